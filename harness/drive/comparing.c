@@ -37,15 +37,27 @@ static bool went_well(const struct assay_comparison_case *c, const struct assay_
 	       p->side[ASSAY_HEAD].status == ASSAY_STATUS_OK;
 }
 
+/* Has the first pair found no more than that calls are to be divided? Then how long the next one samples is set. */
+static bool only_divides(const struct assay_comparing *k, struct case_state *st, const struct assay_comparison_case *c,
+			 const struct assay_pair *p)
+{
+	const struct assay_pair_lessons *l = &st->lessons;
+
+	if (p->n_blocks || !went_well(c, p) || !(l->slices || l->turn_parts))
+		return false;
+	st->sampling_ns = assay_pair_length_divided(l->sample_ns / (l->turn_parts ? l->call_turns : 1), l->slices,
+						    (double)k->cmp->budget_ns);
+	return true;
+}
+
 /*
  * The first pair with samples finds out how long to sample. *keep: it is as good as those that follow, which its own
- * noise tells; or it says something else than a time. One before it may have found out that calls are to be divided.
+ * noise tells; or it says something else than a time.
  */
 static int learn(const struct assay_comparing *k, struct case_state *st, const struct assay_comparison_case *c,
 		 const struct assay_pair *p, bool *keep, struct assay_err *err)
 {
 	const double margin = margin_of(k, c);
-	const struct assay_pair_lessons *l = &st->lessons;
 	double *tmp = malloc((ASSAY_PAIR_TMP * p->n_blocks + 1) * sizeof(*tmp));
 	struct assay_pair_shown shown = { .rest_ns = assay_pair_length_rest_ns(p, st->sampling_ns),
 					  .least_ns = assay_pair_length_least_ns(p, st->lessons.slices) };
@@ -54,12 +66,6 @@ static int learn(const struct assay_comparing *k, struct case_state *st, const s
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu blocks", p->n_blocks);
 	shown.own = assay_pair_own_error(p, tmp);
 	free(tmp);
-	if (went_well(c, p) && !p->n_blocks && (l->slices || l->turn_parts)) {
-		*keep = false;
-		st->sampling_ns = assay_pair_length_divided(l->sample_ns / (l->turn_parts ? l->call_turns : 1),
-							    (double)k->cmp->budget_ns);
-		return 0;
-	}
 	*keep = !p->n_blocks || !went_well(c, p) || assay_pair_length_first_counts(shown.own, margin);
 	st->sampling_ns = assay_pair_length_learnt(st->sampling_ns, &shown, margin, (double)k->cmp->budget_ns);
 	st->learnt = true;
@@ -162,6 +168,8 @@ static int one_pair(struct assay_comparing *k, struct case_state *st, size_t i, 
 		.iterations = st->iterations,
 		.sampling_ns = (uint64_t)st->sampling_ns,
 		.changed_only = changed_only(k, c),
+		.alone = !c->in_base,
+		.all_checks = !st->learnt,
 		.kept = k->facts[i].bytes >= KEEP_BYTES ? kept : NULL,
 	};
 	struct assay_pair p;
@@ -177,7 +185,9 @@ static int one_pair(struct assay_comparing *k, struct case_state *st, size_t i, 
 	st->iterations = p.iterations;
 	if (!rc)
 		rc = judge_speed(k, limits, i, &p, err);
-	if (!rc && first)
+	if (!rc && first && only_divides(k, st, c, &p))
+		keep = false;
+	else if (!rc && first)
 		rc = learn(k, st, c, &p, &keep, err);
 	if (!rc && keep && k->pair_done)
 		rc = k->pair_done(k->arg, i, &p, err);

@@ -48,19 +48,24 @@ double assay_pair_length_block_ns(const struct assay_pair *p)
 	return p->n_blocks ? ns / (double)p->n_blocks : 0;
 }
 
+static double least_ns(double block_ns, bool slices)
+{
+	return fmax(LEAST_NS, (slices ? LEAST_SLICED_BLOCKS : LEAST_BLOCKS) * block_ns);
+}
+
 double assay_pair_length_least_ns(const struct assay_pair *p, bool slices)
 {
-	return fmax(LEAST_NS, (slices ? LEAST_SLICED_BLOCKS : LEAST_BLOCKS) * assay_pair_length_block_ns(p));
+	return least_ns(assay_pair_length_block_ns(p), slices);
 }
 
-static double within(double ns, double least_ns, double budget_ns)
+static double within(double ns, double least, double budget_ns)
 {
-	return fmin(fmax(ns, least_ns), fmax(LEAST_NS, budget_ns / PAIRS_OF_BUDGET));
+	return fmin(fmax(ns, least), fmax(LEAST_NS, budget_ns / PAIRS_OF_BUDGET));
 }
 
-double assay_pair_length_divided(double turn_ns, double budget_ns)
+double assay_pair_length_divided(double turn_ns, bool slices, double budget_ns)
 {
-	return within(ASSAY_PAIR_LENGTH_FIRST_NS, LEAST_SLICED_BLOCKS * 4 * turn_ns, budget_ns);
+	return within(ASSAY_PAIR_LENGTH_FIRST_NS, least_ns(4 * turn_ns, slices), budget_ns);
 }
 
 double assay_pair_length_learnt(double now_ns, const struct assay_pair_shown *first, double margin, double budget_ns)

@@ -27,8 +27,8 @@ double assay_pair_length_block_ns(const struct assay_pair *p);
 /* Enough blocks like those of @p; @slices: of calls in slices. */
 double assay_pair_length_least_ns(const struct assay_pair *p, bool slices);
 
-/* How long the first pair of divided calls samples, whose turns or calls in slices take @turn_ns. */
-double assay_pair_length_divided(double turn_ns, double budget_ns);
+/* How long the first pair of divided calls samples, whose turns, or with @slices calls in slices, take @turn_ns. */
+double assay_pair_length_divided(double turn_ns, bool slices, double budget_ns);
 /*
  * After the first pair with samples, which sampled for @now_ns and has shown @first, its own noise among it: how long
  * the next one samples.

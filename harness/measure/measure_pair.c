@@ -23,7 +23,7 @@
 #define ALL_CHECKS_LONG_OF 16
 #define LONG_SAMPLE_NS     1e7
 /* That are checked where the copies are those of the pairs before. */
-#define FEW_COPIES 1
+#define FEW_COPIES 2
 /* Of so many, those few in a cache do not matter. */
 #define MANY_COPIES 16
 /* What takes no more may be there twice, for calls in slices. */
@@ -205,9 +205,10 @@ static bool differ(const struct assay_pair *p)
 }
 
 /*
- * The first pair warms up until it is steady. In the others, whose processes have run the case to verify it, a few
- * turns are enough, and none where an eighth of their time is less than a block: drift meets both sides alike. Of many
- * copies, those that were verified last may lie in a cache still, until all were used once more.
+ * The first pair warms up until it is steady, and on a device, whose clock may be low, the others do, too, for an
+ * eighth of their time. Elsewhere their processes have run the case to verify it, and a few turns are enough; none
+ * where that eighth is less than a block: drift meets both sides alike. Of many copies, those that were verified last
+ * may lie in a cache still, until all were used once more.
  */
 static int warm_up(struct pair_session *s)
 {
@@ -220,7 +221,7 @@ static int warm_up(struct pair_session *s)
 	if (rc)
 		return rc;
 	if (first || 4 * s->turns.sample_ns <= (double)cap_ns)
-		rc = assay_turns_warm(&s->turns, s->po->pair_seed, cap_ns, !first);
+		rc = assay_turns_warm(&s->turns, s->po->pair_seed, cap_ns, !first && !s->c->device[0]);
 	if (first)
 		s->lessons->steady = s->p->steady;
 	s->p->steady |= s->lessons->steady;
@@ -333,7 +334,7 @@ static int take_samples(struct pair_session *s)
 	s->turns.counting = true;
 	if (!rc)
 		divide_calls(s, first);
-	if (!rc && (!first || s->again || !others_are_divided(s->lessons)))
+	if (!rc && (!first || s->again || s->po->alone || !others_are_divided(s->lessons)))
 		rc = sample(s);
 	return rc ? rc : assay_turns_both(&s->turns, ASSAY_CMD_RECHECK, NULL);
 }
@@ -357,12 +358,13 @@ static int drive_pair(struct pair_session *s, const struct assay_catalog_op *op,
 	return rc < 0 ? rc : 0;
 }
 
-/* In the first pair, and in as many others as the seed draws, since they take time. */
+/* In the first pairs, and in as many others as the seed draws, since they take time. */
 static bool with_all_checks(const struct pair_session *s)
 {
 	const uint32_t of = s->lessons->sample_ns < LONG_SAMPLE_NS ? ALL_CHECKS_OF : ALL_CHECKS_LONG_OF;
 
-	return !(s->lessons->sample_ns > 0) || assay_random4(s->po->pair_seed, 4, 0).v[0] % of == 0;
+	return !(s->lessons->sample_ns > 0) || s->po->all_checks ||
+	       assay_random4(s->po->pair_seed, 4, 0).v[0] % of == 0;
 }
 
 /*

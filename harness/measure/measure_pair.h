@@ -17,6 +17,8 @@ struct assay_pair_options {
 	uint64_t iterations;                    /* of a sample; 0: find out and tell in the result */
 	uint64_t sampling_ns;                   /* time for the samples, set-up not counted */
 	bool changed_only;                      /* no samples where the machine code is the same on both sides */
+	bool alone;                             /* no pair follows, so that this one takes samples in any case */
+	bool all_checks;                        /* whatever the seed draws */
 	struct assay_kept_memory *kept;         /* of earlier pairs, for large cases; NULL: memory of its own */
 };
 

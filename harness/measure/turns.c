@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Both sides prepare and verify one after the other; from the warm-up on they only ever run in turn, as the samples
- * will.
+ * Both sides load their plugins, and end, at the same time. They prepare and verify one after the other; from the
+ * warm-up on they only ever run in turn, as the samples will.
  */
 #include "measure/turns.h"
 
@@ -79,7 +79,6 @@ int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2
 			.facts = side[i].facts,
 			.interrupted = o->interrupted,
 		};
-	t->on_device = side[ASSAY_BASE].c->device[0] != '\0';
 	if (!rc)
 		rc = assay_worker_start_pair(t->w, wo, t->kept, t->err);
 	free(cpus);
@@ -110,7 +109,10 @@ int assay_turns_both(struct assay_turns *t, enum assay_command cmd, const struct
 	return head ? head : base;
 }
 
-/* Both work at it at the same time, where nothing is measured; what @first says counts first. */
+/*
+ * Both work at it at the same time, where nothing is measured. What @first says counts first; until then the memory of
+ * the other one is not watched.
+ */
 static int at_once(struct assay_turns *t, enum assay_command cmd, int first)
 {
 	int rc = 0;
@@ -140,9 +142,10 @@ static void tell_of_other(struct assay_pair_side *waited, const struct assay_pai
 		 assay_status_name(other->status), other->reason);
 }
 
+/* As far as it is known: a plugin may have memory of its own that it did not ask the host for. */
 static bool all_is_common(const struct assay_turns *t)
 {
-	return t->common == ASSAY_COMMON_ALL && !t->on_device && !assay_worker_reply(t->w[ASSAY_BASE])->own_bytes &&
+	return t->common == ASSAY_COMMON_ALL && !assay_worker_reply(t->w[ASSAY_BASE])->own_bytes &&
 	       !assay_worker_reply(t->w[ASSAY_HEAD])->own_bytes;
 }
 

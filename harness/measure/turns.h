@@ -30,7 +30,6 @@ struct assay_turns {
 	const char *pace_untold;         /* why nothing can be said of the pace of the cores; NULL: it is tried */
 	struct assay_kept_memory *kept;  /* see assay_worker_start_pair() */
 	enum assay_common common;        /* none unless the sides run the same op on the same shape */
-	bool on_device;                  /* of the base; memory there is not common */
 	bool slices;                     /* turns are slices of calls, see assay_turns_can_slice() */
 	bool swap_copies;                /* see struct assay_worker_args */
 	uint32_t turn_parts;             /* parts of a call that make a turn; 0: turns are whole calls */

@@ -166,7 +166,7 @@ struct assay_outcome assay_case_job_check(struct assay_case_job *j, uint64_t i, 
 	return assay_outcome_ok();
 }
 
-struct assay_outcome assay_case_job_guarded(struct assay_case_job *j)
+struct assay_outcome assay_case_job_intact(struct assay_case_job *j)
 {
 	uint64_t copy;
 	int64_t where;
@@ -181,20 +181,13 @@ struct assay_outcome assay_case_job_guarded(struct assay_case_job *j)
 		return assay_outcome_set(ASSAY_STATUS_WRONG,
 					 "wrote outside of what it allocated: byte %lld of a buffer of %zu bytes",
 					 (long long)where, bytes);
-	return assay_device_buffers_intact(j);
-}
-
-struct assay_outcome assay_case_job_intact(struct assay_case_job *j)
-{
-	const struct assay_outcome out = assay_case_job_guarded(j);
-
-	for (uint64_t k = 0; k < j->check_n && out.status == ASSAY_STATUS_OK; k++) {
+	for (uint64_t k = 0; k < j->check_n; k++) {
 		const uint64_t c = (j->check_from + k) % j->n_jobs;
 
 		if (c < j->n_filled && strcmp(assay_case_input_digest(j, c).hex, j->input_digests[c].hex))
 			return assay_outcome_set(ASSAY_STATUS_WRONG, "changed its inputs");
 	}
-	return out;
+	return assay_device_buffers_intact(j);
 }
 
 struct assay_outcome assay_case_job_report(struct assay_case_job *j)

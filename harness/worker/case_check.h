@@ -14,9 +14,7 @@ struct assay_outcome assay_case_job_poison(struct assay_case_job *j);
 struct assay_outcome assay_case_job_check(struct assay_case_job *j, uint64_t i, double *max_rel_err, char *digest);
 /* Ask the oracle about the outputs of copy @i, whatever it said before. */
 struct assay_outcome assay_case_job_ask(struct assay_case_job *j, uint64_t i, double *max_rel_err);
-/* Are the canaries of all copies as they were, and on a device the inputs of those that are checked? */
-struct assay_outcome assay_case_job_guarded(struct assay_case_job *j);
-/* And their inputs in host memory? */
+/* Are the canaries of all copies and the inputs of those that are checked as they were, on a device as well? */
 struct assay_outcome assay_case_job_intact(struct assay_case_job *j);
 /* Let the op publish its metrics. */
 struct assay_outcome assay_case_job_report(struct assay_case_job *j);

@@ -371,6 +371,7 @@ struct assay_outcome assay_case_job_init(struct assay_case_job *j, const struct 
 	static struct assay_outcome (*const steps[])(struct assay_case_job *) = { place, describe, allocate };
 	struct assay_outcome out;
 
+	assay_case_job_phase(j, ASSAY_PHASE_LOAD);
 	j->accepted = j->spec->accepted;
 	if (common) {
 		j->common = common->memory;

@@ -82,7 +82,7 @@ struct assay_case_given {
 };
 
 struct assay_case_job {
-	/* set by init, borrowed */
+	/* set by load and init, borrowed */
 	const struct assay_worker_spec *spec;
 	_Atomic uint32_t *phase;
 	struct assay_pair_turn *turn;       /* of a pair; NULL: this worker has no partner */
@@ -91,7 +91,7 @@ struct assay_case_job {
 	struct assay_arena_file file;
 	struct assay_arena_file own; /* for what variants take of huge pages; fd −1: there is none */
 
-	const char *machine_text; /* set before init, borrowed: see assay_topology_open_told(); NULL: there is none */
+	const char *machine_text; /* set before load, borrowed: see assay_topology_open_told(); NULL: there is none */
 	struct assay_topology *topology;
 	struct assay_loader loader;
 	const struct assay_op *op;

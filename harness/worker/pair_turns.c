@@ -157,7 +157,7 @@ static struct assay_outcome take_in_slices(struct assay_served *w)
 	return out;
 }
 
-/* Whoever has the turn does one untimed call after a hand-over, since the partner has had the caches. */
+/* After a hand-over comes one untimed call, since the partner has had the caches, unless calls are long. */
 static struct assay_outcome take_by_samples(struct assay_served *w)
 {
 	const struct assay_worker_args *p = &w->order.args;

@@ -41,8 +41,7 @@ enum assay_turn {
 
 enum assay_command {
 	ASSAY_CMD_NONE,
-	ASSAY_CMD_LOAD,    /* what PREPARE begins with, so that the sides of a pair can do it at once */
-	ASSAY_CMD_PREPARE, /* load the plugins, pin, allocate, fill, prepare the variant */
+	ASSAY_CMD_PREPARE, /* load the plugins unless LOAD did, pin, allocate, fill, prepare the variant */
 	ASSAY_CMD_VERIFY,  /* poison the outputs, run, compare with the oracle */
 	ASSAY_CMD_SAMPLE,  /* `count` samples of `iterations` */
 	ASSAY_CMD_PAIR,    /* `count` blocks of four samples, in turn with the partner */
@@ -52,6 +51,7 @@ enum assay_command {
 	ASSAY_CMD_OUTPUT,  /* a window of the outputs, from byte `iterations` on */
 	ASSAY_CMD_REPORT, /* the variant gives back what it prepared; metrics and counters of the op; no run after it */
 	ASSAY_CMD_FINISH, /* release everything and exit */
+	ASSAY_CMD_LOAD,   /* what PREPARE begins with, so that the sides of a pair can do it at once */
 	ASSAY_N_COMMANDS,
 };
 
@@ -196,7 +196,7 @@ struct assay_worker_reply {
 	uint64_t first_ns, first_bytes; /* of these, the first copy; 0: there is nothing to prepare */
 	uint64_t op_bytes;              /* tensors of all copies, and what the op took with host->alloc */
 	uint64_t input_bytes;           /* of them, those of inputs */
-	uint64_t own_bytes;             /* what op and variant took with host->alloc: no partner shares it */
+	uint64_t own_bytes; /* on the device, and what op and variant took with host->alloc: no partner shares it */
 	char code_hash[ASSAY_DIGEST_LEN + 1];
 
 	/* VERIFY, RECHECK */

@@ -116,12 +116,6 @@ struct assay_outcome assay_served_audit(struct assay_served *w, bool last)
 	return out;
 }
 
-/* Both sides have the same inputs, and the head is asked last; where they changed, each is tried with its own. */
-static bool inputs_are_left_to_partner(const struct assay_served *w)
-{
-	return w->spec.common && !w->index;
-}
-
 struct assay_outcome assay_served_recheck(struct assay_served *w)
 {
 	struct assay_case_job *j = &w->job;
@@ -142,7 +136,7 @@ struct assay_outcome assay_served_recheck(struct assay_served *w)
 	if (out.status != ASSAY_STATUS_OK)
 		return out;
 	if (!w->spec.all_checks && !j->heap.heap) /* where allocations are counted, those of a later call count */
-		return inputs_are_left_to_partner(w) ? assay_case_job_guarded(j) : assay_case_job_intact(j);
+		return assay_case_job_intact(j);
 	out = run_and_check(w, w->iterations ? w->iterations : 1, true);
 	if (err > w->reply.max_rel_err)
 		w->reply.max_rel_err = err;

@@ -40,7 +40,7 @@ struct assay_outcome assay_served_verify(struct assay_served *w);
 /*
  * The outputs of the last sample, then, after an audit and a traced run, once more from poison through the timed loop.
  * Only then are guards and inputs looked at, for all that ran: with gigabytes of them that takes long. A pair that
- * leaves out checks does so with the audit and the run from poison, and there the head alone looks at common inputs.
+ * leaves out checks does so with the audit and the run from poison.
  */
 struct assay_outcome assay_served_recheck(struct assay_served *w);
 /* As many samples as the order says. */

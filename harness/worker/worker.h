@@ -54,7 +54,7 @@ int assay_worker_call(struct assay_worker *w, enum assay_command cmd, const stru
 void assay_worker_begin(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args);
 int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum assay_status *status, char *reason,
 		     size_t size, struct assay_err *err);
-/* Tell it what the oracle accepted elsewhere, on the same inputs. */
+/* Tell it what the oracle accepted elsewhere, on the same inputs: before LOAD, or PREPARE where there is none. */
 void assay_worker_accept(struct assay_worker *w, const struct assay_accepted *accepted);
 /* The last answer, checked; all zeros after one that made no sense. Stays where it is until the worker is freed. */
 const struct assay_worker_reply *assay_worker_reply(const struct assay_worker *w);

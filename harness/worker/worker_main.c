@@ -98,7 +98,7 @@ static struct assay_outcome do_prepare(struct assay_served *w)
 	r->first_ns = w->job.first_ns;
 	r->first_bytes = w->job.first_bytes;
 	r->input_bytes = w->job.input_bytes;
-	r->own_bytes = w->job.alloc_bytes;
+	r->own_bytes = w->job.alloc_bytes + w->job.device_bytes;
 	r->op_bytes = w->job.tensor_bytes + w->job.alloc_bytes - w->job.prepare_bytes;
 	if (w->job.code && !s->fixed_layout) /* a simulator takes long for it, and counts tell by themselves */
 		memcpy(r->code_hash, code_hash(&w->job).hex, sizeof(r->code_hash));
@@ -163,8 +163,6 @@ static struct assay_outcome do_report(struct assay_served *w)
 static struct assay_outcome obey(struct assay_served *w)
 {
 	switch ((enum assay_command)w->order.command) {
-	case ASSAY_CMD_LOAD:
-		return do_load(w);
 	case ASSAY_CMD_PREPARE:
 		return do_prepare(w);
 	case ASSAY_CMD_VERIFY:
@@ -187,6 +185,8 @@ static struct assay_outcome obey(struct assay_served *w)
 		assay_case_counts_close(&w->counts);
 		assay_case_job_release(&w->job);
 		return assay_outcome_ok();
+	case ASSAY_CMD_LOAD:
+		return do_load(w);
 	case ASSAY_CMD_NONE:
 	case ASSAY_N_COMMANDS:
 		break;

@@ -267,6 +267,24 @@ TEST(parts_end_samples)
 	release(&m);
 }
 
+/* A first pair that finds its calls to be long leaves its samples to those that follow, if there are any. */
+TEST(a_pair_alone_is_sampled)
+{
+	for (int alone = 0; alone < 2; alone++) {
+		struct assay_pair_lessons lessons = { 0 };
+		struct assay_measure_options o;
+		struct measured m;
+
+		plan_slices(*state, 1, &m);
+		o = options_of(*state, &m);
+		take_pair_as(&o, (struct assay_pair_options){ .alone = alone }, &lessons, &m);
+		assert_ok(&m);
+		assert_true(lessons.slices);
+		assert_int_equal(m.pair.n_blocks > 0, alone);
+		release(&m);
+	}
+}
+
 /* Copies of the case are those of both sides, and hold what the other one has just left there. */
 TEST(copies_of_a_case)
 {

@@ -37,7 +37,7 @@ TEST(tensors_are_common)
 	}
 }
 
-/* Pairs behind the first leave out checks, and the base leaves common inputs to the head; who changed them is told. */
+/* Pairs behind the first leave out checks; that common inputs were changed, and by whom, is told all the same. */
 TEST(spoiled_inputs_are_told_later)
 {
 	static const char *const rows[2][2] = { { "compare_spoils", "compare_base" },

@@ -45,9 +45,10 @@ TEST(first_pair_tells)
 	assert_float_equal(learnt(0, 1e4 * MS, MS) / MS, MOST / MS, 1e-3);
 	/* in slices, eight blocks are enough, also where nothing is known of their noise */
 	assert_float_equal(learnt_as(0, 0, 10 * MS, true) / MS, 80, 1e-3);
-	assert_float_equal(assay_pair_length_divided(MS, BUDGET) / MS, 80, 1e-3);
-	assert_float_equal(assay_pair_length_divided(5 * MS, BUDGET) / MS, 160, 1e-3);
-	assert_float_equal(assay_pair_length_divided(1e3 * MS, BUDGET) / MS, MOST / MS, 1e-3);
+	assert_float_equal(assay_pair_length_divided(MS, true, BUDGET) / MS, 80, 1e-3);
+	assert_float_equal(assay_pair_length_divided(5 * MS, true, BUDGET) / MS, 160, 1e-3);
+	assert_float_equal(assay_pair_length_divided(5 * MS, false, BUDGET) / MS, 240, 1e-3);
+	assert_float_equal(assay_pair_length_divided(1e3 * MS, true, BUDGET) / MS, MOST / MS, 1e-3);
 }
 
 TEST(first_pair_counts_if_it_is_quiet)
