@@ -3,8 +3,8 @@
 # How often the judge of this host is wrong, by kinds of kernels, alone and beside busy neighbours: the table of
 # harness/judge/README.md. Takes hours, and each run adds to those before: for figures, not for tests.
 # usage: bench/certify.sh [GATES [TRIALS [KIND…]]]
-# LOAD=N: beside N busy processes. OUT: folder of the database, one for alone and one for each load. ROUND: gates that a
-# kind gets before the next has its turn.
+# LOAD=N: beside N busy processes. OUT: folder of the database, one for alone, for each load, and for each way of taking
+# pairs. ROUND: gates that a kind gets before the next has its turn.
 set -eu
 
 gates=${1:-300}
