@@ -83,7 +83,7 @@ load helpers
 	if grep -q sanitizers "$ASSAY_BUILD/features" && jq -e '.changes[0].reason | startswith("compared, INCONCLUSIVE: ")' <<<"$output"; then
 		return # sanitized code beside load may have no verdict
 	fi
-	jq -e '.changes[0].confirmed' <<<"$output"
+	jq -e '.changes[0].confirmed' <<<"$output" || { echo "$output"; false; }
 	# what is known costs nothing, also without git
 	cd ..
 	of --confirm --json
