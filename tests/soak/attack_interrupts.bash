@@ -13,6 +13,10 @@ begun() {
 	done
 }
 
+runs() {
+	[[ $(awk '{ print $3 }' "/proc/$1/stat" 2>/dev/null) == [!ZX] ]]
+}
+
 try_once() {
 	local command signal delay sent='' left
 
@@ -29,7 +33,8 @@ try_once() {
 	start env --default-signal=HUP "$assay" $command
 	begun "$pid"
 	sleep "$(printf '%d.%03d' $((delay / 1000)) $((delay % 1000)))"
-	kill "-$signal" "$pid" 2>/dev/null && [ "$(awk '{ print $3 }' "/proc/$pid/stat" 2>/dev/null)" != Z ] && sent=1
+	# one that was about to end when the signal came is gone a little later
+	kill "-$signal" "$pid" 2>/dev/null && sleep 0.01 && runs "$pid" && sent=1
 	finish
 	if [ "$status" = 130 ]; then
 		[[ $(tail -n 1 "$try/err") == "assay: interrupted"* ]] || failed "does not say that it was interrupted"
