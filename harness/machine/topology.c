@@ -222,17 +222,33 @@ struct cache_sizes {
 	uint64_t l1d, l2, llc;
 };
 
+/*
+ * A core complex of AMD's has a level 3 cache of 96 MiB at most (Zen 3 to 5 with 3D V-Cache). Where a hypervisor hides
+ * CPUID leaf 0x8000001D, which tells of a complex, leaf 0x80000006 is left, with the caches of all complexes together
+ * (AMD64 Architecture Programmer's Manual, volume 3, appendix E.4).
+ */
+#define AMD_L3_BYTES (UINT64_C(96) << 20)
+
+/* 0: there is no @cache. */
+static uint64_t bytes_of(const struct assay_topology *t, hwloc_obj_t cache)
+{
+	hwloc_obj_t package = cache ? hwloc_get_ancestor_obj_by_type(t->hw, HWLOC_OBJ_PACKAGE, cache) : NULL;
+	const char *vendor = package ? hwloc_obj_get_info_by_name(package, "CPUVendor") : NULL;
+	const uint64_t told = cache ? cache->attr->cache.size : 0;
+	const bool of_all_complexes = cache && cache->type == HWLOC_OBJ_L3CACHE && told > AMD_L3_BYTES && vendor &&
+				      !strcmp(vendor, "AuthenticAMD");
+
+	return of_all_complexes ? AMD_L3_BYTES : told;
+}
+
 static struct cache_sizes caches_of(const struct assay_topology *t, hwloc_obj_t pu)
 {
 	static const hwloc_obj_type_t types[4] = { HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE,
 						   HWLOC_OBJ_L4CACHE };
 	uint64_t bytes[4];
 
-	for (int i = 0; i < 4; i++) {
-		hwloc_obj_t cache = pu ? hwloc_get_ancestor_obj_by_type(t->hw, types[i], pu) : NULL;
-
-		bytes[i] = cache ? cache->attr->cache.size : 0;
-	}
+	for (int i = 0; i < 4; i++)
+		bytes[i] = bytes_of(t, pu ? hwloc_get_ancestor_obj_by_type(t->hw, types[i], pu) : NULL);
 	return (struct cache_sizes){ bytes[0], bytes[1], bytes[3] ? bytes[3] : bytes[2] ? bytes[2] : bytes[1] };
 }
 
@@ -259,11 +275,12 @@ void assay_topology_host_info(const struct assay_topology *t, struct assay_host_
 }
 
 /* Where the associativity is not known, or it is full: that of the fixed model. */
-static struct assay_cache_level simulated(hwloc_obj_t cache, const struct assay_cache_level *like)
+static struct assay_cache_level simulated(const struct assay_topology *t, hwloc_obj_t cache,
+					  const struct assay_cache_level *like)
 {
 	const struct hwloc_cache_attr_s *a = &cache->attr->cache;
 
-	return assay_cache_level_round(a->size, a->associativity > 0 ? (unsigned)a->associativity : like->ways,
+	return assay_cache_level_round(bytes_of(t, cache), a->associativity > 0 ? (unsigned)a->associativity : like->ways,
 				       a->linesize ? a->linesize : like->line_bytes);
 }
 
@@ -281,10 +298,10 @@ int assay_topology_cache_model(const struct assay_topology *t, struct assay_cach
 		return assay_err_set(err, ASSAY_EUNAVAILABLE,
 				     "the caches of this machine are not known: use the cache model 'canon'");
 	snprintf(out->name, sizeof(out->name), "host");
-	out->d1 = simulated(d1, &out->d1);
-	out->ll = simulated(ll, &out->ll);
+	out->d1 = simulated(t, d1, &out->d1);
+	out->ll = simulated(t, ll, &out->ll);
 	l2 = hwloc_get_ancestor_obj_by_type(t->hw, HWLOC_OBJ_L2CACHE, pu);
-	out->l2 = l2 && l2 != ll ? simulated(l2, &out->l2) : (struct assay_cache_level){ .bytes = 0 };
+	out->l2 = l2 && l2 != ll ? simulated(t, l2, &out->l2) : (struct assay_cache_level){ .bytes = 0 };
 	return 0;
 }
 

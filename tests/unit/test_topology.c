@@ -157,6 +157,10 @@ static const struct {
 	{ "one-core", 1, 32768, 512 << 10, 512 << 10, 2ull << 30, 1, -1,
 	  { 1, 1, 1, 1, 0, 32768, 512 << 10, 512 << 10 },
 	  "1 socket, 1 core, 1 thread, L1d 32 KiB, L2 512 KiB, last level 512 KiB, 1 NUMA node" },
+	/* it is told that each core had the 508 MiB of a whole EPYC to itself */
+	{ "amd-guest", 2, 49152, 1 << 20, 96 << 20, 24ull << 30, 1, 0,
+	  { 1, 2, 2, 1, 2, 49152, 1 << 20, 96 << 20 },
+	  "1 socket, 2 cores, 2 threads, L1d 48 KiB, L2 1 MiB, 2 x L3 96 MiB, 1 NUMA node" },
 	/* clang-format on */
 };
 
