@@ -280,7 +280,8 @@ static struct assay_cache_level simulated(const struct assay_topology *t, hwloc_
 {
 	const struct hwloc_cache_attr_s *a = &cache->attr->cache;
 
-	return assay_cache_level_round(bytes_of(t, cache), a->associativity > 0 ? (unsigned)a->associativity : like->ways,
+	return assay_cache_level_round(bytes_of(t, cache),
+				       a->associativity > 0 ? (unsigned)a->associativity : like->ways,
 				       a->linesize ? a->linesize : like->line_bytes);
 }
 

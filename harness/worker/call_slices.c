@@ -50,11 +50,25 @@ static struct {
 
 static _Thread_local uint32_t own_tid;
 
-static void arm(uint64_t ns)
+static void disarm(void)
 {
-	const struct itimerspec in = { .it_value = { .tv_nsec = (long)ns } };
+	timer_settime(s.timer, 0, &(struct itimerspec){ 0 }, NULL);
+}
 
-	timer_settime(s.timer, 0, &in, NULL);
+static void arm(uint64_t at_ns)
+{
+	const struct itimerspec at = { .it_value = { .tv_sec = (time_t)(at_ns / 1000000000u),
+						     .tv_nsec = (long)(at_ns % 1000000000u) } };
+
+	timer_settime(s.timer, TIMER_ABSTIME, &at, NULL);
+}
+
+/* Until the partner's next slice begins. */
+static void arm_slice(void)
+{
+	const struct assay_call_slices *c = s.c;
+
+	arm(assay_pair_slice_ns(c->order_seed, !c->side, assay_monotonic_ns(), c->slice_ns));
 }
 
 /* Any thread but the first. */
@@ -134,7 +148,7 @@ static void hand_over(void)
 	assay_case_services_leave_out(assay_clock_ticks(clock) - stood);
 	if (s.n > 1)
 		let_go();
-	arm(c->slice_ns);
+	arm_slice();
 	c->job->begun += assay_clock_ticks(clock) - stood + s.ring;
 }
 
@@ -142,7 +156,7 @@ static void ring(void)
 {
 	const uint64_t paused = assay_clock_ticks(s.trying);
 
-	arm(0);
+	disarm();
 	atomic_store(&s.rang, 1);
 	s.handled = assay_clock_ticks(s.trying) - paused;
 }
@@ -187,7 +201,7 @@ static bool try_rings(const struct assay_call_slices *c)
 		uint64_t before, now = start;
 
 		atomic_store(&s.rang, 0);
-		arm(RING_NS);
+		arm(assay_monotonic_ns() + RING_NS);
 		do {
 			before = now;
 			now = assay_clock_ticks(clock);
@@ -245,7 +259,7 @@ void assay_call_slices_on(const struct assay_call_slices *c, uint32_t call)
 
 void assay_call_slices_off(void)
 {
-	arm(0);
+	disarm();
 	s.c = NULL;
 }
 
@@ -255,7 +269,7 @@ void assay_call_slices_enter(void)
 		return;
 	atomic_store_explicit(&s.inside, 1, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
-	arm(s.c->slice_ns);
+	arm_slice();
 }
 
 void assay_call_slices_leave(void)

@@ -248,6 +248,20 @@ unsigned assay_pair_beginner(uint64_t order_seed, uint32_t call)
 	return assay_pair_owner(order_seed, 4 * (call / 2) + call % 2);
 }
 
+static unsigned slice_owner(uint64_t order_seed, uint64_t slice)
+{
+	return ((unsigned)__builtin_parityll(slice) ^ order_seed) & 1;
+}
+
+uint64_t assay_pair_slice_ns(uint64_t order_seed, unsigned side, uint64_t now_ns, uint64_t slice_ns)
+{
+	uint64_t slice = (now_ns + slice_ns / 4) / slice_ns + 1;
+
+	while (slice_owner(order_seed, slice) != side)
+		slice++;
+	return slice * slice_ns;
+}
+
 void assay_pair_join(struct assay_pair_turn *turn, uint64_t order_seed, bool slices)
 {
 	const bool last = atomic_fetch_add(&turn->ready, 1) % 2;

@@ -311,6 +311,12 @@ void assay_pair_pass(struct assay_pair_turn *turn, unsigned side);
 void assay_pair_finish(struct assay_pair_turn *turn, uint64_t order_seed, unsigned side, uint32_t call);
 bool assay_pair_finished(struct assay_pair_turn *turn, uint64_t order_seed, unsigned side, uint32_t call);
 unsigned assay_pair_beginner(uint64_t order_seed, uint32_t call);
+/*
+ * When the next slice of @side begins, a quarter of one away or more, of CLOCK_MONOTONIC. Slices lie on a grid of this
+ * clock and belong to the sides in the order of the Thue-Morse sequence. So what comes each millisecond, or in any
+ * other period of 2^n slices, such as the interrupts of timers, comes to both sides equally often.
+ */
+uint64_t assay_pair_slice_ns(uint64_t order_seed, unsigned side, uint64_t now_ns, uint64_t slice_ns);
 
 /* While this side has the turn: put a value into `slot` that means nothing, the one that @seed has for @n. */
 void assay_pair_blur(struct assay_pair_turn *turn, uint64_t seed, uint64_t n);

@@ -370,6 +370,47 @@ static bool may_run(struct assay_pair_turn *turn, unsigned side)
 	return (atomic_load(&turn->slice) & 3) == side;
 }
 
+/* Whose slice begins at @ns? */
+static unsigned owner_at(uint64_t seed, uint64_t ns, uint64_t slice_ns)
+{
+	const bool head = assay_pair_slice_ns(seed, 1, ns - slice_ns / 2, slice_ns) == ns;
+
+	assert_int_equal(assay_pair_slice_ns(seed, 0, ns - slice_ns / 2, slice_ns) == ns, !head);
+	return head;
+}
+
+/* What comes every 2^n slices comes to both sides equally often, wherever it begins; so does each slice of a row. */
+TEST(slices_share_what_is_periodic)
+{
+	enum { SLICE = 250000, TIMES = 64 };
+
+	for (uint64_t seed = 0; seed < 2; seed++)
+		for (uint64_t period = 1; period <= 64; period *= 2)
+			for (uint64_t begin = 1000; begin < 1000 + period; begin++) {
+				unsigned head = 0;
+
+				for (uint64_t i = 0; i < TIMES; i++)
+					head += owner_at(seed, (begin + i * period) * SLICE, SLICE);
+				if (head < TIMES / 2 - 1 || head > TIMES / 2 + 1)
+					fail_msg("every %u slices from %u: %u of %u fall on the head", (unsigned)period,
+						 (unsigned)begin, head, TIMES);
+			}
+}
+
+/* A turn is worth its hand-over, and not long. */
+TEST(slices_have_a_length)
+{
+	enum { SLICE = 250000 };
+
+	for (uint64_t now = UINT64_C(77) * SLICE; now < UINT64_C(141) * SLICE; now += SLICE / 8)
+		for (unsigned side = 0; side < 2; side++) {
+			const uint64_t next = assay_pair_slice_ns(1, side, now, SLICE);
+
+			assert_in_range(next - now, SLICE / 4 + 1, 3 * SLICE + SLICE / 4);
+			assert_int_equal(next % SLICE, 0);
+		}
+}
+
 /* Who begins, and when the next call does, when nobody may yet: the words that the two sides share. */
 TEST(the_words_of_two_sides)
 {
