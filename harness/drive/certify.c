@@ -87,7 +87,7 @@ static int count(struct tally *t, const struct assay_comparison_case *c, const s
 		 bool spread, struct assay_err *err)
 {
 	struct assay_paired_readings r;
-	int rc = assay_paired_readings(c, rule->before_4, &r, err);
+	int rc = assay_paired_readings(c, rule->version, &r, err);
 
 	if (rc)
 		return rc;

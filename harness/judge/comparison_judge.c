@@ -25,7 +25,7 @@ struct assay_paired_rule assay_comparison_rule(const struct assay_comparison *cm
 	rule.same_code_pairs = cmp->same_code ? SAME_CODE_PAIRS : 1;
 	if (c->control != ASSAY_CONTROL_NONE && !cmp->trial)
 		rule.budgets = ASSAY_PAIRED_CONTROL_BUDGETS;
-	rule.before_4 = cmp->rule < 4;
+	rule.version = cmp->rule;
 	return rule;
 }
 

@@ -10,13 +10,6 @@
 #include "judge/policy.h"
 #include "model/gate_report.h"
 
-/*
- * Version of the rule by which comparisons are stopped and judged; it is stored with each. Raise it whenever the same
- * samples, counts and policy could get another verdict than before, or a comparison could stop at another pair: in
- * paired.c, stopping.c, limits.c, exact_judge.c or this module, or in what they take from stats/. Words may change
- * freely.
- */
-#define ASSAY_JUDGE_RULE 7
 /* The oldest version whose comparisons get the verdicts of their own rule when they are judged again. */
 #define ASSAY_JUDGE_RULE_KEPT 3
 

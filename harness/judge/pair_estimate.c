@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "judge/paired.h"
 #include "stats/stats.h"
 
 #define CLEAN_SHARE  0.5
@@ -48,6 +49,7 @@ static bool all_positive(const struct block *k)
 struct ratios {
 	double *x;
 	double *weight; /* of those of parts: the time that they stand for. NULL: whole calls, which weigh alike */
+	bool middle;    /* whole calls in slices: their interquartile mean counts, and not their median */
 	size_t n, of_block;
 };
 
@@ -84,14 +86,16 @@ static double time_of_parts(const struct block *k)
 	return fmin(k->ns[ASSAY_BASE][0], k->ns[ASSAY_HEAD][0]) + fmin(k->ns[ASSAY_BASE][1], k->ns[ASSAY_HEAD][1]);
 }
 
-static struct assay_pair_estimate collect(const struct assay_pair *p, bool sums, double *tmp, struct ratios *r)
+static struct assay_pair_estimate collect(const struct assay_pair *p, unsigned version, double *tmp, struct ratios *r)
 {
+	const bool sums = version < 4;
 	struct assay_pair_estimate e = { .n_blocks = p->n_blocks };
 	const bool parts = !sums && has(p, ASSAY_SAMPLE_CONTINUES);
 	const bool beside = !sums && has(p, ASSAY_SAMPLE_BESIDE);
 	double all = 0, lost = 0;
 
 	*r = (struct ratios){ .x = tmp,
+			      .middle = beside && !parts && version >= 8,
 			      .weight = parts ? tmp + 2 * p->n_blocks : NULL,
 			      .of_block = sums              ? 1
 					  : parts || beside ? 2
@@ -143,10 +147,33 @@ static double mean_of_parts(const struct ratios *r, double *sorted, double *erro
 	return mean;
 }
 
-struct assay_pair_estimate assay_pair_estimate(const struct assay_pair *p, bool sums, double *tmp)
+/* Ratios that are left out on either side, of @n. */
+static size_t trimmed(size_t n)
+{
+	return n / 4;
+}
+
+static double interquartile_mean(const double *sorted, size_t n)
+{
+	return assay_stats_mean(sorted + trimmed(n), n - 2 * trimmed(n));
+}
+
+/* Standard error of the interquartile mean, from the winsorized deviation (Tukey and McLaughlin 1963). */
+static double middle_error(double *sorted, size_t n)
+{
+	const size_t cut = trimmed(n);
+
+	for (size_t i = 0; i < cut; i++) {
+		sorted[i] = sorted[cut];
+		sorted[n - 1 - i] = sorted[n - 1 - cut];
+	}
+	return assay_stats_sd(sorted, n) * sqrt((double)n) / (double)(n - 2 * cut);
+}
+
+struct assay_pair_estimate assay_pair_estimate(const struct assay_pair *p, unsigned version, double *tmp)
 {
 	struct ratios r;
-	struct assay_pair_estimate e = collect(p, sums, tmp, &r);
+	struct assay_pair_estimate e = collect(p, version, tmp, &r);
 	double error;
 
 	if (!e.usable)
@@ -155,7 +182,7 @@ struct assay_pair_estimate assay_pair_estimate(const struct assay_pair *p, bool 
 		e.log_ratio = mean_of_parts(&r, tmp + 4 * p->n_blocks, &error);
 	} else {
 		assay_stats_sort(r.x, r.n);
-		e.log_ratio = assay_stats_median(r.x, r.n);
+		e.log_ratio = r.middle ? interquartile_mean(r.x, r.n) : assay_stats_median(r.x, r.n);
 	}
 	return e;
 }
@@ -212,8 +239,12 @@ double assay_pair_own_error(const struct assay_pair *p, double *tmp)
 	struct ratios r;
 	double error;
 
-	if (!collect(p, false, tmp, &r).usable || r.n < 2 * r.of_block)
+	if (!collect(p, ASSAY_JUDGE_RULE, tmp, &r).usable || r.n < 2 * r.of_block)
 		return 0;
+	if (r.middle) {
+		assay_stats_sort(r.x, r.n);
+		return middle_error(r.x, r.n);
+	}
 	if (!r.weight)
 		return median_error(&r, tmp + 4 * p->n_blocks);
 	mean_of_parts(&r, tmp + 4 * p->n_blocks, &error);

@@ -23,14 +23,19 @@ struct assay_pair_estimate {
  * whole, for both sides alike, when its four samples together were disturbed (assay_samples_disturbed), or a time is 0.
  * How long it took plays no part beyond the rates there.
  *
+ * Of samples that ran beside each other in slices, each is compared with its counterpart alone, and the estimate is the
+ * interquartile mean of these ratios, which bears a quarter of outliers on either side. Each side has one of two copies
+ * of the memory in turn, so the ratios may lie around two values, and their median would be near either.
+ *
  * Of samples that are parts of calls, each is compared with the same part of the other side's, and the estimate is the
  * mean of these ratios, weighted by time: parts may differ in what they do, and what changed may be few of them. What
  * lies beyond five deviations, and beyond twice or half the time, is drawn in (winsorized, Tukey 1962). What is left
  * out counts by its time as well: few parts may be most of a call.
  *
- * @sums: the median over blocks of the head's two times together to the base's, as rules before version 4 had it.
+ * @version: of the rule. Those before 8 took the median of samples in slices, too; those before 4, of all samples, the
+ * median over blocks of the head's two times together to the base's.
  */
-struct assay_pair_estimate assay_pair_estimate(const struct assay_pair *p, bool sums, double *tmp);
+struct assay_pair_estimate assay_pair_estimate(const struct assay_pair *p, unsigned version, double *tmp);
 
 /*
  * A head that is many times slower has longer blocks, of which few stay undisturbed; that must not save it. This is the
@@ -41,7 +46,8 @@ struct assay_pair_estimate assay_pair_estimate(const struct assay_pair *p, bool 
 double assay_pair_least_ratio(const struct assay_pair *p, double *tmp);
 
 /*
- * Standard error of the estimate; of the median with blocks as clusters (Woodruff 1952). 0: the blocks do not tell.
+ * Standard error of the estimate by today's rule; of the median with blocks as clusters (Woodruff 1952). 0: the blocks
+ * do not tell.
  */
 double assay_pair_own_error(const struct assay_pair *p, double *tmp);
 

@@ -31,6 +31,7 @@ struct assay_paired_rule assay_paired_rule_of(double alpha, double alpha_pass, u
 		.max_pairs = max_pairs,
 		.same_code_pairs = 1,
 		.budgets = 1,
+		.version = ASSAY_JUDGE_RULE,
 	};
 }
 
@@ -121,9 +122,9 @@ static int pile_open(struct pile *p, const struct assay_comparison_case *c, stru
 }
 
 /* True when the pair counts. */
-static bool pile_add(struct pile *p, const struct assay_pair *pair, bool sums)
+static bool pile_add(struct pile *p, const struct assay_pair *pair, unsigned version)
 {
-	struct assay_pair_estimate e = assay_pair_estimate(pair, sums, p->tmp);
+	struct assay_pair_estimate e = assay_pair_estimate(pair, version, p->tmp);
 
 	p->least[p->n_all++] = assay_pair_least_ratio(pair, p->tmp);
 	p->n_blocks += e.n_blocks;
@@ -380,14 +381,14 @@ int assay_paired_judge(const struct assay_comparison_case *c, const struct assay
 	for (size_t i = 0; i < c->n_pairs && i < rule->max_pairs && out->verdict == ASSAY_INCONCLUSIVE; i++) {
 		bool last = i + 1 == rule->max_pairs;
 
-		if ((pile_add(&pile, &c->pairs[i], rule->before_4) || last) && !assay_paired_same_code(c))
+		if ((pile_add(&pile, &c->pairs[i], rule->version) || last) && !assay_paired_same_code(c))
 			out->verdict = look(&pile, last, rule, &passes);
 	}
 	*final |= out->verdict != ASSAY_INCONCLUSIVE;
 	if (out->verdict == ASSAY_INCONCLUSIVE && !assay_paired_same_code(c) && slow_at_least(&pile, rule))
 		out->verdict = ASSAY_REGRESSED;
 	else if (out->verdict == ASSAY_INCONCLUSIVE && passes && dropped_frac(&pile) <= rule->max_dropped_frac &&
-		 !rule->before_4)
+		 rule->version >= 4)
 		out->verdict = ASSAY_PASS;
 	if (assay_paired_same_code(c)) {
 		out->verdict = pile.n || !pile.n_blocks ? ASSAY_PASS : ASSAY_INCONCLUSIVE;
@@ -400,7 +401,7 @@ int assay_paired_judge(const struct assay_comparison_case *c, const struct assay
 	return 0;
 }
 
-int assay_paired_readings(const struct assay_comparison_case *c, bool before_4, struct assay_paired_readings *out,
+int assay_paired_readings(const struct assay_comparison_case *c, unsigned version, struct assay_paired_readings *out,
 			  struct assay_err *err)
 {
 	struct pile pile;
@@ -409,7 +410,7 @@ int assay_paired_readings(const struct assay_comparison_case *c, bool before_4, 
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < c->n_pairs; i++)
-		pile_add(&pile, &c->pairs[i], before_4);
+		pile_add(&pile, &c->pairs[i], version);
 	*out = (struct assay_paired_readings){
 		.mean = assay_stats_mean(pile.x, pile.n),
 		.sd = assay_stats_sd(pile.x, pile.n),

@@ -19,6 +19,14 @@
 /* Budgets of a control: all other verdicts rest on it. */
 #define ASSAY_PAIRED_CONTROL_BUDGETS 8
 
+/*
+ * Version of the rule by which comparisons are stopped and judged; it is stored with each. Raise it whenever the same
+ * samples, counts and policy could get another verdict than before, or a comparison could stop at another pair: in
+ * pair_estimate.c, paired.c, stopping.c, limits.c, exact_judge.c or comparison_judge.c, or in what they take from
+ * stats/. Words may change freely.
+ */
+#define ASSAY_JUDGE_RULE 8
+
 struct assay_paired_rule {
 	double alpha_regressed; /* of one test: a false REGRESSED or IMPROVED, over all its looks */
 	double alpha_pass;      /* of one test: a false PASS, over all its looks */
@@ -27,7 +35,7 @@ struct assay_paired_rule {
 	size_t max_pairs;
 	size_t same_code_pairs; /* that a case of the same machine code takes: they do not decide */
 	unsigned budgets;       /* of time that the case has, at least */
-	bool before_4;          /* as rules before version 4 judged, by which stored comparisons are judged again */
+	unsigned version;       /* of the rule that a stored comparison was judged by, and is judged by again */
 };
 
 /*
@@ -65,8 +73,8 @@ struct assay_paired_readings {
 	size_t n;
 };
 
-/* @before_4: see struct assay_paired_rule. ASSAY_ENOMEM. */
-int assay_paired_readings(const struct assay_comparison_case *c, bool before_4, struct assay_paired_readings *out,
+/* @version: of the rule. ASSAY_ENOMEM. */
+int assay_paired_readings(const struct assay_comparison_case *c, unsigned version, struct assay_paired_readings *out,
 			  struct assay_err *err);
 
 /*

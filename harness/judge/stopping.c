@@ -78,7 +78,7 @@ int assay_stopping_hopeless(const struct assay_comparison_case *c, const struct 
 	struct assay_paired_readings r;
 	double shift, to_pass, to_differ;
 	size_t all;
-	int rc = assay_paired_readings(c, rule->before_4, &r, err);
+	int rc = assay_paired_readings(c, rule->version, &r, err);
 
 	*hopeless = false;
 	if (rc || r.n < assay_sequential_first_look(rule->alpha_pass, rule->max_pairs))

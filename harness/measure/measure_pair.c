@@ -12,6 +12,7 @@
 #include "measure/case_metrics.h"
 #include "measure/iterations.h"
 #include "measure/measure_counters.h"
+#include "measure/output_difference.h"
 #include "measure/turns.h"
 #include "measure/whole_calls.h"
 #include "model/summary.h"
@@ -59,57 +60,6 @@ static const struct assay_case *case_of(const struct pair_session *s, int side)
 static int first_side(const struct pair_session *s)
 {
 	return (int)(assay_random4(s->po->pair_seed, 3, 0).v[0] & 1);
-}
-
-static int fetch_windows(struct pair_session *s, uint64_t from)
-{
-	const struct assay_worker_args args = { .iterations = from };
-	int rc = assay_turns_command(&s->turns, ASSAY_BASE, ASSAY_CMD_OUTPUT, &args);
-
-	return rc ? rc : assay_turns_command(&s->turns, ASSAY_HEAD, ASSAY_CMD_OUTPUT, &args);
-}
-
-/* Bytes of an element as one number, as people write it. */
-static uint64_t element_bits(const struct assay_worker_reply *r)
-{
-	uint64_t bits = 0;
-
-	for (uint32_t i = r->element_bytes; i > 0; i--)
-		bits = bits << 8 | r->window[i - 1];
-	return bits;
-}
-
-/* Where do two outputs that should be equal begin to differ? */
-static int describe_difference(struct pair_session *s, char *difference)
-{
-	const struct assay_worker_reply *b = assay_worker_reply(s->turns.w[ASSAY_BASE]),
-					*h = assay_worker_reply(s->turns.w[ASSAY_HEAD]);
-	uint64_t from = 0;
-	uint32_t i = 0;
-	int rc;
-
-	do {
-		from += i;
-		rc = fetch_windows(s, from);
-		for (i = 0; !rc && i < b->window_bytes && i < h->window_bytes && b->window[i] == h->window[i];)
-			i++;
-	} while (!rc && i && i == b->window_bytes && i == h->window_bytes);
-	if (rc)
-		return rc;
-	if (i >= b->window_bytes || i >= h->window_bytes) {
-		snprintf(difference, 256, "outputs differ in length: base %llu bytes, head %llu",
-			 (unsigned long long)b->output_bytes, (unsigned long long)h->output_bytes);
-		return 0;
-	}
-	rc = fetch_windows(s, from + i);
-	if (!rc)
-		rc = fetch_windows(s, b->element_at); /* so that the window begins with the whole element */
-	if (!rc)
-		snprintf(difference, 256, "element %llu of '%s' differs: base 0x%0*llx, head 0x%0*llx",
-			 (unsigned long long)b->element, b->output_name, (int)(2 * b->element_bytes),
-			 (unsigned long long)element_bits(b), (int)(2 * h->element_bytes),
-			 (unsigned long long)element_bits(h));
-	return rc;
 }
 
 /* The least number of iterations from @n on of which @frac is a whole number, but for EXTRA_ERROR; *extra gets that. */
@@ -344,7 +294,7 @@ static int drive_pair(struct pair_session *s, const struct assay_catalog_op *op,
 	int rc = assay_turns_prepare(&s->turns, first_side(s));
 
 	if (!rc && differ(s->p)) {
-		rc = s->turns.common ? 0 : describe_difference(s, difference);
+		rc = s->turns.common ? 0 : assay_output_difference(&s->turns, difference);
 		return rc < 0 ? rc : 0;
 	}
 	if (!rc && !(s->po->changed_only && assay_pair_same_code(s->p)))
@@ -476,7 +426,7 @@ static int take_again(struct pair_session *s, const struct assay_catalog_op *op,
 	assay_pair_release(s->lessons->own_memory ? &first : &own);
 	difference[0] = '\0';
 	if (!s->lessons->own_memory && differ(s->p) && s->p->side[ASSAY_HEAD].status == ASSAY_STATUS_OK)
-		snprintf(difference, 256, "outputs differ now and then");
+		snprintf(difference, ASSAY_DIFFERENCE_MAX, "outputs differ now and then");
 	return rc;
 }
 

@@ -16,6 +16,9 @@
 	"only the base has it, the head has no such case any more: bring it back, or leave it out with --only if "     \
 	"that is meant"
 
+/* Text of a difference between outputs. */
+#define ASSAY_DIFFERENCE_MAX 256
+
 enum assay_side {
 	ASSAY_BASE = 0,
 	ASSAY_HEAD = 1,
@@ -55,9 +58,10 @@ struct assay_comparison_case {
 	double injected_frac;              /* of ASSAY_CONTROL_SLOWER: 0.02 = 2 % more work, as it was asked for */
 	bool in_base, in_head;             /* does the side have the variant? */
 	char base_variant[ASSAY_NAME_MAX]; /* that the base runs, where it is another one than that of @c; else "" */
-	char reason[512];         /* why it was not measured at all, or why the base's variant cannot be loaded */
-	char difference[256];     /* where the outputs of the two sides begin to differ; empty: they do not */
-	struct assay_pair *pairs; /* malloc'ed, in order of time */
+	char reason[512]; /* why it was not measured at all, or why the base's variant cannot be loaded */
+	char difference
+		[ASSAY_DIFFERENCE_MAX]; /* where the outputs of the two sides begin to differ; empty: they do not */
+	struct assay_pair *pairs;       /* malloc'ed, in order of time */
 	size_t n_pairs;
 	struct assay_because_evidence *because; /* where its time goes; NULL: nobody asked */
 };

@@ -241,7 +241,7 @@ TEST(faster_passes)
 	g = judge(&c, &rule, &final);
 	assert_int_equal(g.verdict, ASSAY_PASS);
 	assert_false(final);
-	rule.before_4 = true;
+	rule.version = 3;
 	assert_int_equal(judge(&c, &rule, &final).verdict, ASSAY_INCONCLUSIVE);
 	paired_release(&c);
 }

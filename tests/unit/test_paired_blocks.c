@@ -54,7 +54,7 @@ TEST(blocks_are_dropped)
 				s->iterations = 1;
 				s->ns = blocks[i].ns;
 			}
-			e = assay_pair_estimate(&c.pairs[0], false, tmp);
+			e = assay_pair_estimate(&c.pairs[0], ASSAY_JUDGE_RULE, tmp);
 			if (e.n_dropped != (blocks[i].kind != -1) || e.dropped_weight != (double)e.n_dropped)
 				fail_msg("%s: %zu dropped", blocks[i].name, e.n_dropped);
 			for (int k = 0; k < 5; k++)
@@ -78,22 +78,29 @@ TEST(ticks_change_nothing)
 	for (size_t b = 0; b < 12; b++)
 		c.pairs[0].side[b < 7 ? ASSAY_HEAD : ASSAY_BASE].samples[2 * b + (b & 1)].ns +=
 			(uint64_t)(0.07 * PAIRED_NS);
-	assert_true(fabs(assay_pair_estimate(&c.pairs[0], false, tmp).log_ratio - 0.02) < 1e-8);
+	assert_true(fabs(assay_pair_estimate(&c.pairs[0], ASSAY_JUDGE_RULE, tmp).log_ratio - 0.02) < 1e-8);
 	assert_true(assay_pair_own_error(&c.pairs[0], tmp) < 1e-8);
-	assert_true(assay_pair_estimate(&c.pairs[0], true, tmp).log_ratio > 0.05);
+	assert_true(assay_pair_estimate(&c.pairs[0], 3, tmp).log_ratio > 0.05);
 	paired_release(&c);
 }
 
 /*
  * Calls in slices are compared with those that they ran beside. In two blocks of three the machine was twice as slow
- * for the second calls, and the head takes 3 % longer, in the others 1 %.
+ * for the second calls, and the head takes 3 % longer, in the others 1 %. Of the middle twelve ratios two are of these.
  */
 TEST(calls_in_slices)
 {
-	static const uint32_t flags[] = { ASSAY_SAMPLE_BESIDE, 0 };
-	static const double want[] = { 0.03, 0.02 }; /* whole calls are compared with both of the block */
+	static const struct {
+		unsigned rule;
+		uint32_t flags;
+		double want;
+	} rows[] = {
+		{ ASSAY_JUDGE_RULE, ASSAY_SAMPLE_BESIDE, (2 * 0.01 + 10 * 0.03) / 12 },
+		{ 7, ASSAY_SAMPLE_BESIDE, 0.03 },
+		{ ASSAY_JUDGE_RULE, 0, 0.02 }, /* whole calls are compared with both of the block */
+	};
 
-	for (size_t k = 0; k < N_OF(flags); k++) {
+	for (size_t k = 0; k < N_OF(rows); k++) {
 		struct assay_comparison_case c;
 		double tmp[12 * ASSAY_PAIR_TMP];
 
@@ -103,11 +110,11 @@ TEST(calls_in_slices)
 				struct assay_sample *s = &c.pairs[0].side[side].samples[i];
 				const bool even = i / 2 % 3 == 0;
 
-				s->flags = flags[k];
+				s->flags = rows[k].flags;
 				s->ns = (uint64_t)((i % 2 && !even ? 2 : 1) * PAIRED_NS *
 						   (side ? exp(even ? 0.01 : 0.03) : 1));
 			}
-		assert_true(fabs(assay_pair_estimate(&c.pairs[0], false, tmp).log_ratio - want[k]) < 1e-8);
+		assert_true(fabs(assay_pair_estimate(&c.pairs[0], rows[k].rule, tmp).log_ratio - rows[k].want) < 1e-8);
 		paired_release(&c);
 	}
 }
@@ -130,16 +137,16 @@ TEST(parts_of_calls)
 			s->ns = (uint64_t)((i % 6 == 2 ? 3 : 1) * PAIRED_NS * (side && i % 6 == 2 ? exp(0.04) : 1));
 		}
 	}
-	x = assay_pair_estimate(&c.pairs[0], false, tmp).log_ratio;
+	x = assay_pair_estimate(&c.pairs[0], ASSAY_JUDGE_RULE, tmp).log_ratio;
 	assert_true(fabs(x - 0.04 * 3 / 8) < 0.001);
 	assert_true(assay_pair_own_error(&c.pairs[0], tmp) > 0);
 	c.pairs[0].side[ASSAY_HEAD].samples[3].ns *= 100;
-	x = assay_pair_estimate(&c.pairs[0], false, tmp).log_ratio;
+	x = assay_pair_estimate(&c.pairs[0], ASSAY_JUDGE_RULE, tmp).log_ratio;
 	assert_true(x > 0.04 * 3 / 8 && x < 0.75);
 	/* one part of six takes twice as long: of seven eighths of the time nothing changed */
 	for (size_t i = 0; i < 24; i++)
 		c.pairs[0].side[ASSAY_HEAD].samples[i].ns = (uint64_t)((i % 6 == 2 ? 3 : i % 6 ? 1 : 2) * PAIRED_NS);
-	x = assay_pair_estimate(&c.pairs[0], false, tmp).log_ratio;
+	x = assay_pair_estimate(&c.pairs[0], ASSAY_JUDGE_RULE, tmp).log_ratio;
 	assert_true(fabs(x - log(2) * 3 / (3 + 14)) < 1e-8);
 	paired_release(&c);
 }
@@ -181,14 +188,14 @@ TEST(dropped_parts)
 					x->flags |= hit && s == side ? ASSAY_DISTURB_MIGRATION : 0;
 					x->ns *= hit && s == side ? 50 : 1;
 				}
-			e = assay_pair_estimate(&c.pairs[0], false, tmp);
+			e = assay_pair_estimate(&c.pairs[0], ASSAY_JUDGE_RULE, tmp);
 			if (e.usable != rows[i].usable || fabs(e.dropped_weight - 12 * rows[i].of_time) > 1e-9)
 				fail_msg("%s: %g of 12 dropped", rows[i].name, e.dropped_weight);
 			/* a pair that is left out is so as a whole */
 			assert_true(fabs(judge(&c, &rule, &final).dropped_frac - (e.usable ? rows[i].of_time : 1)) <
 				    1e-9);
 			/* by the rule of whole calls every block counts alike */
-			e = assay_pair_estimate(&c.pairs[0], true, tmp);
+			e = assay_pair_estimate(&c.pairs[0], 3, tmp);
 			assert_true(e.dropped_weight == (double)e.n_dropped);
 			paired_release(&c);
 		}
@@ -219,6 +226,25 @@ TEST(own_error)
 	paired_release(&c);
 }
 
+/* Sixteen ratios of calls in slices, in steps of 0.1 %: what lies beyond the middle eight is drawn in to these. */
+TEST(own_error_of_slices)
+{
+	struct assay_comparison_case c;
+	double tmp[8 * ASSAY_PAIR_TMP];
+
+	paired_make(&c, "op/variant", 1, 8);
+	for (size_t i = 0; i < 16; i++)
+		for (int side = 0; side < 2; side++) {
+			struct assay_sample *s = &c.pairs[0].side[side].samples[i];
+
+			s->flags = ASSAY_SAMPLE_BESIDE;
+			s->ns = (uint64_t)((side ? exp((double)(7 * i % 16) * 1e-3) : 1) * 1e9);
+		}
+	assert_true(fabs(assay_pair_estimate(&c.pairs[0], ASSAY_JUDGE_RULE, tmp).log_ratio - 7.5e-3) < 1e-8);
+	assert_true(fabs(assay_pair_own_error(&c.pairs[0], tmp) - sqrt(140.0 / 15) * 4 / 8 * 1e-3) < 1e-8);
+	paired_release(&c);
+}
+
 /* Half of the blocks must be clean; in what way a block's times are compared is told by the two rules. */
 TEST(estimate)
 {
@@ -239,27 +265,27 @@ TEST(estimate)
 			head[2 * b + k].ns = b & 1 ? outer[k] : inner[k];
 		}
 	}
-	for (int sums = 0; sums < 2; sums++) {
-		e = assay_pair_estimate(&c.pairs[0], sums, tmp);
+	for (unsigned rule = 3; rule <= ASSAY_JUDGE_RULE; rule++) {
+		e = assay_pair_estimate(&c.pairs[0], rule, tmp);
 		assert_true(e.usable && fabs(e.log_ratio) < 1e-12 && e.n_dropped == 0);
 	}
 
 	head[0].ns = 2000; /* sums: log(3020/2030), 0, 0, 0 */
 	head[2].ns = 3000; /* and log(4030/2030) */
-	e = assay_pair_estimate(&c.pairs[0], true, tmp);
+	e = assay_pair_estimate(&c.pairs[0], 3, tmp);
 	assert_true(fabs(e.log_ratio - log(3020.0 / 2030) / 2) < 1e-12);
 	/* four each: of 16, four are far above, and the median lies among those of drift */
-	e = assay_pair_estimate(&c.pairs[0], false, tmp);
+	e = assay_pair_estimate(&c.pairs[0], ASSAY_JUDGE_RULE, tmp);
 	assert_true(fabs(e.log_ratio - log(1030.0 / 1000) / 2) < 1e-12);
 
 	base[4].flags = head[7].flags = ASSAY_DISTURB_MIGRATION;
-	e = assay_pair_estimate(&c.pairs[0], true, tmp);
+	e = assay_pair_estimate(&c.pairs[0], 3, tmp);
 	assert_int_equal(e.n_dropped, 2);
 	assert_true(e.usable && fabs(e.log_ratio - (log(3020.0 / 2030) + log(4030.0 / 2030)) / 2) < 1e-12);
 	base[0].flags = ASSAY_DISTURB_MIGRATION;
-	assert_false(assay_pair_estimate(&c.pairs[0], false, tmp).usable);
+	assert_false(assay_pair_estimate(&c.pairs[0], ASSAY_JUDGE_RULE, tmp).usable);
 	c.pairs[0].n_blocks = 0;
-	assert_false(assay_pair_estimate(&c.pairs[0], false, tmp).usable);
+	assert_false(assay_pair_estimate(&c.pairs[0], ASSAY_JUDGE_RULE, tmp).usable);
 	c.pairs[0].n_blocks = 4;
 	paired_release(&c);
 }
@@ -284,14 +310,14 @@ TEST(dropping_is_blind)
 			swapped.pairs[i].side[!(k & 1)].samples[k / 2] = *s;
 		}
 		for (int how = 0; how < 3; how++) {
-			struct assay_pair_estimate a = assay_pair_estimate(&c.pairs[i], false, tmp), b;
+			struct assay_pair_estimate a = assay_pair_estimate(&c.pairs[i], ASSAY_JUDGE_RULE, tmp), b;
 
 			/* swapped sides; the head ten times faster; the head up to twice as slow */
 			for (size_t k = 0; k < 80 && how == 1; k++)
 				swapped.pairs[i].side[ASSAY_BASE].samples[k].ns /= 10;
 			for (size_t k = 0; k < 80 && how == 2; k++)
 				swapped.pairs[i].side[ASSAY_BASE].samples[k].ns *= 10 + k % 10;
-			b = assay_pair_estimate(&swapped.pairs[i], false, tmp);
+			b = assay_pair_estimate(&swapped.pairs[i], ASSAY_JUDGE_RULE, tmp);
 			assert_int_equal(a.n_dropped, b.n_dropped);
 			assert_memory_equal(a.by_kind, b.by_kind, sizeof(a.by_kind));
 			assert_int_equal(a.usable, b.usable);

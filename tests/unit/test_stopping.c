@@ -226,15 +226,15 @@ TEST(other_rules_are_told)
 		{ ASSAY_JUDGE_RULE, "", "" },
 		{ ASSAY_JUDGE_RULE_KEPT, "PASS", "" },
 		{ ASSAY_JUDGE_RULE_KEPT - 1, "PASS",
-		  "comparison 7 was measured and judged by rule 2 (PASS), this is rule 7: the verdict may differ" },
+		  "comparison 7 was measured and judged by rule 2 (PASS), this is rule 8: the verdict may differ" },
 		{ 0, "PASS",
-		  "comparison 7 was measured and judged by a rule without a version (PASS), this is rule 7: the "
+		  "comparison 7 was measured and judged by a rule without a version (PASS), this is rule 8: the "
 		  "verdict may differ" },
 		{ 99, "REGRESSED",
-		  "comparison 7 was measured and judged by rule 99 (REGRESSED), this is rule 7: the verdict may "
+		  "comparison 7 was measured and judged by rule 99 (REGRESSED), this is rule 8: the verdict may "
 		  "differ" },
 		{ 99, "",
-		  "comparison 7 was measured and judged by rule 99 (it did not finish), this is rule 7: the verdict "
+		  "comparison 7 was measured and judged by rule 99 (it did not finish), this is rule 8: the verdict "
 		  "may differ" },
 	};
 
