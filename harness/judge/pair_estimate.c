@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "judge/paired.h"
 #include "stats/stats.h"
 
 #define CLEAN_SHARE  0.5

@@ -5,6 +5,14 @@
 
 #include "model/comparison.h"
 
+/*
+ * Version of the rule by which comparisons are stopped and judged; it is stored with each. Raise it whenever the same
+ * samples, counts and policy could get another verdict than before, or a comparison could stop at another pair: in
+ * this module, paired.c, stopping.c, limits.c, exact_judge.c or comparison_judge.c, or in what they take from
+ * stats/. Words may change freely.
+ */
+#define ASSAY_JUDGE_RULE 8
+
 /* Doubles that the functions below want as @tmp for each block of the pair. */
 #define ASSAY_PAIR_TMP 8
 

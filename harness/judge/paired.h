@@ -19,14 +19,6 @@
 /* Budgets of a control: all other verdicts rest on it. */
 #define ASSAY_PAIRED_CONTROL_BUDGETS 8
 
-/*
- * Version of the rule by which comparisons are stopped and judged; it is stored with each. Raise it whenever the same
- * samples, counts and policy could get another verdict than before, or a comparison could stop at another pair: in
- * pair_estimate.c, paired.c, stopping.c, limits.c, exact_judge.c or comparison_judge.c, or in what they take from
- * stats/. Words may change freely.
- */
-#define ASSAY_JUDGE_RULE 8
-
 struct assay_paired_rule {
 	double alpha_regressed; /* of one test: a false REGRESSED or IMPROVED, over all its looks */
 	double alpha_pass;      /* of one test: a false PASS, over all its looks */

@@ -44,8 +44,8 @@ struct assay_pair_lessons {
  * ends then, or exact outputs differ, the pair is taken again with memory for each: so it is known who was wrong and
  * where. A variant that keeps something in scratch is not called wrong for it; one that is wrong now and then is.
  *
- * @difference (ASSAY_DIFFERENCE_MAX bytes) gets the first element in which the outputs of an exact op differ, or "". Negative: see
- * assay_measure_case. The caller releases @out in either case.
+ * @difference (ASSAY_DIFFERENCE_MAX bytes) gets the first element in which the outputs of an exact op differ, or "".
+ * Negative: see assay_measure_case. The caller releases @out in either case.
  */
 int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *cat,
 		       const struct assay_case_facts *facts, const struct assay_measure_options *o,
