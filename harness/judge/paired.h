@@ -70,7 +70,7 @@ int assay_paired_readings(const struct assay_comparison_case *c, unsigned versio
 			  struct assay_err *err);
 
 /*
- * The part of that which the pairs' own blocks explain: the root mean square of the standard errors of their medians,
+ * The part of that which the pairs' own blocks explain: the root mean square of the standard errors of their estimates,
  * from the spread of the blocks within each; 0 where no usable pair has two blocks. ASSAY_ENOMEM.
  */
 int assay_paired_own_noise(const struct assay_comparison_case *c, double *se, struct assay_err *err);
