@@ -58,7 +58,7 @@ TEST(reads_by_the_rule_of_today)
 	paired_make(&c, "op/variant", 3, 12);
 	for (size_t b = 0; b < 7; b++)
 		c.pairs[0].side[ASSAY_HEAD].samples[2 * b].ns += (uint64_t)(0.07 * PAIRED_NS);
-	assert_int_equal(assay_paired_readings(&c, true, &before, &err), 0);
+	assert_int_equal(assay_paired_readings(&c, 3, &before, &err), 0);
 	assert_true(before.sd > 0.01);
 	assert_int_equal(assay_planned_learn(&p, &c, &err), 0);
 	assert_true(p.n_pairs == 3 && p.squares < 1e-12);
