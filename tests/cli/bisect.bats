@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
+# bats file_tags=plain
 # bisect: the commit that changed a time, in a made repository whose commits are known.
 load compare_helpers
 

@@ -19,7 +19,7 @@ browser_start() {
 	[ -n "$program" ] || skip "no browser: the package chromium-headless-shell has one"
 	mkfifo "$BATS_TEST_TMPDIR/to_browser" "$BATS_TEST_TMPDIR/from_browser"
 	# its own home, so that nothing of a user's is read; without a sandbox, because tests may run as root in a container
-	HOME=$BATS_TEST_TMPDIR timeout 120 "$program" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
+	HOME=$BATS_TEST_TMPDIR timeout 600 "$program" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
 		--disable-background-networking --disable-component-update --proxy-server=127.0.0.1:9 --remote-debugging-pipe \
 		--user-data-dir="$BATS_TEST_TMPDIR/browser" about:blank 3<"$BATS_TEST_TMPDIR/to_browser" 4>"$BATS_TEST_TMPDIR/from_browser" \
 		>"$BATS_TEST_TMPDIR/browser.log" 2>&1 &
@@ -55,7 +55,7 @@ browser_call() {
 # browser_answer METHOD: the result of the call that was sent.
 browser_answer() {
 	local message
-	while IFS= read -r -d '' -t 30 -u "$browser_from" message; do
+	while IFS= read -r -d '' -t 120 -u "$browser_from" message; do
 		if [[ $message == "{\"id\":1,"* ]]; then
 			if [[ $message == *'"error":{"code"'* ]]; then
 				printf '%s: %s\n' "$1" "$message" >&2

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
+# bats file_tags=plain
 # compare --variants: which of two variants of an op is faster.
 load compare_helpers
 

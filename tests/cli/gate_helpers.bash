@@ -20,10 +20,6 @@ begin() {
 	unset -f assay
 }
 
-plain_build() {
-	! grep -q sanitizers "$ASSAY_BUILD/features" || skip "builds and comparisons by the dozen: a plain build tests the same"
-}
-
 # small_shapes: a case of microseconds, which a comparison knows soon, with a margin that a busy machine can tell.
 small_shapes() {
 	sed -i 's/n=1048576/n=4096/' bench/mine.bench baselines/quick.manifest

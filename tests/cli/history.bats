@@ -45,6 +45,7 @@ load helpers
 	[[ $output == resort/hyperfine/-* ]]
 }
 
+# bats test_tags=plain
 @test "--confirm asks compare, keeps the answer, and says why it cannot ask" {
 	export XDG_CACHE_HOME=$PWD/cache GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null KEEP_DB=1
 	PLUGINS=$ASSAY_BUILD/tests/plugins
@@ -80,9 +81,7 @@ load helpers
 	jq -e --arg from "$(git rev-parse HEAD~1)" --arg to "$(git rev-parse HEAD)" '.changes[0] | .from_commit == $from and .to_commit == $to
 		and (.reason | startswith("compared, ")) and .confirmed == (.reason | startswith("compared, REGRESSED: ")) and .comparison == 1' \
 		<<<"$output" || { echo "$output"; false; }
-	if grep -q sanitizers "$ASSAY_BUILD/features" && jq -e '.changes[0].reason | startswith("compared, INCONCLUSIVE: ")' <<<"$output"; then
-		return # sanitized code beside load may have no verdict
-	fi
+	[[ $output != *'"compared, INCONCLUSIVE: '* ]] || skip "a busy machine gave no verdict"
 	jq -e '.changes[0].confirmed' <<<"$output" || { echo "$output"; false; }
 	# what is known costs nothing, also without git
 	cd ..

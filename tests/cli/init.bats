@@ -110,8 +110,8 @@ baselines/quick.manifest bench/mine.bench bench/suites/all.suite bench/suites/qu
 	[ -z "$(ls -A)" ]
 }
 
+# bats test_tags=plain
 @test "ten commands from nothing to a red pull request for slower code, and a green one for a comment" {
-	plain_build
 	assay init >/dev/null && small_shapes
 	git add . && git commit -q -m 'kernels, measured by assay'
 	run --separate-stderr assay-gate
@@ -133,9 +133,9 @@ baselines/quick.manifest bench/mine.bench bench/suites/all.suite bench/suites/qu
 	grep -q REGRESSED build/gate/report.md
 }
 
+# bats test_tags=plain
 @test "the README's own kernel, typed word for word in an empty folder" {
 	local section command
-	plain_build
 	section=$(sed -n '/^## Your own kernel/,/^## Where/p' "$ASSAY_SOURCE/README.md")
 	# what it shows of the kernel is what the kernel has, 15 lines at most
 	sed -n '/^```c$/,/^```$/p' <<<"$section" | sed '/^```/d; s/^\t*//' >shown

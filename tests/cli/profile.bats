@@ -120,9 +120,9 @@ load profile_helpers
 	[[ $stderr == *"% of the stacks end early: they are deeper than 63 KiB, or their code has no unwind tables (.eh_frame)"* ]]
 }
 
+# bats test_tags=plain
 @test "ninety-nine in a hundred stacks of a case reach its worker's first frame, on each thread" {
 	needs_samples
-	! grep -q sanitizers "$ASSAY_BUILD/features" || skip "sanitized code is not always unwound"
 	# the last have tiles on their stack, of shapes that fill them in part and as a whole, on vectors where there are some
 	fastest() { "$ASSAY" list cases --suite full --only "$1" | grep -v skipped | tail -n 1; }
 	quantize=$(fastest 'quantize.tq2_0/*/n=1048576/t=1/warm')
@@ -133,8 +133,9 @@ load profile_helpers
 		[ "$status" = 0 ] || { echo "$key: $stderr"; false; }
 		# two threads that spin beside a load get little of a second
 		is '.profile.timed_samples > 30'
-		# the C library that generate calls has functions without names
-		[[ $key = generate.* ]] || is '.profile.unresolved <= 0.05 * .profile.samples + 5'
+		# the C library, which loads plugins, and which generate calls, has functions without names
+		[[ $key = generate.* ]] || awk '/;phase: sample;/ { n += $NF; u += /\[unknown\] [0-9]+$/ ? $NF : 0 }
+			END { if (u > 0.1 * n + 5) { print u, "of", n, "samples have no function"; exit 1 } }' case.folded
 		reach_the_start 0.99
 	done
 	is '(.threads | length) >= 1 and (.threads | map(.self) | add) == .profile.samples'
@@ -209,9 +210,9 @@ load profile_helpers
 
 # ---- because ----
 
+# bats test_tags=plain
 @test "a regression is explained by the function that grew, after the verdict" {
 	needs_samples
-	! grep -q sanitizers "$ASSAY_BUILD/features" || skip "sanitized code beside load takes longer to be REGRESSED than a test may"
 	KEEP_DB=1 fails 2 "--profile is 'yes', expected auto, no or all" compare x y --profile yes
 	printf 'margin "*" { paired = "2%%" }\n' >narrow.conf
 	for _ in 1 2 3; do

@@ -90,7 +90,7 @@ adds_up='(.threads | length > 0) and all(.threads[]; .wall_ns > 0 and
 	is "$adds_up"
 	is '[.waits[] | select(.call == "pthread_mutex_lock" and .ns > 190e6)] | length == 1'
 	# the main thread waits when the time is over
-	run --separate-stderr "$ASSAY" profile threads --for 700ms --json -- "$MIX" '' stays
+	run --separate-stderr "$ASSAY" profile threads --for 3s --json -- "$MIX" '' stays
 	[ "$status" = 0 ] || { echo "$stderr"; false; }
 	is "$adds_up"
 	is '.threads[0].blocked_ns > 0.3e9 and .threads[0].wall_ns <= .profile.seconds * 1e9'

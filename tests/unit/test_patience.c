@@ -183,7 +183,7 @@ TEST(hangs_are_told_with_where_and_how_long)
 static void measure_hanging(struct world *w, const char *const names[2], uint64_t floor_ns, struct assay_pair *p)
 {
 	struct assay_strings plugins[2] = { { 0 }, { 0 } };
-	struct assay_pair_options po = { .plugins = { &plugins[0], &plugins[1] }, .sampling_ns = 200000000 };
+	struct assay_pair_options po = { .plugins = { &plugins[0], &plugins[1] }, .sampling_ns = floor_ns };
 	struct assay_measure_options o = {
 		.topology = w->topology, .host = &w->host, .clock = &w->clock, .seed = 42, .plugins = &plugins[1]
 	};
