@@ -29,12 +29,17 @@ struct assay_paired_rule assay_comparison_rule(const struct assay_comparison *cm
 	return rule;
 }
 
+static bool rule_kept(const struct assay_comparison *cmp)
+{
+	return cmp->rule >= ASSAY_JUDGE_RULE_KEPT && cmp->rule <= ASSAY_JUDGE_RULE;
+}
+
 void assay_comparison_rule_note(const struct assay_comparison *cmp, const char *verdict, char *buf, size_t size)
 {
 	char by[48] = "a rule without a version";
 
 	buf[0] = '\0';
-	if (cmp->rule >= ASSAY_JUDGE_RULE_KEPT && cmp->rule <= ASSAY_JUDGE_RULE)
+	if (rule_kept(cmp))
 		return;
 	if (cmp->rule)
 		snprintf(by, sizeof(by), "rule %u", cmp->rule);
@@ -329,7 +334,7 @@ int assay_comparison_judge(const struct assay_comparison *cmp, const struct assa
 	/* counts are equal or not: nothing is left to chance */
 	struct assay_gate_report r = { .alpha = cmp->n_cases ? cmp->alpha : NAN,
 				       .comparison_id = cmp->id,
-				       .rule = ASSAY_JUDGE_RULE,
+				       .rule = rule_kept(cmp) ? cmp->rule : ASSAY_JUDGE_RULE,
 				       .seconds = NAN,
 				       .verdict = ASSAY_PASS };
 	int rc = 0;

@@ -6,7 +6,6 @@
 #define ASSAY_JUDGE_COMPARISON_JUDGE_H
 
 #include "judge/limits.h"
-#include "judge/pair_estimate.h"
 #include "judge/paired.h"
 #include "judge/policy.h"
 #include "model/gate_report.h"

@@ -84,6 +84,13 @@ TEST(ticks_change_nothing)
 	paired_release(&c);
 }
 
+static void set_flags(struct assay_pair *p, uint32_t flags)
+{
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < 2 * p->n_blocks; i++)
+			p->side[side].samples[i].flags = flags;
+}
+
 /*
  * Calls in slices are compared with those that they ran beside. In two blocks of three the machine was twice as slow
  * for the second calls, and the head takes 3 % longer, in the others 1 %. Of the middle twelve ratios two are of these.
@@ -105,15 +112,14 @@ TEST(calls_in_slices)
 		double tmp[12 * ASSAY_PAIR_TMP];
 
 		paired_make(&c, "op/variant", 1, 12);
-		for (size_t i = 0; i < 24; i++)
-			for (int side = 0; side < 2; side++) {
-				struct assay_sample *s = &c.pairs[0].side[side].samples[i];
-				const bool even = i / 2 % 3 == 0;
+		set_flags(&c.pairs[0], rows[k].flags);
+		for (size_t i = 0; i < 24; i++) {
+			const bool even = i / 2 % 3 == 0;
+			const double ns = (i % 2 && !even ? 2 : 1) * PAIRED_NS;
 
-				s->flags = rows[k].flags;
-				s->ns = (uint64_t)((i % 2 && !even ? 2 : 1) * PAIRED_NS *
-						   (side ? exp(even ? 0.01 : 0.03) : 1));
-			}
+			c.pairs[0].side[ASSAY_BASE].samples[i].ns = (uint64_t)ns;
+			c.pairs[0].side[ASSAY_HEAD].samples[i].ns = (uint64_t)(ns * exp(even ? 0.01 : 0.03));
+		}
 		assert_true(fabs(assay_pair_estimate(&c.pairs[0], rows[k].rule, tmp).log_ratio - rows[k].want) < 1e-8);
 		paired_release(&c);
 	}
@@ -233,13 +239,9 @@ TEST(own_error_of_slices)
 	double tmp[8 * ASSAY_PAIR_TMP];
 
 	paired_make(&c, "op/variant", 1, 8);
+	set_flags(&c.pairs[0], ASSAY_SAMPLE_BESIDE);
 	for (size_t i = 0; i < 16; i++)
-		for (int side = 0; side < 2; side++) {
-			struct assay_sample *s = &c.pairs[0].side[side].samples[i];
-
-			s->flags = ASSAY_SAMPLE_BESIDE;
-			s->ns = (uint64_t)((side ? exp((double)(7 * i % 16) * 1e-3) : 1) * 1e9);
-		}
+		c.pairs[0].side[ASSAY_HEAD].samples[i].ns = (uint64_t)(PAIRED_NS * exp((double)(7 * i % 16) * 1e-3));
 	assert_true(fabs(assay_pair_estimate(&c.pairs[0], ASSAY_JUDGE_RULE, tmp).log_ratio - 7.5e-3) < 1e-8);
 	assert_true(fabs(assay_pair_own_error(&c.pairs[0], tmp) - sqrt(140.0 / 15) * 4 / 8 * 1e-3) < 1e-8);
 	paired_release(&c);
