@@ -242,7 +242,7 @@ bool assay_pair_finished(struct assay_pair_turn *turn, uint64_t order_seed, unsi
 	return atomic_load_explicit(&turn->finished[side], memory_order_acquire) == word_of(order_seed, call + 1);
 }
 
-/* Who begins is half a slice ahead on average, so the sides take turns with that as well. */
+/* Who begins is ahead by a part of a slice, so the sides take turns with that as well. */
 unsigned assay_pair_beginner(uint64_t order_seed, uint32_t call)
 {
 	return assay_pair_owner(order_seed, 4 * (call / 2) + call % 2);
