@@ -223,20 +223,22 @@ struct cache_sizes {
 };
 
 /*
- * A core complex of AMD's has a level 3 cache of 96 MiB at most (Zen 3 to 5 with 3D V-Cache). Where a hypervisor hides
- * CPUID leaf 0x8000001D, which tells of a complex, leaf 0x80000006 is left, with the caches of all complexes together
- * (AMD64 Architecture Programmer's Manual, volume 3, appendix E.4).
+ * A core complex of AMD's has a level 3 cache of 96 MiB at most up to family 26 (Zen 3 to 5 with 3D V-Cache). Where a
+ * hypervisor hides CPUID leaf 0x8000001D, which tells of a complex, leaf 0x80000006 is left, with the caches of all
+ * complexes together (AMD64 Architecture Programmer's Manual, volume 3, appendix E.4).
  */
-#define AMD_L3_BYTES (UINT64_C(96) << 20)
+#define AMD_L3_BYTES    (UINT64_C(96) << 20)
+#define AMD_LAST_FAMILY 26
 
 /* 0: there is no @cache. */
 static uint64_t bytes_of(const struct assay_topology *t, hwloc_obj_t cache)
 {
 	hwloc_obj_t package = cache ? hwloc_get_ancestor_obj_by_type(t->hw, HWLOC_OBJ_PACKAGE, cache) : NULL;
 	const char *vendor = package ? hwloc_obj_get_info_by_name(package, "CPUVendor") : NULL;
+	const char *family = package ? hwloc_obj_get_info_by_name(package, "CPUFamilyNumber") : NULL;
 	const uint64_t told = cache ? cache->attr->cache.size : 0;
 	const bool of_all_complexes = cache && cache->type == HWLOC_OBJ_L3CACHE && told > AMD_L3_BYTES && vendor &&
-				      !strcmp(vendor, "AuthenticAMD");
+				      !strcmp(vendor, "AuthenticAMD") && family && atoi(family) <= AMD_LAST_FAMILY;
 
 	return of_all_complexes ? AMD_L3_BYTES : told;
 }
