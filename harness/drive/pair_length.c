@@ -6,11 +6,11 @@
 #include "judge/paired.h"
 
 /*
- * Pairs differ by layout more than the median of one is uncertain, so many short pairs tell more than a few long ones;
- * below this, starting the processes would take most of the time.
+ * Pairs differ by layout more than the estimate of one is uncertain, so many short pairs tell more than a few long
+ * ones; below this, starting the processes would take most of the time.
  */
 #define LEAST_NS 30000000.0
-/* What disturbs lasts longer than a block, and the median over fewer of them follows it. */
+/* What disturbs lasts longer than a block, and what is in the middle of fewer of them follows it. */
 #define LEAST_BLOCKS 12
 /* In slices, the two calls of a block meet it alike. */
 #define LEAST_SLICED_BLOCKS 8

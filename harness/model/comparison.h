@@ -59,9 +59,9 @@ struct assay_comparison_case {
 	bool in_base, in_head;             /* does the side have the variant? */
 	char base_variant[ASSAY_NAME_MAX]; /* that the base runs, where it is another one than that of @c; else "" */
 	char reason[512]; /* why it was not measured at all, or why the base's variant cannot be loaded */
-	char difference
-		[ASSAY_DIFFERENCE_MAX]; /* where the outputs of the two sides begin to differ; empty: they do not */
-	struct assay_pair *pairs;       /* malloc'ed, in order of time */
+	/* where the outputs of the two sides begin to differ; empty: they do not */
+	char difference[ASSAY_DIFFERENCE_MAX];
+	struct assay_pair *pairs; /* malloc'ed, in order of time */
 	size_t n_pairs;
 	struct assay_because_evidence *because; /* where its time goes; NULL: nobody asked */
 };

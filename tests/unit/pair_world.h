@@ -50,16 +50,16 @@ static inline void plan(struct world *w, const char *const sides[2], struct meas
 	plan_of(w, "lenient.triple", sides, m);
 }
 
-/* A pair of @m with what @po says beside the plugins and the time. */
+/* A pair of @m with what @po says beside the plugins; 10 ms of samples, if it says no other. */
 static inline void take_pair_as(const struct assay_measure_options *o, struct assay_pair_options po,
 				struct assay_pair_lessons *lessons, struct measured *m)
 {
 	struct assay_err err = { 0 };
-	char difference[256];
+	char difference[ASSAY_DIFFERENCE_MAX];
 
 	po.plugins[ASSAY_BASE] = &m->plugins[ASSAY_BASE];
 	po.plugins[ASSAY_HEAD] = &m->plugins[ASSAY_HEAD];
-	po.sampling_ns = 10000000;
+	po.sampling_ns = po.sampling_ns ? po.sampling_ns : 10000000;
 	assay_pair_release(&m->pair);
 	if (assay_measure_pair(&m->c, assay_inventory_catalog(m->inv), &m->facts, o, &po, lessons, &m->pair, difference,
 			       &err))

@@ -92,7 +92,7 @@ static inline void measure_in_pair(struct sides *s, const char *variant, int64_t
 	struct assay_case_facts facts;
 	struct assay_case c = plan_of(s, variant, n, ASSAY_CACHE_WARM, 1, &facts);
 	struct assay_err err = { 0 };
-	char difference[256];
+	char difference[ASSAY_DIFFERENCE_MAX];
 
 	if (assay_measure_pair(&c, assay_inventory_catalog(s->inv), &facts, &s->o, &po, &lessons, p, difference, &err))
 		fail_msg("%s", err.text);

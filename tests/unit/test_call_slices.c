@@ -379,7 +379,7 @@ static unsigned owner_at(uint64_t seed, uint64_t ns, uint64_t slice_ns)
 	return head;
 }
 
-/* What comes every 2^n slices comes to both sides equally often, wherever it begins; so does each slice of a row. */
+/* What comes every 2^n slices comes to both sides equally often, wherever it begins. */
 TEST(slices_share_what_is_periodic)
 {
 	enum { SLICE = 250000, TIMES = 64 };

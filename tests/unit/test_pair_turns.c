@@ -380,7 +380,7 @@ TEST(long_calls_are_divided)
 	o = options_of(*state, &m);
 	for (int pair = 0; pair < 2; pair++) {
 		begin_ns = assay_monotonic_ns();
-		take_pair(&o, &lessons, &m);
+		take_pair_as(&o, (struct assay_pair_options){ .sampling_ns = 200000000 }, &lessons, &m);
 		assert_ok(&m);
 		assert_true(lessons.turn_parts == 1 && lessons.call_turns == parts && !lessons.own_memory);
 		assert_int_equal(m.pair.n_blocks > 0, pair);

@@ -179,7 +179,7 @@ TEST(hangs_are_told_with_where_and_how_long)
 	assay_strings_release(&plugins);
 }
 
-/* A pair of these, of which one does not come back; each has @floor_ns for what it never did. */
+/* A pair of these, of which one does not come back; each has @floor_ns for what it never did, and for its samples. */
 static void measure_hanging(struct world *w, const char *const names[2], uint64_t floor_ns, struct assay_pair *p)
 {
 	struct assay_strings plugins[2] = { { 0 }, { 0 } };
@@ -191,7 +191,7 @@ static void measure_hanging(struct world *w, const char *const names[2], uint64_
 	struct assay_pair_lessons lessons = { 0 };
 	struct assay_case_facts facts;
 	struct assay_inventory *inv;
-	char difference[256];
+	char difference[ASSAY_DIFFERENCE_MAX];
 
 	snprintf(c.op, sizeof(c.op), "lenient.triple");
 	assert_int_equal(assay_case_make_key(&c, NULL), 0);
