@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# bats file_tags=plain
 # bisect: the commit that changed a time, in a made repository whose commits are known.
 load compare_helpers
 
@@ -31,6 +30,7 @@ nothing_is_left() {
 	[ "$(git symbolic-ref --short HEAD)" = main ]
 }
 
+# bats test_tags=plain
 @test "where what does not build hides the commit, the range is named" {
 	repository base base broken double double
 	bisect --good HEAD~4
@@ -40,6 +40,7 @@ nothing_is_left() {
 	nothing_is_left
 }
 
+# bats test_tags=plain
 @test "a commit between two that build is found" {
 	repository base broken base double double
 	bisect --good HEAD~4 --json
@@ -51,6 +52,7 @@ nothing_is_left() {
 	nothing_is_left
 }
 
+# bats test_tags=plain
 @test "git bisect run takes --step" {
 	repository base base double
 	# shellcheck disable=SC2086

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# bats file_tags=plain
 # compare --variants: which of two variants of an op is faster.
 load compare_helpers
 
@@ -10,6 +9,7 @@ variants() {
 		--variants "$@"
 }
 
+# bats test_tags=plain
 @test "two variants of different plugins are paired, and told apart by a speed-up with its interval" {
 	variants lenient.triple/twice lenient.triple/work --json
 	[ "$status" = 0 ]
@@ -29,6 +29,7 @@ variants() {
 	is '.cases[0].base_variant == "twice"'
 }
 
+# bats test_tags=plain
 @test "a variant that no bench names takes the cases of the other, and the slower one is REGRESSED" {
 	mkdir -p bench/suites
 	printf 'bench "triple" {\n\top = "lenient.triple"\n\tvariants = {"work"}\n\tshapes = {"n=1024"}\n\tbudget = "30ms"\n}\n' >bench/triple.bench

@@ -252,7 +252,6 @@ body() {
 	grep -q '^ \* One call at n=64: ' mine.c
 }
 
-# bats test_tags=plain
 @test "an installed program writes what compiles with pkg-config" {
 	install_build PREFIX="$PWD/in stalled"
 	ASSAY="$PWD/in stalled/bin/assay"

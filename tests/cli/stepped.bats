@@ -126,10 +126,11 @@ counts() {
 	grep -E "^example.scale/trap/.* skipped cannot be stepped: 'run_trap' at 0x[0-9a-f]+ \(step_hostile.c:[0-9]+\) raises SIGTRAP or" told
 	grep -E "^example.scale/unknown/.* skipped cannot be stepped: 'run_unknown' at 0x[0-9a-f]+ \(.*\) is no instruction that is known: 0f 04" told
 	# a kernel without calls of 32 bits kills who makes one, stepped or not
-	local timed='[ftuoc]'
+	local timed='[ftuoc]' n_timed=7
 	"$ASSAY" run --bench-dir "$STEPPED" "${plugins[@]}" --db old.db --json --only '*/old_call/n=256/*' --budget 5ms >old.json || :
 	if jq -e '.cases[0].status == "crashed"' old.json; then
-		timed='[ftuc]'
+		timed='[ftuc]' n_timed=6
+		grep -E "^example.scale/old_call/.* crashed killed by signal" told
 	else
 		grep -E "^example.scale/old_call/.* skipped cannot be stepped: 'run_old_call' at 0x[0-9a-f]+ \(.*\) calls the system as programs of 32 bits" told
 	fi
@@ -146,7 +147,7 @@ counts() {
 	grep -E "^example.scale/ref/n=65536/.* skipped takes .*: see 'example.scale/ref/n=256/t=1/warm'$" told
 	grep -E "^example.scale/ref/n=256/t=1/warm ok" told
 	ASSAY_DETERMINISTIC=1 "$ASSAY" run --bench-dir "$STEPPED" "${plugins[@]}" --db times.db --json --only "*/$timed[lnah]*/*" --only '*/trap/*' >times.json
-	jq -e --arg timed "$timed" '[.cases[] | .status == "ok"] | length == ($timed | length) and all' times.json
+	jq -e --argjson n $n_timed '[.cases[] | .status == "ok"] | length == $n and all' times.json
 }
 
 @test "two builds are compared at the shape that stands for one that takes too many steps" {
