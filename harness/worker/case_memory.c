@@ -165,20 +165,40 @@ static int map_pages(struct assay_arena *a, const struct assay_arena_options *o,
 	return 0;
 }
 
+#define STREAM_DEAL 11u /* of the seed of a layout */
+
+/* Where byte @at of this process lies in @file. */
+static size_t place_in(const struct assay_arena_file *file, size_t at)
+{
+	const size_t own = (at - file->dealt_from) / HUGE_BYTES;
+	struct assay_philox draw;
+
+	if (!file->dealt_from)
+		return at;
+	draw = assay_random4(file->seed, STREAM_DEAL, own / 128);
+	return file->dealt_from + (2 * own + ((draw.v[own / 32 % 4] >> own % 32 ^ file->side) & 1)) * HUGE_BYTES +
+	       at % HUGE_BYTES;
+}
+
 /* Put the next bytes of @file behind what lies between the guard pages; both end on the boundary of a huge page. */
 static int map_file(struct assay_arena *a, struct assay_arena_file *file, size_t page, struct assay_err *err)
 {
 	const size_t bytes = a->map_bytes - 2 * page, align = bytes < HUGE_BYTES ? page : HUGE_BYTES;
-	const size_t end = round_up(file->end + bytes, align);
+	const size_t end = round_up(file->end + bytes, align), dealt = file->dealt_from;
+	const size_t least = dealt ? dealt + 2 * round_up(end - dealt, HUGE_BYTES) : end;
+	unsigned char *p = a->map + page;
 	struct stat st;
 
-	if (fstat(file->fd, &st) || ((size_t)st.st_size < end && ftruncate(file->fd, (off_t)end)))
+	if (fstat(file->fd, &st) || ((size_t)st.st_size < least && ftruncate(file->fd, (off_t)least)))
 		return assay_err_set(err, ASSAY_ENOMEM, "cannot make %zu bytes of shared memory: %s", bytes,
 				     strerror(errno));
-	if (mmap(a->map + page, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file->fd,
-		 (off_t)(end - bytes)) == MAP_FAILED)
-		return assay_err_set(err, ASSAY_ENOMEM, "cannot map %zu bytes of shared memory: %s", bytes,
-				     strerror(errno));
+	for (size_t at = end - bytes, next; at < end; p += next - at, at = next) {
+		next = dealt && end - at > HUGE_BYTES - at % HUGE_BYTES ? at + HUGE_BYTES - at % HUGE_BYTES : end;
+		if (mmap(p, next - at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file->fd,
+			 (off_t)place_in(file, at)) == MAP_FAILED)
+			return assay_err_set(err, ASSAY_ENOMEM, "cannot map %zu bytes of shared memory: %s", bytes,
+					     strerror(errno));
+	}
 	file->end = end;
 	return 0;
 }

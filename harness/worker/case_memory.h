@@ -14,10 +14,16 @@
 #include "base/err.h"
 #include "machine/topology.h"
 
-/* A file that several processes map, each with the same arenas in the same order. */
+/*
+ * A file that several processes map, each with the same arenas in the same order. Or, from dealt_from on, two processes
+ * with arenas of their own, which are dealt its huge pages in pairs: of each pair, @seed draws the one of @side 0.
+ */
 struct assay_arena_file {
 	int fd;
-	size_t end; /* where the next arena may begin */
+	size_t end;        /* where the next arena may begin, as if there were no other process */
+	size_t dealt_from; /* a multiple of a huge page; 0: nothing is dealt */
+	uint64_t seed;
+	unsigned side; /* 0 or 1 */
 };
 
 /* All copies of one tensor. Copy i begins at base + i * stride. */

@@ -7,11 +7,19 @@
 #include "worker/call_slices.h"
 #include "worker/case_audit.h"
 
-/* Copies in common memory that the partner has just used would not be cold: one side begins half a rotation later. */
+#define STREAM_COPY 12u /* of the seed of a layout */
+
+/*
+ * Copies in common memory that the partner has just used would not be cold: one side begins half a rotation later. The
+ * first copy is drawn, since a pair may be over before each side has had them all.
+ */
 static void keep_apart(struct assay_served *w)
 {
+	const uint64_t n = w->job.n_jobs;
+
 	if (w->job.common && !w->offset)
-		w->job.next_copy = w->index ? w->job.n_jobs / 2 : 0;
+		w->job.next_copy =
+			(assay_random4(w->spec.layout_seed, STREAM_COPY, 0).v[0] + (w->index ? n / 2 : 0)) % n;
 	w->offset = true;
 }
 

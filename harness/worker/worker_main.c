@@ -30,8 +30,8 @@
 
 /* Of what lies in the file of a pair; a huge page. */
 #define FILE_ALIGN (2u << 20)
-/* Where a side's own memory begins in it, far behind the tensors; it is a sparse file. */
-#define OWN_BEGIN(index) ((size_t)((index) + 1) << 42)
+/* Where the sides' own memory begins in it, far behind the tensors; it is a sparse file. */
+#define OWN_BEGIN ((size_t)1 << 42)
 
 /* Of a variant; where its code cannot be told from the rest, of the whole plugin. */
 static struct assay_digest variant_hash(const struct assay_loaded_plugin *p, const struct assay_variant *v)
@@ -83,7 +83,11 @@ static struct assay_outcome do_prepare(struct assay_served *w)
 	const struct assay_case_common common = {
 		.memory = w->pair ? &w->pair->memory : NULL,
 		.file = { .fd = w->pair_fd, .end = (sizeof(*w->pair) + FILE_ALIGN - 1) / FILE_ALIGN * FILE_ALIGN },
-		.own = { .fd = s->kept_memory ? w->pair_fd : -1, .end = OWN_BEGIN(w->index) },
+		.own = { .fd = s->kept_memory ? w->pair_fd : -1,
+			 .end = OWN_BEGIN,
+			 .dealt_from = OWN_BEGIN,
+			 .seed = s->layout_seed,
+			 .side = w->index },
 	};
 	struct assay_outcome out = w->loaded ? assay_outcome_ok() : do_load(w);
 
