@@ -40,7 +40,6 @@ static struct {
 	_Atomic uint32_t standing;        /* how many do */
 	const struct assay_clock *trying; /* what a ring of the timer takes; NULL: not now */
 	_Atomic uint32_t rang;
-	_Atomic uint32_t armed; /* how often the timer was, for slices */
 	uint64_t handled;       /* ticks that the handler takes out of the call, the last time */
 	/*
 	 * Ticks that the timer takes from a call besides: the interrupt, and the way back. The lesser of what the two
@@ -64,16 +63,12 @@ static void arm(uint64_t at_ns)
 	timer_settime(s.timer, TIMER_ABSTIME, &at, NULL);
 }
 
-/* Until the partner's next slice begins. A ring meanwhile arms as well, and leaves nothing of the time read before. */
+/* Until the partner's next slice begins. */
 static void arm_slice(void)
 {
 	const struct assay_call_slices *c = s.c;
-	uint32_t armed;
 
-	do {
-		armed = atomic_fetch_add(&s.armed, 1) + 1;
-		arm(assay_pair_slice_ns(c->order_seed, !c->side, assay_monotonic_ns(), c->slice_ns));
-	} while (atomic_load(&s.armed) != armed);
+	arm(assay_pair_slice_ns(c->order_seed, !c->side, assay_monotonic_ns(), c->slice_ns));
 }
 
 /* Any thread but the first. */
