@@ -40,7 +40,7 @@ static struct {
 	_Atomic uint32_t standing;        /* how many do */
 	const struct assay_clock *trying; /* what a ring of the timer takes; NULL: not now */
 	_Atomic uint32_t rang;
-	uint64_t handled;       /* ticks that the handler takes out of the call, the last time */
+	uint64_t handled; /* ticks that the handler takes out of the call, the last time */
 	/*
 	 * Ticks that the timer takes from a call besides: the interrupt, and the way back. The lesser of what the two
 	 * sides found, so that an error is the same for both.
@@ -188,7 +188,10 @@ static void introduce(void *arg, uint32_t tid, uint32_t n_threads)
 	s.threads[tid] = (pid_t)syscall(SYS_gettid);
 }
 
-/* The least gap that a ring leaves in a row of readings of the clock, less what the handler measures itself. */
+/*
+ * The least time that a ring takes, less what the handler measures itself: from the reading of the clock before it to the
+ * one behind it, which may be the second, as the ring may come when the first was taken but before it was looked for.
+ */
 static bool try_rings(const struct assay_call_slices *c)
 {
 	const struct assay_clock *clock = &c->job->spec->clock;
@@ -208,6 +211,7 @@ static bool try_rings(const struct assay_call_slices *c)
 		} while (!atomic_load_explicit(&s.rang, memory_order_relaxed) && now - start < most);
 		if (!atomic_load(&s.rang))
 			return false;
+		now = assay_clock_ticks(clock);
 		if (now - before - s.handled < least)
 			least = now - before - s.handled;
 	}
