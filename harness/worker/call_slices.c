@@ -189,8 +189,8 @@ static void introduce(void *arg, uint32_t tid, uint32_t n_threads)
 }
 
 /*
- * The least time that a ring takes, less what the handler measures itself: from the reading of the clock before it to the
- * one behind it, which may be the second, as the ring may come when the first was taken but before it was looked for.
+ * The least time that a ring takes, less what the handler measures itself: from the reading of the clock before it to
+ * the one behind it, which may be the second, as the ring may come when the first was taken and was not looked for yet.
  */
 static bool try_rings(const struct assay_call_slices *c)
 {

@@ -124,7 +124,7 @@ static int greedy_run(struct assay_job *job)
 
 static int host_greedy_prepare(struct assay_job *job)
 {
-	/* two of these stay well below the limit, with a sanitizer's memory, too: whoever watches must not come first */
+	/* two of these are well below the limit, with a sanitizer's memory, too: whoever watches must not come first */
 	while (job->host->alloc(job, 96u << 20))
 		;
 	return job->host->fail(job, "the harness gave no more memory");
