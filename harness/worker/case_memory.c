@@ -167,17 +167,17 @@ static int map_pages(struct assay_arena *a, const struct assay_arena_options *o,
 
 #define STREAM_DEAL 11u /* of the seed of a layout */
 
-/* Where byte @at of this process lies in @file. */
+/* Where byte @at of this process lies in @file: its huge page number i is one of the file's pages 2 i and 2 i + 1. */
 static size_t place_in(const struct assay_arena_file *file, size_t at)
 {
-	const size_t own = (at - file->dealt_from) / HUGE_BYTES;
-	struct assay_philox draw;
+	size_t i;
+	unsigned drawn;
 
 	if (!file->dealt_from)
 		return at;
-	draw = assay_random4(file->seed, STREAM_DEAL, own / 128);
-	return file->dealt_from + (2 * own + ((draw.v[own / 32 % 4] >> own % 32 ^ file->side) & 1)) * HUGE_BYTES +
-	       at % HUGE_BYTES;
+	i = (at - file->dealt_from) / HUGE_BYTES;
+	drawn = assay_random4(file->seed, STREAM_DEAL, i).v[0] & 1;
+	return file->dealt_from + (2 * i + (drawn ^ file->side)) * HUGE_BYTES + at % HUGE_BYTES;
 }
 
 /* Put the next bytes of @file behind what lies between the guard pages; both end on the boundary of a huge page. */
@@ -193,7 +193,9 @@ static int map_file(struct assay_arena *a, struct assay_arena_file *file, size_t
 		return assay_err_set(err, ASSAY_ENOMEM, "cannot make %zu bytes of shared memory: %s", bytes,
 				     strerror(errno));
 	for (size_t at = end - bytes, next; at < end; p += next - at, at = next) {
-		next = dealt && end - at > HUGE_BYTES - at % HUGE_BYTES ? at + HUGE_BYTES - at % HUGE_BYTES : end;
+		const size_t left = HUGE_BYTES - at % HUGE_BYTES; /* of this huge page */
+
+		next = dealt && left < end - at ? at + left : end;
 		if (mmap(p, next - at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file->fd,
 			 (off_t)place_in(file, at)) == MAP_FAILED)
 			return assay_err_set(err, ASSAY_ENOMEM, "cannot map %zu bytes of shared memory: %s", bytes,
