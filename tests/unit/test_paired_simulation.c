@@ -19,7 +19,7 @@
 
 /* ---- what differs from pair to pair; mean 0, standard deviation 1 ---- */
 
-enum between { NORMAL, BIMODAL, SKEWED, STUDENT, N_BETWEEN };
+enum between { NORMAL, BIMODAL, SKEWED, LUCKY, STUDENT };
 
 static double effect(struct draws *d, enum between kind)
 {
@@ -28,6 +28,8 @@ static double effect(struct draws *d, enum between kind)
 		return draw_uniform(d) < 0.5 ? -1 : 1;
 	case SKEWED: /* one in four is unlucky */
 		return draw_uniform(d) < 0.25 ? sqrt(3) : -sqrt(1.0 / 3);
+	case LUCKY: /* one in four is lucky */
+		return -effect(d, SKEWED);
 	case STUDENT:
 		return draw_heavy(d);
 	default:
@@ -208,6 +210,9 @@ static const struct {
 	S("+0.5, margin 0.3, bimodal 0.5", BIMODAL, 0.005, 0.005, 0.003, 2000, { 217, 21, 0, 1762 }),
 	S("+0.5, margin 0.3, skewed 0.3", SKEWED, 0.003, 0.005, 0.003, 2000, { 764, 0, 0, 1236 }),
 	S("+0.5, margin 0.3, heavy 0.3", STUDENT, 0.003, 0.005, 0.003, 2000, { 1436, 0, 0, 564 }),
+	A("lucky 0.5", LUCKY, 0.005, 0.005, 2000, { 0, 2000, 0, 0 }),
+	S("border, lucky 0.2", LUCKY, 0.002, 0.005, 0.005, 2000, { 217, 4, 0, 1779 }),
+	S("border, lucky 0.5", LUCKY, 0.005, 0.005, 0.005, 2000, { 219, 3, 0, 1778 }),
 #undef A
 #undef S
 };
