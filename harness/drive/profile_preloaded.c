@@ -49,9 +49,10 @@ int assay_profile_run_preloaded(const struct assay_profile_request *q, const str
 	while (!assay_process_wait(&p, LOOK_NS) && !is_over(q, w, began))
 		if (r->look)
 			r->look(r->arg, p.pid);
-	out->seconds = (double)(assay_monotonic_ns() - began) * 1e-9;
+	/* it runs on while its records are read */
 	if (r->before_end)
 		rc = r->before_end(r->arg, err);
+	out->seconds = (double)(assay_monotonic_ns() - began) * 1e-9;
 	assay_profile_end_program(&p, w);
 	return rc;
 }
