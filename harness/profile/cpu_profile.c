@@ -36,9 +36,10 @@ struct assay_cpu_profile {
 	const char *op, *phase; /* labels; NULL: none */
 	bool leaves;
 	uint64_t began_ns, drain_ns;
-	uint64_t seen, deep; /* samples since so much is copied of a stack, and those that a longer copy would help */
-	uint64_t wanted;     /* bytes that these asked for, at most */
-	uint64_t cut;        /* samples since then that are cut off by the end of their copy */
+	uint64_t seen, deep;  /* samples since so much is copied of a stack, and those that a longer copy would help */
+	uint64_t wanted;      /* bytes that these asked for, at most */
+	uint64_t cut;         /* samples since then that are cut off by the end of their copy */
+	uint64_t deepened_ns; /* when that was; 0: not yet */
 };
 
 static uint64_t cpu_ns(void)
@@ -134,7 +135,12 @@ static void on_sampled(void *arg, const struct assay_cpu_sample *s)
 	stack = assay_sampled_frames(&p->processes, s, frames, &n, MOST_FRAMES);
 	p->into->truncated += stack.end != ASSAY_STACK_BEGAN && !p->leaves;
 	p->seen++;
-	p->cut += stack.end == ASSAY_STACK_COPIED && !p->leaves;
+	if (stack.end == ASSAY_STACK_COPIED && !p->leaves) {
+		if (s->time_ns < p->deepened_ns)
+			p->into->outgrown++;
+		else
+			p->cut++;
+	}
 	if (stack.end == ASSAY_STACK_COPIED && s->stack_bytes >= assay_cpu_sampler_stack_bytes(p->sampler) &&
 	    stack.wanted <= ASSAY_SAMPLE_STACK_MOST_BYTES) {
 		p->deep++;
@@ -216,6 +222,7 @@ static void deepen(struct assay_cpu_profile *p)
 	if (assay_cpu_sampler_stack_bytes(p->sampler) > before) {
 		p->into->outgrown += p->cut;
 		p->cut = 0;
+		p->deepened_ns = assay_monotonic_ns(); /* samples of before may still be unread */
 	}
 	p->seen = p->deep = p->wanted = 0;
 }
