@@ -35,6 +35,7 @@ static void await_turn(struct assay_served *w)
 {
 	assay_case_job_phase(&w->job, ASSAY_PHASE_TURN);
 	assay_pair_wait(&w->pair->turn, w->order.args.order_seed, w->slot);
+	assay_pool_borrow(w->job.pool, &w->pair->pool);
 	assay_case_job_phase(&w->job, ASSAY_PHASE_RUN);
 }
 

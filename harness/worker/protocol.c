@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -159,7 +160,7 @@ uint64_t assay_token_draw(void)
 
 void assay_pair_reset(struct assay_pair_shared *pair)
 {
-	memset(pair, 0, sizeof(*pair));
+	memset(pair, 0, offsetof(struct assay_pair_shared, pool));
 	atomic_store(&pair->turn.slot, (uint32_t)assay_token_draw() | 1);
 	atomic_store(&pair->turn.ready, (uint32_t)assay_token_draw() & ~1u);
 }

@@ -21,6 +21,7 @@
 #include "model/counter.h"
 #include "model/exact.h"
 #include "model/result.h"
+#include "worker/thread_pool.h"
 
 #define ASSAY_PAGE_MAGIC   0x45474150u /* "PAGE" */
 #define ASSAY_PAGE_VERSION 10u
@@ -264,10 +265,14 @@ struct assay_common_memory {
 	char input_digest[ASSAY_DIGEST_LEN + 1];
 };
 
+#define ASSAY_PAIR_WORDS_ALIGN 4096
+
 /* Begins the file that both workers of a pair map; the tensors that they have in common lie behind it. */
 struct assay_pair_shared {
 	struct assay_pair_turn turn;
 	struct assay_common_memory memory;
+	/* Of the side that has the turn. No controller touches their page, so it is near the cores of the workers. */
+	_Alignas(ASSAY_PAIR_WORDS_ALIGN) struct assay_pool_words pool;
 };
 
 /*

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A fork-join pool. A region starts when `generation` changes and ends when `pending` reaches zero. Threads spin for
- * some tens of microseconds, the distance between two regions of one kernel, then sleep on a futex, so that an idle
- * pool leaves its cores to whoever has the turn.
+ * some tens of microseconds, the distance between two regions of one kernel, then sleep on a futex. The threads of a
+ * parked pool stand at its gate, which is the pool's own: it leaves its cores, and the words that it may have borrowed,
+ * to whoever has the turn.
  */
 #include "worker/thread_pool.h"
 
@@ -18,8 +19,7 @@
 #include "counters/threads.h"
 #include "worker/case_memory.h"
 
-#define SPINS      4000
-#define CACHE_LINE 64
+#define SPINS 4000
 
 struct pool_thread {
 	struct assay_pool *pool;
@@ -30,17 +30,16 @@ struct pool_thread {
 	struct assay_err err;
 };
 
-/* Words that different threads write live on lines of their own. */
 struct assay_pool {
-	_Alignas(CACHE_LINE) _Atomic uint32_t generation;
-	_Alignas(CACHE_LINE) _Atomic uint32_t pending;
-	_Alignas(CACHE_LINE) _Atomic uint32_t arrived;
-	_Alignas(CACHE_LINE) _Atomic uint32_t barrier_round;
-	_Alignas(CACHE_LINE) _Atomic uint32_t sleepers;
-	_Atomic bool parked; /* do not spin for the next region */
-	_Atomic bool awake;  /* spin for ever */
-	_Alignas(CACHE_LINE) assay_parallel_fn fn;
-	void *arg;
+	struct assay_pool_words own;
+	/* of thread 0 */
+	_Alignas(ASSAY_POOL_LINE) uint32_t generation; /* of the last region, for words that others had meanwhile */
+	bool parked;
+	/* that threads read all the time, and which changes while all stand at the gate, or are about to */
+	_Alignas(ASSAY_POOL_LINE) _Atomic uint32_t gate; /* the futex: 1 while the pool is parked */
+	_Atomic uint32_t at_gate;
+	_Atomic bool awake;             /* spin for ever */
+	struct assay_pool_words *words; /* its own or borrowed */
 	uint32_t n;
 	bool stop;
 	const struct assay_topology *topology;
@@ -65,28 +64,51 @@ static inline void relax(void)
 static void wake_all(struct assay_pool *p, _Atomic uint32_t *word)
 {
 	atomic_thread_fence(memory_order_seq_cst);
-	if (atomic_load_explicit(&p->sleepers, memory_order_seq_cst))
+	if (atomic_load_explicit(&p->words->sleepers, memory_order_seq_cst))
 		syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
-/* Until *word is not @old, as it was a moment ago. */
+static bool gate_is_shut(const struct assay_pool *p)
+{
+	return atomic_load_explicit(&p->gate, memory_order_acquire);
+}
+
+static void stand_at_gate(struct assay_pool *p)
+{
+	if (p->recorder)
+		p->recorder->wait_sleeps();
+	atomic_fetch_add_explicit(&p->at_gate, 1, memory_order_release);
+	while (gate_is_shut(p))
+		syscall(SYS_futex, &p->gate, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
+	atomic_fetch_sub_explicit(&p->at_gate, 1, memory_order_relaxed);
+}
+
+/* Until *word is not @old, as it was a moment ago. The gate is shut between regions alone, where all wait for one. */
 static void outwait(struct assay_pool *p, _Atomic uint32_t *word, uint32_t old)
 {
+	struct assay_pool_words *w = p->words;
+	unsigned spins = 0;
+
 	for (;;) {
-		for (unsigned i = 0; atomic_load_explicit(&p->awake, memory_order_relaxed) ||
-				     (i < SPINS && !atomic_load_explicit(&p->parked, memory_order_relaxed));
-		     i++) {
-			if (atomic_load_explicit(word, memory_order_acquire) != old)
-				return;
-			relax();
+		if (gate_is_shut(p)) {
+			stand_at_gate(p);
+			w = p->words;
+			word = &w->generation;
+			spins = 0;
 		}
 		if (atomic_load_explicit(word, memory_order_acquire) != old)
 			return;
-		atomic_fetch_add_explicit(&p->sleepers, 1, memory_order_seq_cst);
+		if (spins++ < SPINS || atomic_load_explicit(&p->awake, memory_order_relaxed)) {
+			relax();
+			continue;
+		}
+		atomic_fetch_add_explicit(&w->sleepers, 1, memory_order_seq_cst);
 		if (p->recorder)
 			p->recorder->wait_sleeps();
-		syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, old, NULL, NULL, 0);
-		atomic_fetch_sub_explicit(&p->sleepers, 1, memory_order_seq_cst);
+		if (!gate_is_shut(p))
+			syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, old, NULL, NULL, 0);
+		atomic_fetch_sub_explicit(&w->sleepers, 1, memory_order_seq_cst);
+		spins = 0;
 	}
 }
 
@@ -121,14 +143,14 @@ static void *thread_main(void *arg)
 		t->bound = assay_bind_current_cpu();
 	for (;;) {
 		/* the first region that a thread takes part in reports that it is bound */
-		post(p, &p->pending);
-		if (atomic_fetch_sub_explicit(&p->pending, 1, memory_order_acq_rel) == 1)
-			wake_all(p, &p->pending);
-		wait_change(p, &p->generation, seen, ASSAY_WAIT_POOL_FORK);
+		post(p, &p->words->pending);
+		if (atomic_fetch_sub_explicit(&p->words->pending, 1, memory_order_acq_rel) == 1)
+			wake_all(p, &p->words->pending);
+		wait_change(p, &p->words->generation, seen, ASSAY_WAIT_POOL_FORK);
 		seen++;
 		if (p->stop)
 			return NULL;
-		p->fn(p->arg, t->tid, p->n);
+		p->words->fn(p->words->arg, t->tid, p->n);
 	}
 }
 
@@ -136,8 +158,8 @@ static void wait_pending(struct assay_pool *p)
 {
 	uint32_t left;
 
-	while ((left = atomic_load_explicit(&p->pending, memory_order_acquire)) != 0)
-		wait_change(p, &p->pending, left, ASSAY_WAIT_POOL_JOIN);
+	while ((left = atomic_load_explicit(&p->words->pending, memory_order_acquire)) != 0)
+		wait_change(p, &p->words->pending, left, ASSAY_WAIT_POOL_JOIN);
 }
 
 int assay_pool_new(struct assay_pool **pool, const struct assay_topology *t, const int *cpus, uint32_t n, int *bound,
@@ -153,6 +175,7 @@ int assay_pool_new(struct assay_pool **pool, const struct assay_topology *t, con
 	p = assay_layout_calloc(1, sizeof(*p));
 	if (!p)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the thread pool");
+	p->words = &p->own;
 	p->n = n;
 	p->topology = t;
 	p->recorder = assay_threads_find();
@@ -161,14 +184,14 @@ int assay_pool_new(struct assay_pool **pool, const struct assay_topology *t, con
 		free(p);
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the thread pool");
 	}
-	atomic_store(&p->pending, n - 1);
+	atomic_store(&p->words->pending, n - 1);
 	for (uint32_t i = 1; i < n; i++) {
 		struct pool_thread *th = &p->threads[i - 1];
 
 		*th = (struct pool_thread){ .pool = p, .tid = i, .cpu = cpus[i] };
 		rc = pthread_create(&th->handle, NULL, thread_main, th);
 		if (rc) {
-			atomic_fetch_sub(&p->pending, n - i);
+			atomic_fetch_sub(&p->words->pending, n - i);
 			rc = assay_err_set(err, ASSAY_EWORKER, "cannot start thread %u of %u: %s", i, n, strerror(rc));
 			break;
 		}
@@ -188,13 +211,34 @@ int assay_pool_new(struct assay_pool **pool, const struct assay_topology *t, con
 	return 0;
 }
 
+/* Others may have had the words meanwhile. */
+static void open_gate(struct assay_pool *p)
+{
+	p->parked = false;
+	atomic_store_explicit(&p->words->generation, p->generation, memory_order_relaxed);
+	atomic_store_explicit(&p->words->arrived, 0, memory_order_relaxed);
+	atomic_store_explicit(&p->words->sleepers, 0, memory_order_relaxed);
+	atomic_store_explicit(&p->gate, 0, memory_order_release);
+	syscall(SYS_futex, &p->gate, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+/* Nobody waits for anything but this. */
+static void begin_region(struct assay_pool *p)
+{
+	if (p->parked)
+		open_gate(p);
+	atomic_store_explicit(&p->words->pending, p->n - 1, memory_order_relaxed);
+	post(p, &p->words->generation);
+	atomic_store_explicit(&p->words->generation, ++p->generation, memory_order_release);
+	wake_all(p, &p->words->generation);
+}
+
 void assay_pool_free(struct assay_pool *pool)
 {
 	if (!pool)
 		return;
 	pool->stop = true;
-	atomic_fetch_add_explicit(&pool->generation, 1, memory_order_release);
-	wake_all(pool, &pool->generation);
+	begin_region(pool);
 	for (uint32_t i = 1; i < pool->n; i++)
 		if (pool->threads[i - 1].started)
 			pthread_join(pool->threads[i - 1].handle, NULL);
@@ -208,38 +252,44 @@ void assay_pool_run(struct assay_pool *pool, assay_parallel_fn fn, void *arg)
 		fn(arg, 0, 1);
 		return;
 	}
-	pool->fn = fn;
-	pool->arg = arg;
-	atomic_store_explicit(&pool->parked, false, memory_order_relaxed);
-	atomic_store_explicit(&pool->pending, pool->n - 1, memory_order_relaxed);
-	post(pool, &pool->generation);
-	atomic_fetch_add_explicit(&pool->generation, 1, memory_order_release);
-	wake_all(pool, &pool->generation);
+	pool->words->fn = fn;
+	pool->words->arg = arg;
+	begin_region(pool);
 	fn(arg, 0, pool->n);
 	wait_pending(pool);
 }
 
 void assay_pool_park(struct assay_pool *pool)
 {
-	atomic_store_explicit(&pool->parked, true, memory_order_relaxed);
-	while (atomic_load_explicit(&pool->sleepers, memory_order_seq_cst) != pool->n - 1)
+	assay_pool_borrow(pool, &pool->own);
+}
+
+void assay_pool_borrow(struct assay_pool *pool, struct assay_pool_words *words)
+{
+	atomic_store_explicit(&pool->gate, 1, memory_order_seq_cst);
+	while (atomic_load_explicit(&pool->at_gate, memory_order_acquire) != pool->n - 1) {
+		if (!pool->parked)
+			wake_all(pool, &pool->words->generation); /* who sleeps there goes to the gate */
 		relax();
+	}
+	pool->parked = true;
+	pool->words = words;
 }
 
 void assay_pool_barrier(struct assay_pool *pool)
 {
-	uint32_t round = atomic_load_explicit(&pool->barrier_round, memory_order_acquire);
+	uint32_t round = atomic_load_explicit(&pool->words->barrier_round, memory_order_acquire);
 
 	if (pool->n == 1)
 		return;
-	post(pool, &pool->barrier_round);
-	if (atomic_fetch_add_explicit(&pool->arrived, 1, memory_order_acq_rel) + 1 == pool->n) {
-		atomic_store_explicit(&pool->arrived, 0, memory_order_relaxed);
-		atomic_fetch_add_explicit(&pool->barrier_round, 1, memory_order_release);
-		wake_all(pool, &pool->barrier_round);
+	post(pool, &pool->words->barrier_round);
+	if (atomic_fetch_add_explicit(&pool->words->arrived, 1, memory_order_acq_rel) + 1 == pool->n) {
+		atomic_store_explicit(&pool->words->arrived, 0, memory_order_relaxed);
+		atomic_fetch_add_explicit(&pool->words->barrier_round, 1, memory_order_release);
+		wake_all(pool, &pool->words->barrier_round);
 		return;
 	}
-	wait_change(pool, &pool->barrier_round, round, ASSAY_WAIT_POOL_BARRIER);
+	wait_change(pool, &pool->words->barrier_round, round, ASSAY_WAIT_POOL_BARRIER);
 }
 
 static void nothing(void *arg, uint32_t tid, uint32_t n_threads)
