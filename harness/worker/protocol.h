@@ -271,7 +271,10 @@ struct assay_common_memory {
 struct assay_pair_shared {
 	struct assay_pair_turn turn;
 	struct assay_common_memory memory;
-	/* Of the side that has the turn. No controller touches their page, so it is near the cores of the workers. */
+	/*
+	 * Of the side that has the turn. No controller touches their page, so it is near the cores of the workers. They
+	 * tell a plugin how many regions there were: that it is in a turn, not whether its call is timed or audited.
+	 */
 	_Alignas(ASSAY_PAIR_WORDS_ALIGN) struct assay_pool_words pool;
 };
 

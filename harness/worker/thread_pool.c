@@ -35,6 +35,9 @@ struct assay_pool {
 	/* of thread 0 */
 	_Alignas(ASSAY_POOL_LINE) uint32_t generation; /* of the last region, for words that others had meanwhile */
 	bool parked;
+	/* What a region runs. It is the same from call to call, so this line stays where it is read. */
+	_Alignas(ASSAY_POOL_LINE) assay_parallel_fn fn;
+	void *arg;
 	/* that threads read all the time, and which changes while all stand at the gate, or are about to */
 	_Alignas(ASSAY_POOL_LINE) _Atomic uint32_t gate; /* the futex: 1 while the pool is parked */
 	_Atomic uint32_t at_gate;
@@ -150,7 +153,7 @@ static void *thread_main(void *arg)
 		seen++;
 		if (p->stop)
 			return NULL;
-		p->words->fn(p->words->arg, t->tid, p->n);
+		p->fn(p->arg, t->tid, p->n);
 	}
 }
 
@@ -252,8 +255,10 @@ void assay_pool_run(struct assay_pool *pool, assay_parallel_fn fn, void *arg)
 		fn(arg, 0, 1);
 		return;
 	}
-	pool->words->fn = fn;
-	pool->words->arg = arg;
+	if (pool->fn != fn || pool->arg != arg) {
+		pool->fn = fn;
+		pool->arg = arg;
+	}
 	begin_region(pool);
 	fn(arg, 0, pool->n);
 	wait_pending(pool);
@@ -278,10 +283,11 @@ void assay_pool_borrow(struct assay_pool *pool, struct assay_pool_words *words)
 
 void assay_pool_barrier(struct assay_pool *pool)
 {
-	uint32_t round = atomic_load_explicit(&pool->words->barrier_round, memory_order_acquire);
+	uint32_t round;
 
 	if (pool->n == 1)
 		return;
+	round = atomic_load_explicit(&pool->words->barrier_round, memory_order_acquire);
 	post(pool, &pool->words->barrier_round);
 	if (atomic_fetch_add_explicit(&pool->words->arrived, 1, memory_order_acq_rel) + 1 == pool->n) {
 		atomic_store_explicit(&pool->words->arrived, 0, memory_order_relaxed);

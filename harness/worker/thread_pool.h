@@ -25,8 +25,6 @@ struct assay_pool_words {
 	_Alignas(ASSAY_POOL_LINE) _Atomic uint32_t arrived;    /* at the barrier */
 	_Alignas(ASSAY_POOL_LINE) _Atomic uint32_t barrier_round;
 	_Alignas(ASSAY_POOL_LINE) _Atomic uint32_t sleepers; /* on any of these words */
-	_Alignas(ASSAY_POOL_LINE) assay_parallel_fn fn;
-	void *arg;
 };
 
 struct assay_pool;
