@@ -39,7 +39,7 @@ struct assay_cpu_profile {
 	uint64_t seen, deep;  /* samples since so much is copied of a stack, and those that a longer copy would help */
 	uint64_t wanted;      /* bytes that these asked for, at most */
 	uint64_t cut;         /* samples since then that are cut off by the end of their copy */
-	uint64_t deepened_ns; /* when that was; 0: not yet */
+	uint64_t deepened_ns; /* when copies grew last; 0: never */
 };
 
 static uint64_t cpu_ns(void)

@@ -225,7 +225,7 @@ static void open_gate(struct assay_pool *p)
 	syscall(SYS_futex, &p->gate, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
-/* Nobody waits for anything but this. */
+/* Send all threads into the next region, for which they wait. */
 static void begin_region(struct assay_pool *p)
 {
 	if (p->parked)
