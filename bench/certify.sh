@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # How often the judge of this host is wrong, by kinds of kernels, alone and beside busy neighbours: the table of
 # harness/judge/README.md. Takes hours, and each run adds to those before: for figures, not for tests.
-# usage: bench/certify.sh [GATES [TRIALS [KIND…]]]
+# usage: bench/certify.sh [GATES [TRIALS [KIND…]]], where KIND is part of a line of kinds()
 # LOAD=N: beside N busy processes. OUT: folder of the database, one for alone, for each load, and for each way of taking
 # pairs. ROUND: gates that a kind gets before the next has its turn.
 set -eu
@@ -39,8 +39,8 @@ certify() {
 		--slowdown 1% --gates "$4" --trials "$5" >"$out/$1.json" || :
 }
 
-# Name, case, budget: 20 s are too little where a pair takes more than one. The cases are what is nearest to kernels of
-# 100 ns, 10 us, 1 ms and 10 ms in L1, L3 and memory.
+# Name, case, budget: 20 s, and more for two threads in memory, where a pair takes a second. The cases are what is
+# nearest to kernels of 100 ns, 10 us, 1 ms and 10 ms in L1, L3 and memory.
 kinds() {
 	cat <<-'END'
 		L1,0.1us,t=1 dequantize.i8_token/avx2/tokens=1,dim=2560/t=1/warm 20s

@@ -10,6 +10,7 @@
 
 #include "judge/exact_judge.h"
 #include "judge/rows.h"
+#include "judge/stopping.h"
 #include "stats/stats.h"
 
 #define SAME_CODE_PAIRS 5 /* to show what the noise is, where that is asked for */
@@ -301,6 +302,9 @@ static int judge_case(const struct assay_comparison *cmp, const struct assay_com
 		g.verdict = ASSAY_NOT_MEASURED;
 		snprintf(g.reason, sizeof(g.reason), "the comparison ended before its first pair");
 	}
+	rc = assay_stopping_tell(cmp, c, &rule, &g, err);
+	if (rc)
+		return rc;
 	row = assay_row_add(r, (struct assay_row_name){ g.key, g.metric, g.evidence }, err);
 	if (!row)
 		return ASSAY_ENOMEM;

@@ -3,6 +3,8 @@
 #include "judge/stopping.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "judge/comparison_judge.h"
 #include "stats/sequential.h"
@@ -13,6 +15,8 @@
 #define NEXT_LOOK_BUDGETS 0.25
 #define KIND_SPREAD       0.5
 #define KIND_ERRORS       1.5
+/* A pair that was not kept took time as well, and is not stored: for so many at least there was time. */
+#define LEFT_PAIRS 2
 
 bool assay_stopping_wants_pairs(const struct assay_comparison_case *c)
 {
@@ -100,13 +104,20 @@ static bool awaits_look(const struct assay_gate_case *v, const struct assay_pair
 	       v->dropped_frac <= rule->max_dropped_frac && assay_paired_interval_decides(v, rule);
 }
 
+/* What @c, judged as @v, may spend once a slowdown can be seen. */
+static uint64_t budget_of(const struct assay_comparison *cmp, const struct assay_gate_case *v,
+			  const struct assay_paired_rule *rule)
+{
+	return cmp->budget_ns + (awaits_look(v, rule) ? (uint64_t)(NEXT_LOOK_BUDGETS * (double)cmp->budget_ns) : 0);
+}
+
 int assay_stopping_ask(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
 		       const struct assay_policy *policy, uint64_t spent_ns, bool *stop, struct assay_err *err)
 {
 	const struct assay_paired_rule rule = assay_comparison_rule(cmp, c, policy);
 	struct assay_gate_case verdict;
 	bool final, hopeless = false;
-	uint64_t budget_ns = cmp->budget_ns;
+	uint64_t budget_ns;
 	size_t n_more;
 	int rc;
 
@@ -115,12 +126,33 @@ int assay_stopping_ask(const struct assay_comparison *cmp, const struct assay_co
 	if (*stop || !c->n_pairs)
 		return 0;
 	rc = assay_paired_judge(c, &rule, &verdict, &final, err);
-	if (!rc && awaits_look(&verdict, &rule))
-		budget_ns += (uint64_t)(NEXT_LOOK_BUDGETS * (double)budget_ns);
+	budget_ns = budget_of(cmp, &verdict, &rule);
 	n_more = pairs_to_come(c, &rule, verdict.suspect, spent_ns, budget_ns);
 	if (!rc && !final)
 		rc = assay_stopping_hopeless(c, &rule, verdict.verdict == ASSAY_PASS, n_more, &hopeless, err);
 	if (!rc)
 		*stop = final || hopeless || assay_stopping_out_of_time(c, &rule, verdict.suspect, spent_ns, budget_ns);
+	return rc;
+}
+
+int assay_stopping_tell(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
+			const struct assay_paired_rule *rule, struct assay_gate_case *v, struct assay_err *err)
+{
+	const size_t len = strlen(v->reason);
+	uint64_t spent_ns;
+	size_t n_more;
+	bool hopeless;
+	int rc;
+
+	if (v->verdict != ASSAY_INCONCLUSIVE || !c->n_pairs || c->n_pairs >= rule->max_pairs)
+		return 0;
+	spent_ns = c->n_pairs * pair_ns(c);
+	n_more = pairs_to_come(c, rule, v->suspect, spent_ns, budget_of(cmp, v, rule));
+	if (n_more > rule->max_pairs - c->n_pairs)
+		n_more = rule->max_pairs - c->n_pairs;
+	rc = assay_stopping_hopeless(c, rule, false, n_more, &hopeless, err);
+	if (!rc && hopeless && n_more >= LEFT_PAIRS)
+		snprintf(v->reason + len, sizeof(v->reason) - len,
+			 "; given up after %.0f s, as %zu more pairs would not", ceil((double)spent_ns * 1e-9), n_more);
 	return rc;
 }

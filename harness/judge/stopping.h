@@ -44,5 +44,11 @@ int assay_stopping_hopeless(const struct assay_comparison_case *c, const struct 
  */
 int assay_stopping_ask(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
 		       const struct assay_policy *policy, uint64_t spent_ns, bool *stop, struct assay_err *err);
+/*
+ * Says in the reason of @v, the verdict on @c, that it was given up, where it is undecided and had time left that could
+ * not decide it. ASSAY_ENOMEM.
+ */
+int assay_stopping_tell(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
+			const struct assay_paired_rule *rule, struct assay_gate_case *v, struct assay_err *err);
 
 #endif

@@ -285,4 +285,47 @@ TEST(hopeless_cases)
 	}
 }
 
+/* What had time left that could not decide it says so, and nothing else does. */
+TEST(what_is_given_up_is_told)
+{
+	static const struct {
+		const char *name;
+		size_t n_pairs;
+		bool few; /* are left: of 24 pairs, not of 64 */
+		double deviation;
+		enum assay_verdict verdict;
+		const char *told;
+	} rows[] = {
+		/* pairs of 1 s in a budget of 30 s */
+		{ "wide", 12, false, 0.1, ASSAY_INCONCLUSIVE,
+		  "because; given up after 12 s, as 18 more pairs would not" },
+		{ "wide, and time for more than there may be", 20, true, 0.1, ASSAY_INCONCLUSIVE,
+		  "because; given up after 20 s, as 4 more pairs would not" },
+		{ "before the first look", 6, false, 0.1, ASSAY_INCONCLUSIVE, "because" },
+		{ "time for one pair", 29, false, 0.1, ASSAY_INCONCLUSIVE, "because" },
+		{ "out of time", 30, false, 0.1, ASSAY_INCONCLUSIVE, "because" },
+		{ "narrow enough to pass", 12, false, 0.004, ASSAY_INCONCLUSIVE, "because" },
+		{ "decided", 12, false, 0.1, ASSAY_PASS, "because" },
+		{ "nothing taken", 0, false, 0.1, ASSAY_INCONCLUSIVE, "because" },
+	};
+	const struct assay_paired_rule few = assay_paired_rule_of(0.01, 0.025, 1, 0.005, 0.3, 24),
+				       many = assay_paired_rule_of(0.01, 0.025, 1, 0.005, 0.3, 64);
+	const struct assay_comparison cmp = { .budget_ns = UINT64_C(30000000000) };
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_gate_case v = { .verdict = rows[i].verdict, .reason = "because", .ci_lo = NAN };
+		struct assay_comparison_case c;
+
+		paired_make(&c, "op/variant", rows[i].n_pairs, 2);
+		for (size_t k = 0; k < c.n_pairs; k++) {
+			paired_set(&c, k, rows[i].deviation * (k & 1 ? 1 : -1));
+			c.pairs[k].wall_ns = 1000000000;
+		}
+		assert_int_equal(assay_stopping_tell(&cmp, &c, rows[i].few ? &few : &many, &v, NULL), 0);
+		if (strcmp(v.reason, rows[i].told))
+			fail_msg("%s: %s", rows[i].name, v.reason);
+		paired_release(&c);
+	}
+}
+
 UNIT_MAIN(NULL, NULL)
