@@ -13,7 +13,7 @@
 #include "assay/random.h"
 #include "base/monotonic.h"
 #include "drive/certify_record.h"
-#include "judge/comparison_judge.h"
+#include "judge/comparison_rule.h"
 #include "stats/distributions.h"
 #include "stats/sequential.h"
 #include "store/store_comparison.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "judge/comparison_judge.h"
+#include "judge/comparison_rule.h"
 #include "judge/stopping.h"
 #include "store/store_comparison.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "drive/compare_duration.h"
-#include "judge/comparison_judge.h"
+#include "judge/comparison_rule.h"
 #include "judge/planning.h"
 #include "store/store_comparison.h"
 

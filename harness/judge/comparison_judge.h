@@ -5,24 +5,9 @@
 #ifndef ASSAY_JUDGE_COMPARISON_JUDGE_H
 #define ASSAY_JUDGE_COMPARISON_JUDGE_H
 
+#include "judge/comparison_rule.h"
 #include "judge/limits.h"
-#include "judge/paired.h"
-#include "judge/policy.h"
 #include "model/gate_report.h"
-
-/* The oldest version whose comparisons get the verdicts of their own rule when they are judged again. */
-#define ASSAY_JUDGE_RULE_KEPT 3
-
-/*
- * One sentence when @cmp was judged by another version of the rule than this program's; else "". @verdict is the stored
- * one, "" of a comparison that did not finish.
- */
-void assay_comparison_rule_note(const struct assay_comparison *cmp, const char *verdict, char *buf, size_t size);
-
-/* The rule for one case or control of @cmp. Controls stand alone; real cases share alpha. */
-struct assay_paired_rule assay_comparison_rule(const struct assay_comparison *cmp,
-					       const struct assay_comparison_case *c,
-					       const struct assay_policy *policy);
 
 struct assay_comparison_judging {
 	bool strict;                             /* what is undecided fails */
