@@ -8,8 +8,8 @@
 /*
  * Version of the rule by which comparisons are stopped and judged; it is stored with each. Raise it whenever the same
  * samples, counts and policy could get another verdict than before, or a comparison could stop at another pair: in
- * this module, paired.c, stopping.c, limits.c, exact_judge.c or comparison_judge.c, or in what they take from
- * stats/. Words may change freely.
+ * this module, paired.c, stopping.c, limits.c, exact_judge.c, comparison_rule.c or comparison_judge.c, or in what they
+ * take from stats/. Words may change freely.
  */
 #define ASSAY_JUDGE_RULE 8
 
