@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes a record of every run to the file ASSAY_TEST_TRACE: the process, the copy of the inputs, and where its first
- * tensor, its code and its stack are. A run takes ASSAY_TEST_SPIN_NS at least.
+ * Writes a record of every run to the file ASSAY_TEST_TRACE: the process, the copy of the inputs, where its first
+ * tensor, what was prepared, its code and its stack are, and how the kernel schedules it. A run takes
+ * ASSAY_TEST_SPIN_NS at least. ASSAY_TEST_PREPARE bytes are prepared for all copies together.
  */
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -11,24 +13,33 @@
 
 static int trace = -1;
 static uint64_t spin_ns;
+static void *prepared;
 
 /* Copies are prepared in their order. */
 static int prepare(struct assay_job *job)
 {
 	static intptr_t copies;
-	const char *path = getenv("ASSAY_TEST_TRACE"), *spin = getenv("ASSAY_TEST_SPIN_NS");
+	const char *path = getenv("ASSAY_TEST_TRACE"), *spin = getenv("ASSAY_TEST_SPIN_NS"),
+		   *bytes = getenv("ASSAY_TEST_PREPARE");
 
 	job->state = (void *)copies++;
 	spin_ns = spin ? strtoull(spin, NULL, 10) : 0;
 	if (path && trace < 0)
 		trace = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	if (bytes && !prepared)
+		prepared = job->host->alloc(job, strtoull(bytes, NULL, 10));
 	return 0;
 }
 
 static int run(struct assay_job *job)
 {
-	const int64_t record[5] = { getpid(), (intptr_t)job->state, (intptr_t)job->tensors[0].data, (intptr_t)&run,
-				    (intptr_t)__builtin_frame_address(0) };
+	const int64_t record[7] = { getpid(),
+				    (intptr_t)job->state,
+				    (intptr_t)job->tensors[0].data,
+				    (intptr_t)prepared,
+				    (intptr_t)run,
+				    (intptr_t)__builtin_frame_address(0),
+				    sched_getscheduler(0) };
 	const uint64_t start = job->host->now_ns();
 
 	if (write(trace, record, sizeof(record)) != sizeof(record))

@@ -55,6 +55,7 @@ struct mini_case {
 	uint64_t counters[MINI_MAX_COUNTERS];
 	struct mini_metric metrics[MINI_MAX_METRICS];
 	uint32_t n_metrics;
+	uint32_t n_parts;           /* of all runs */
 	struct assay_reason reason; /* why the last callback that failed did */
 	struct assay_host host;
 	pthread_barrier_t barrier;
@@ -152,7 +153,9 @@ static inline uint64_t mini_now_ns(void)
 
 static inline void mini_part(const struct assay_job *job)
 {
-	(void)job;
+	struct mini_case *c = job->host_private;
+
+	c->n_parts++;
 }
 
 /* ---- shapes ---- */

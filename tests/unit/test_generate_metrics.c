@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the generate ops report: times, rates, and counts of the prefix cache, which changes times and no tokens.
+ * What the generate ops report: times, rates, parts of calls, and counts of the prefix cache, which changes times and
+ * no tokens.
  */
 #include "generate_fixture.h"
 
@@ -69,6 +70,29 @@ TEST(test_counters)
 
 		mini_run(c);
 		assert_memory_equal(c->counters, cases[i].want, sizeof(cases[i].want));
+		mini_free(c);
+	}
+}
+
+/* A prompt is cut at each of its batches' two layers, and what is generated at each token. */
+TEST(test_parts)
+{
+	static const struct {
+		const char *op, *axes;
+		uint32_t parts;
+	} cases[] = {
+		{ "generate.prefill", "model=tiny,pp=37,batch=16", 3 * 2 },
+		{ "generate.decode", "model=tiny,pp=21,tg=12", 12 },
+		{ "generate.chat", "model=tiny,users=2,turns=2", 4 * 2 + 28 },
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct mini_case *c = open_case(cases[i].op, cases[i].axes, 1, 0);
+
+		mini_run(c); /* what it prepares marks parts that nobody times */
+		c->n_parts = 0;
+		mini_run(c);
+		assert_int_equal(c->n_parts, cases[i].parts);
 		mini_free(c);
 	}
 }

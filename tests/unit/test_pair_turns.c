@@ -5,6 +5,7 @@
 #include "pair_world.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/personality.h>
 #include <unistd.h>
 
@@ -17,7 +18,8 @@ struct trace {
 	int64_t process[2]; /* in the order of their first runs */
 	int32_t *copies[2]; /* of their runs */
 	size_t n_runs[2];
-	int64_t tensor[2], code[2], stack[2]; /* where they are in the last run */
+	int64_t tensor[2], prepared[2], code[2], stack[2]; /* where they are in the last run */
+	int64_t policy[2];                                 /* of the kernel's scheduler */
 };
 
 static void trace_open(struct trace *t, const char *spin_ns)
@@ -50,7 +52,7 @@ static void trace_clear(struct trace *t)
 
 static void trace_read(struct trace *t)
 {
-	int64_t record[5];
+	int64_t record[7];
 
 	memset(t->process, 0, sizeof(t->process));
 	memset(t->n_runs, 0, sizeof(t->n_runs));
@@ -63,8 +65,10 @@ static void trace_read(struct trace *t)
 		t->process[i] = record[0];
 		t->copies[i][t->n_runs[i]++] = (int32_t)record[1];
 		t->tensor[i] = record[2];
-		t->code[i] = record[3];
-		t->stack[i] = record[4];
+		t->prepared[i] = record[3];
+		t->code[i] = record[4];
+		t->stack[i] = record[5];
+		t->policy[i] = record[6];
 	}
 	assert_true(t->n_runs[0] && t->n_runs[1]);
 }
@@ -125,16 +129,38 @@ static bool addresses_can_be_fixed(void)
 	return can;
 }
 
-/* The sides of a pair have tensors, code and stack at the same addresses, which each pair draws anew. */
-TEST(sides_lie_alike)
+/* Who wakes the partner is not to be preempted by it. */
+TEST(turns_are_scheduled_as_batch)
 {
 	struct assay_pair_lessons lessons = { 0 };
 	struct assay_measure_options o;
-	int64_t tensor[2], code[2], stack[2];
 	struct measured m;
 	struct trace t;
 
 	trace_open(&t, "0");
+	plan(*state, (const char *const[2]){ "compare_trace", "compare_trace" }, &m);
+	o = options_of(*state, &m);
+	take_pair(&o, &lessons, &m);
+	assert_ok(&m);
+	trace_read(&t);
+	for (int side = 0; side < 2; side++)
+		assert_int_equal(t.policy[side],
+				 sched_getscheduler(0) == SCHED_OTHER ? SCHED_BATCH : sched_getscheduler(0));
+	trace_close(&t);
+	release(&m);
+}
+
+/* The sides of a pair have all that they use at the same addresses, which each pair draws anew. */
+TEST(sides_lie_alike)
+{
+	struct assay_pair_lessons lessons = { 0 };
+	struct assay_measure_options o;
+	int64_t tensor[2], prepared[2], code[2], stack[2];
+	struct measured m;
+	struct trace t;
+
+	trace_open(&t, "0");
+	setenv("ASSAY_TEST_PREPARE", "100000", 1);
 	plan(*state, (const char *const[2]){ "compare_trace", "compare_trace" }, &m);
 	o = options_of(*state, &m);
 	take_pair(&o, &lessons, &m);
@@ -144,14 +170,17 @@ TEST(sides_lie_alike)
 			     &lessons, &m);
 		assert_ok(&m);
 		trace_read(&t);
-		assert_true(t.tensor[0] == t.tensor[1]);
+		assert_true(t.tensor[0] == t.tensor[1] && t.prepared[0] && t.prepared[0] == t.prepared[1]);
 		if (addresses_can_be_fixed())
 			assert_true(t.code[0] == t.code[1] && t.stack[0] == t.stack[1]);
 		tensor[i] = t.tensor[0];
+		prepared[i] = t.prepared[0];
 		code[i] = t.code[0];
 		stack[i] = t.stack[0];
 	}
-	assert_true(tensor[0] != tensor[1] && code[0] != code[1] && stack[0] != stack[1]);
+	assert_true(tensor[0] != tensor[1] && prepared[0] != prepared[1]);
+	assert_true(code[0] != code[1] && stack[0] != stack[1]);
+	unsetenv("ASSAY_TEST_PREPARE");
 	trace_close(&t);
 	release(&m);
 }

@@ -141,6 +141,64 @@ TEST(test_large_buffers_fit_huge_pages)
 	}
 }
 
+/* Bytes of the mapping at @p that lie on huge pages, whether the system gives them by itself or not. */
+static size_t on_huge_pages(const void *p)
+{
+	static const char name[] = "ShmemPmdMapped:";
+	FILE *f = fopen("/proc/self/smaps", "r");
+	unsigned long long from, to, kib = 0;
+	bool within = false;
+	char line[512];
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%llx-%llx ", &from, &to) == 2)
+			within = from <= (uintptr_t)p && (uintptr_t)p < to;
+		else if (within && !strncmp(line, name, sizeof(name) - 1))
+			kib = strtoull(line + sizeof(name) - 1, NULL, 10);
+	}
+	fclose(f);
+	return kib << 10;
+}
+
+/* Does this kernel give huge pages to shared memory that asks for them afterwards? */
+static bool shared_memory_collapses(void)
+{
+	enum { HUGE = 2 << 20, COLLAPSE = 25 };
+	const int fd = memfd_create("test", 0);
+	unsigned char *p, *at;
+	bool can;
+
+	assert_true(fd >= 0 && !ftruncate(fd, HUGE));
+	p = mmap(NULL, 2 * HUGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(p != MAP_FAILED);
+	at = p + (HUGE - (uintptr_t)p % HUGE) % HUGE;
+	assert_true(mmap(at, HUGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == at);
+	*at = 1;
+	can = !madvise(at, HUGE, COLLAPSE);
+	munmap(p, 2 * HUGE);
+	close(fd);
+	return can;
+}
+
+TEST(shared_memory_lies_on_huge_pages)
+{
+	const int fd = memfd_create("test", 0);
+	struct assay_arena_file file = { .fd = fd };
+	const struct assay_arena_options o = { .bytes = 5 << 20, .copies = 1, .cpu = -1, .file = &file };
+	struct assay_arena a;
+
+	assert_true(fd >= 0);
+	if (!shared_memory_collapses()) {
+		close(fd);
+		skip();
+	}
+	assert_int_equal(0, assay_arena_init(&a, &o, NULL));
+	assert_int_equal(on_huge_pages(assay_arena_copy(&a, 0)), 4 << 20);
+	assay_arena_release(&a);
+	close(fd);
+}
+
 /*
  * Two processes share out a file by huge pages: whatever sizes each takes, no byte is of both, and the seed draws whose
  * each page is.
