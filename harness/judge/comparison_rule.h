@@ -7,7 +7,7 @@
 #include "judge/policy.h"
 
 /* The oldest version whose comparisons get the verdicts of their own rule when they are judged again. */
-#define ASSAY_JUDGE_RULE_KEPT 3
+#define ASSAY_JUDGE_RULE_KEPT 2
 /* Is the rule of @cmp that one, this program's, or one between? */
 bool assay_comparison_rule_kept(const struct assay_comparison *cmp);
 

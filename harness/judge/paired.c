@@ -193,6 +193,13 @@ static void fill_numbers(const struct pile *p, const struct assay_paired_rule *r
 		expm1(assay_sequential_detectable(p->x, p->n, &sr, log1p(rule->margin_frac), ASSAY_PAIRED_POWER));
 }
 
+/* Of disturbed pairs, how many at least show a slowdown; rules before 4 did not wait for a look. */
+static size_t least_disturbed(const struct assay_paired_rule *rule)
+{
+	return rule->version < 4 ? assay_sequential_least_pairs(rule->alpha_regressed, rule->max_pairs)
+				 : assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs);
+}
+
 /* Is the head too slow whatever disturbed it? Asked when no pairs are left, and only where too much was dropped. */
 static bool slow_at_least(const struct pile *p, const struct assay_paired_rule *rule)
 {
@@ -201,8 +208,7 @@ static bool slow_at_least(const struct pile *p, const struct assay_paired_rule *
 	for (size_t i = 0; i < p->n_all; i++)
 		if (!isfinite(p->least[i]))
 			return false;
-	return dropped_frac(p) > rule->max_dropped_frac &&
-	       p->n_all >= assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs) &&
+	return dropped_frac(p) > rule->max_dropped_frac && p->n_all >= least_disturbed(rule) &&
 	       assay_sequential_interval(p->least, p->n_all, &sr).lo > log1p(rule->margin_frac);
 }
 

@@ -20,13 +20,22 @@ static unsigned grid_rank(size_t n, bool *on)
 	return 4 * octave + (unsigned)(n >> octave) - 4;
 }
 
+size_t assay_sequential_least_pairs(double alpha, size_t max_pairs)
+{
+	size_t n = FIRST_LOOK;
+
+	while (n < max_pairs && ldexp(1, -(int)n) > alpha / 2)
+		n++;
+	return n;
+}
+
 size_t assay_sequential_first_look(double alpha, size_t max_pairs)
 {
-	bool on = true;
-	size_t n;
+	size_t n = assay_sequential_least_pairs(alpha, max_pairs);
+	bool on;
 
-	for (n = FIRST_LOOK; n < max_pairs && (ldexp(1, -(int)n) > alpha / 2 || !on); n++)
-		grid_rank(n + 1, &on);
+	for (grid_rank(n, &on); n < max_pairs && !on; grid_rank(n, &on))
+		n++;
 	return n;
 }
 

@@ -15,10 +15,9 @@
 
 #include "stats/interval.h"
 
-/*
- * The first look of a bound that errs with @alpha: on the grid, at least 5, 2^-n <= alpha / 2, and not beyond
- * @max_pairs of 5 and more.
- */
+/* So many pairs at least that they agree by chance rarely enough: 5, and 2^-n <= alpha / 2; but not over @max_pairs. */
+size_t assay_sequential_least_pairs(double alpha, size_t max_pairs);
+/* The first look of a bound that errs with @alpha: so many pairs, or the next number on the grid up to @max_pairs. */
 size_t assay_sequential_first_look(double alpha, size_t max_pairs);
 /*
  * Is there a look after @n pairs? From the first on at 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, …: the steps double with the

@@ -289,8 +289,9 @@ TEST(cases_that_are_not_stored)
 /* What befell pairs of twelve blocks. */
 enum oddity {
 	NOTHING,
-	TICKS, /* took 7 % from one sample of the head in seven blocks */
-	SLICES /* and in nine of 24 calls the head was no slower */
+	TICKS,  /* took 7 % from one sample of the head in seven blocks */
+	SLICES, /* and in nine of 24 calls the head was no slower */
+	MOVED   /* a thread, in nine blocks */
 };
 
 static void set_pairs(struct assay_comparison_case *c, size_t n_pairs, double slowdown, enum oddity oddity)
@@ -304,6 +305,8 @@ static void set_pairs(struct assay_comparison_case *c, size_t n_pairs, double sl
 		paired_set(c, i, log1p(slowdown));
 		for (size_t b = 0; oddity == TICKS && b < 7; b++)
 			c->pairs[i].side[ASSAY_HEAD].samples[2 * b + (b & 1)].ns += (uint64_t)(0.07 * PAIRED_NS);
+		for (size_t b = 0; oddity == MOVED && b < 9; b++)
+			c->pairs[i].side[b & 1].samples[2 * b].flags = ASSAY_DISTURB_MIGRATION;
 		for (size_t k = 0; oddity == SLICES && k < 24; k++) {
 			c->pairs[i].side[ASSAY_BASE].samples[k].flags = ASSAY_SAMPLE_BESIDE;
 			c->pairs[i].side[ASSAY_HEAD].samples[k].flags = ASSAY_SAMPLE_BESIDE;
@@ -327,6 +330,8 @@ TEST(stored_comparisons_keep_their_verdicts)
 		{ "ticks", TICKS, PAIRS, 0, ASSAY_REGRESSED, ASSAY_PASS, 4 },
 		{ "may be faster, and no pairs are left", NOTHING, 7, -0.006, ASSAY_INCONCLUSIVE, ASSAY_PASS, 4 },
 		{ "slower by either", NOTHING, PAIRS, 0.02, ASSAY_REGRESSED, ASSAY_REGRESSED, 4 },
+		{ "disturbed, nine pairs, slower whatever that took", MOVED, 9, 0.05, ASSAY_REGRESSED,
+		  ASSAY_INCONCLUSIVE, 4 },
 		{ "slices, of which most are slower", SLICES, PAIRS, 0.006, ASSAY_REGRESSED, ASSAY_PASS, 8 },
 	};
 	static const struct made made[] = { SAME };
@@ -339,6 +344,7 @@ TEST(stored_comparisons_keep_their_verdicts)
 
 			set_pairs(&cmp.cases[0], rows[i].n_pairs, rows[i].slowdown, rows[i].oddity);
 			cmp.rule = rule;
+			cmp.alpha = 0.005; /* 2^-9 is less than half of it, and nine pairs are no look */
 			r = judge(&cmp, NULL, false);
 			assert_int_equal(r.rule, rule);
 			if (r.cases[0].verdict != want)

@@ -226,7 +226,7 @@ TEST(other_rules_are_told)
 		{ ASSAY_JUDGE_RULE, "", "" },
 		{ ASSAY_JUDGE_RULE_KEPT, "PASS", "" },
 		{ ASSAY_JUDGE_RULE_KEPT - 1, "PASS",
-		  "comparison 7 was measured and judged by rule 2 (PASS), this is rule 8: the verdict may differ" },
+		  "comparison 7 was measured and judged by rule 1 (PASS), this is rule 8: the verdict may differ" },
 		{ 0, "PASS",
 		  "comparison 7 was measured and judged by a rule without a version (PASS), this is rule 8: the "
 		  "verdict may differ" },
