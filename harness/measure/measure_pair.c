@@ -25,8 +25,6 @@
 #define LONG_SAMPLE_NS     1e7
 /* That are checked where the copies are those of the pairs before. */
 #define FEW_COPIES 2
-/* Of so many, those few in a cache do not matter. */
-#define MANY_COPIES 16
 /* What takes no more may be there twice, for calls in slices. */
 #define DOUBLED_BYTES (UINT64_C(512) << 20)
 /*
@@ -157,15 +155,15 @@ static bool differ(const struct assay_pair *p)
 /*
  * The first pair warms up until it is steady, and on a device, whose clock may be low, the others do, too, for an
  * eighth of their time. Elsewhere their processes have run the case to verify it, and a few turns are enough; none
- * where that eighth is less than a block: drift meets both sides alike. Of many copies, those that were verified last
- * may lie in a cache still, until all were used once more.
+ * where that eighth is less than a block: drift meets both sides alike. Of several copies all are used once: those that
+ * were verified may lie in a cache still, and the first use of the others takes up to twice as long, of one side more
+ * than of the other.
  */
 static int warm_up(struct pair_session *s)
 {
 	const bool first = !(s->lessons->sample_ns > 0);
 	const uint64_t cap_ns = s->po->sampling_ns / (first ? 2 : 8);
-	const bool rotate = s->facts->copies > 1 && s->facts != &s->own_facts &&
-			    !(s->turns.few_copies && s->facts->copies >= MANY_COPIES);
+	const bool rotate = s->facts->copies > 1 && s->facts != &s->own_facts;
 	int rc = rotate ? assay_turns_rotate(&s->turns, s->po->pair_seed, s->facts->copies) : 0;
 
 	if (rc)

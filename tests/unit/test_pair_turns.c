@@ -118,6 +118,43 @@ TEST(rotations_keep_apart)
 	assert_true(begins[0] + begins[1] + begins[2] + begins[3] + begins[4] + begins[5] > 1);
 }
 
+/*
+ * Pairs that check few copies use all of them before the first sample, since the first use takes longer. Calls are too
+ * long for other turns of warm-up, and for untimed ones.
+ */
+TEST(copies_are_used_before_samples)
+{
+	const int32_t copies = 16;
+	struct assay_kept_memory kept = { 0 };
+	struct assay_pair_lessons lessons = { 0 };
+	struct assay_measure_options o;
+	struct measured m;
+	struct trace t;
+
+	trace_open(&t, "400000");
+	plan(*state, (const char *const[2]){ "compare_trace", "compare_trace" }, &m);
+	m.facts.copies = (uint64_t)copies;
+	o = options_of(*state, &m);
+	take_pair(&o, &lessons, &m);
+	for (uint64_t seed = 1; seed <= 2; seed++) { /* the first finds no memory that was kept */
+		trace_clear(&t);
+		take_pair_as(&o,
+			     (struct assay_pair_options){
+				     .pair_seed = seed, .iterations = 1, .sampling_ns = 10000000, .kept = &kept },
+			     &lessons, &m);
+		assert_ok(&m);
+	}
+	trace_read(&t);
+	for (int side = 0; side < 2; side++) {
+		const size_t before = t.n_runs[side] - 2 * m.pair.n_blocks;
+
+		assert_in_range(before, 2 + (size_t)copies, 2 * (size_t)copies); /* two were checked */
+	}
+	assay_kept_memory_release(&kept);
+	trace_close(&t);
+	release(&m);
+}
+
 /* May this process start others without drawn addresses? Some sandboxes refuse it. */
 static bool addresses_can_be_fixed(void)
 {
