@@ -193,11 +193,16 @@ static void fill_numbers(const struct pile *p, const struct assay_paired_rule *r
 		expm1(assay_sequential_detectable(p->x, p->n, &sr, log1p(rule->margin_frac), ASSAY_PAIRED_POWER));
 }
 
-/* Of disturbed pairs, how many at least show a slowdown; rules before 4 did not wait for a look. */
-static size_t least_disturbed(const struct assay_paired_rule *rule)
+/* Pairs that a bound that errs with @alpha takes where no pair follows; before rule 4 they need not be on the grid. */
+static size_t least_at_end(const struct assay_paired_rule *rule, double alpha)
 {
-	return rule->version < 4 ? assay_sequential_least_pairs(rule->alpha_regressed, rule->max_pairs)
-				 : assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs);
+	return rule->version < 4 ? assay_sequential_least_pairs(alpha, rule->max_pairs)
+				 : assay_sequential_first_look(alpha, rule->max_pairs);
+}
+
+static bool is_look(size_t n, bool last, const struct assay_paired_rule *rule, double alpha)
+{
+	return last ? n >= least_at_end(rule, alpha) : assay_sequential_is_look(n, false, alpha, rule->max_pairs);
 }
 
 /* Is the head too slow whatever disturbed it? Asked when no pairs are left, and only where too much was dropped. */
@@ -208,7 +213,7 @@ static bool slow_at_least(const struct pile *p, const struct assay_paired_rule *
 	for (size_t i = 0; i < p->n_all; i++)
 		if (!isfinite(p->least[i]))
 			return false;
-	return dropped_frac(p) > rule->max_dropped_frac && p->n_all >= least_disturbed(rule) &&
+	return dropped_frac(p) > rule->max_dropped_frac && p->n_all >= least_at_end(rule, rule->alpha_regressed) &&
 	       assay_sequential_interval(p->least, p->n_all, &sr).lo > log1p(rule->margin_frac);
 }
 
@@ -218,8 +223,8 @@ static bool slow_at_least(const struct pile *p, const struct assay_paired_rule *
  */
 static enum assay_verdict look(const struct pile *p, bool last, const struct assay_paired_rule *rule, bool *passes)
 {
-	bool differ = assay_sequential_is_look(p->n, last, rule->alpha_regressed, rule->max_pairs);
-	bool pass = assay_sequential_is_look(p->n, last, rule->alpha_pass, rule->max_pairs);
+	bool differ = is_look(p->n, last, rule, rule->alpha_regressed);
+	bool pass = is_look(p->n, last, rule, rule->alpha_pass);
 	double margin = log1p(rule->margin_frac);
 	struct bounds b;
 

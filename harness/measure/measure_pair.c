@@ -155,9 +155,9 @@ static bool differ(const struct assay_pair *p)
 /*
  * The first pair warms up until it is steady, and on a device, whose clock may be low, the others do, too, for an
  * eighth of their time. Elsewhere their processes have run the case to verify it, and a few turns are enough; none
- * where that eighth is less than a block: drift meets both sides alike. Of several copies all are used once: those that
- * were verified may lie in a cache still, and the first use of the others takes up to twice as long, of one side more
- * than of the other.
+ * where that eighth is less than a block: drift meets both sides alike. Of several copies all are used once, but not of
+ * the two that a side has for slices: those that were verified may lie in a cache still, and the first use of the
+ * others takes up to twice as long, of one side more than of the other.
  */
 static int warm_up(struct pair_session *s)
 {

@@ -15,7 +15,7 @@
 
 #include "stats/interval.h"
 
-/* So many pairs at least that they agree by chance rarely enough: 5, and 2^-n <= alpha / 2; but not over @max_pairs. */
+/* The least n from 5 on with 2^-n <= @alpha / 2: so many pairs rarely agree by chance. At most @max_pairs. */
 size_t assay_sequential_least_pairs(double alpha, size_t max_pairs);
 /* The first look of a bound that errs with @alpha: so many pairs, or the next number on the grid up to @max_pairs. */
 size_t assay_sequential_first_look(double alpha, size_t max_pairs);

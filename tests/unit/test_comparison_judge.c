@@ -291,7 +291,8 @@ enum oddity {
 	NOTHING,
 	TICKS,  /* took 7 % from one sample of the head in seven blocks */
 	SLICES, /* and in nine of 24 calls the head was no slower */
-	MOVED   /* a thread, in nine blocks */
+	MOVED,  /* a thread, in nine blocks */
+	LOST    /* a thread was moved in all blocks of the first pair */
 };
 
 static void set_pairs(struct assay_comparison_case *c, size_t n_pairs, double slowdown, enum oddity oddity)
@@ -306,6 +307,8 @@ static void set_pairs(struct assay_comparison_case *c, size_t n_pairs, double sl
 		for (size_t b = 0; oddity == TICKS && b < 7; b++)
 			c->pairs[i].side[ASSAY_HEAD].samples[2 * b + (b & 1)].ns += (uint64_t)(0.07 * PAIRED_NS);
 		for (size_t b = 0; oddity == MOVED && b < 9; b++)
+			c->pairs[i].side[b & 1].samples[2 * b].flags = ASSAY_DISTURB_MIGRATION;
+		for (size_t b = 0; oddity == LOST && !i && b < 12; b++)
 			c->pairs[i].side[b & 1].samples[2 * b].flags = ASSAY_DISTURB_MIGRATION;
 		for (size_t k = 0; oddity == SLICES && k < 24; k++) {
 			c->pairs[i].side[ASSAY_BASE].samples[k].flags = ASSAY_SAMPLE_BESIDE;
@@ -332,6 +335,7 @@ TEST(stored_comparisons_keep_their_verdicts)
 		{ "slower by either", NOTHING, PAIRS, 0.02, ASSAY_REGRESSED, ASSAY_REGRESSED, 4 },
 		{ "disturbed, nine pairs, slower whatever that took", MOVED, 9, 0.05, ASSAY_REGRESSED,
 		  ASSAY_INCONCLUSIVE, 4 },
+		{ "nine pairs of ten, which is the end", LOST, 10, 0.05, ASSAY_REGRESSED, ASSAY_INCONCLUSIVE, 4 },
 		{ "slices, of which most are slower", SLICES, PAIRS, 0.006, ASSAY_REGRESSED, ASSAY_PASS, 8 },
 	};
 	static const struct made made[] = { SAME };
@@ -345,6 +349,8 @@ TEST(stored_comparisons_keep_their_verdicts)
 			set_pairs(&cmp.cases[0], rows[i].n_pairs, rows[i].slowdown, rows[i].oddity);
 			cmp.rule = rule;
 			cmp.alpha = 0.005; /* 2^-9 is less than half of it, and nine pairs are no look */
+			if (rows[i].oddity == LOST)
+				cmp.max_pairs = rows[i].n_pairs;
 			r = judge(&cmp, NULL, false);
 			assert_int_equal(r.rule, rule);
 			if (r.cases[0].verdict != want)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the blocks of a pair to its estimate: what is dropped and why, and when too much was. */
+#include "judge/comparison_rule.h"
 #include "paired_judge_fixture.h"
 
 static const struct {
@@ -267,7 +268,7 @@ TEST(estimate)
 			head[2 * b + k].ns = b & 1 ? outer[k] : inner[k];
 		}
 	}
-	for (unsigned rule = 3; rule <= ASSAY_JUDGE_RULE; rule++) {
+	for (unsigned rule = ASSAY_JUDGE_RULE_KEPT; rule <= ASSAY_JUDGE_RULE; rule++) {
 		e = assay_pair_estimate(&c.pairs[0], rule, tmp);
 		assert_true(e.usable && fabs(e.log_ratio) < 1e-12 && e.n_dropped == 0);
 	}

@@ -186,16 +186,22 @@ TEST(shared_memory_lies_on_huge_pages)
 	const int fd = memfd_create("test", 0);
 	struct assay_arena_file file = { .fd = fd };
 	const struct assay_arena_options o = { .bytes = 5 << 20, .copies = 1, .cpu = -1, .file = &file };
-	struct assay_arena a;
+	size_t huge = 0;
 
 	assert_true(fd >= 0);
 	if (!shared_memory_collapses()) {
 		close(fd);
 		skip();
 	}
-	assert_int_equal(0, assay_arena_init(&a, &o, NULL));
-	assert_int_equal(on_huge_pages(assay_arena_copy(&a, 0)), 4 << 20);
-	assay_arena_release(&a);
+	/* the kernel may have too few free huge pages at the moment */
+	for (int i = 0; i < 10 && huge != 4 << 20; i++) {
+		struct assay_arena a;
+
+		assert_int_equal(0, assay_arena_init(&a, &o, NULL));
+		huge = on_huge_pages(assay_arena_copy(&a, 0));
+		assay_arena_release(&a);
+	}
+	assert_int_equal(huge, 4 << 20);
 	close(fd);
 }
 
