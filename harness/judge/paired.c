@@ -202,7 +202,7 @@ static size_t least_at_end(const struct assay_paired_rule *rule, double alpha)
 
 static bool is_look(size_t n, bool last, const struct assay_paired_rule *rule, double alpha)
 {
-	return last ? n >= least_at_end(rule, alpha) : assay_sequential_is_look(n, false, alpha, rule->max_pairs);
+	return assay_sequential_is_look(n, last, alpha, rule->max_pairs) || (last && n >= least_at_end(rule, alpha));
 }
 
 /* Is the head too slow whatever disturbed it? Asked when no pairs are left, and only where too much was dropped. */

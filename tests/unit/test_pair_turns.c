@@ -74,6 +74,30 @@ static void trace_read(struct trace *t)
 	assert_true(t->n_runs[0] && t->n_runs[1]);
 }
 
+/* Pairs of calls that take @spin_ns, on @copies in turn, behind their first. */
+struct later {
+	struct assay_measure_options o;
+	struct assay_pair_lessons lessons;
+	struct measured m;
+	struct trace t;
+};
+
+static void later_open(struct later *l, struct world *world, const char *spin_ns, uint64_t copies)
+{
+	*l = (struct later){ 0 };
+	trace_open(&l->t, spin_ns);
+	plan(world, (const char *const[2]){ "compare_trace", "compare_trace" }, &l->m);
+	l->m.facts.copies = copies;
+	l->o = options_of(world, &l->m);
+	take_pair(&l->o, &l->lessons, &l->m);
+}
+
+static void later_close(struct later *l)
+{
+	trace_close(&l->t);
+	release(&l->m);
+}
+
 /*
  * Copies in common memory that the partner has just used would not be cold. Both sides verify all copies in order; then
  * one begins half a rotation behind the other, with a copy that is drawn for the pair.
@@ -127,39 +151,30 @@ TEST(copies_are_used_before_samples)
 {
 	enum { copies = 16 };
 	struct assay_kept_memory kept = { 0 };
-	struct assay_pair_lessons lessons = { 0 };
-	struct assay_measure_options o;
-	struct measured m;
-	struct trace t;
+	struct later l;
 
-	trace_open(&t, "400000");
-	plan(*state, (const char *const[2]){ "compare_trace", "compare_trace" }, &m);
-	m.facts.copies = copies;
-	o = options_of(*state, &m);
-	take_pair(&o, &lessons, &m);
+	later_open(&l, *state, "400000", copies);
 	for (uint64_t seed = 1; seed <= 2; seed++) { /* the first finds no memory that was kept */
-		trace_clear(&t);
-		take_pair_as(&o,
+		trace_clear(&l.t);
+		take_pair_as(&l.o,
 			     (struct assay_pair_options){
 				     .pair_seed = seed, .iterations = 1, .sampling_ns = 10000000, .kept = &kept },
-			     &lessons, &m);
-		assert_ok(&m);
+			     &l.lessons, &l.m);
+		assert_ok(&l.m);
 	}
-	trace_read(&t);
+	trace_read(&l.t);
 	for (int side = 0; side < 2; side++) {
-		const size_t before = t.n_runs[side] - 2 * m.pair.n_blocks;
-
+		const size_t before = l.t.n_runs[side] - 2 * l.m.pair.n_blocks;
 		bool used[copies] = { false };
 
 		assert_in_range(before, 2 + copies, 2 * copies); /* two were checked */
 		for (size_t k = 2; k < before; k++)
-			used[t.copies[side][k]] = true;
+			used[l.t.copies[side][k]] = true;
 		for (int k = 0; k < copies; k++)
 			assert_true(used[k]);
 	}
 	assay_kept_memory_release(&kept);
-	trace_close(&t);
-	release(&m);
+	later_close(&l);
 }
 
 /* May this process start others without drawn addresses? Some sandboxes refuse it. */
@@ -189,24 +204,16 @@ static bool batch_is_allowed(void)
 /* Who wakes the partner is not to be preempted by it. */
 TEST(turns_are_scheduled_as_batch)
 {
-	struct assay_pair_lessons lessons = { 0 };
-	struct assay_measure_options o;
-	struct measured m;
-	struct trace t;
+	struct later l;
 
 	if (!batch_is_allowed())
 		skip();
-	trace_open(&t, "0");
-	plan(*state, (const char *const[2]){ "compare_trace", "compare_trace" }, &m);
-	o = options_of(*state, &m);
-	take_pair(&o, &lessons, &m);
-	assert_ok(&m);
-	trace_read(&t);
+	later_open(&l, *state, "0", 1);
+	assert_ok(&l.m);
+	trace_read(&l.t);
 	for (int side = 0; side < 2; side++)
-		assert_int_equal(t.policy[side],
-				 sched_getscheduler(0) == SCHED_OTHER ? SCHED_BATCH : sched_getscheduler(0));
-	trace_close(&t);
-	release(&m);
+		assert_int_equal(l.t.policy[side], SCHED_BATCH);
+	later_close(&l);
 }
 
 /* The sides of a pair have all that they use at the same addresses, which each pair draws anew. */
@@ -242,29 +249,6 @@ TEST(sides_lie_alike)
 	unsetenv("ASSAY_TEST_PREPARE");
 	trace_close(&t);
 	release(&m);
-}
-
-/* Pairs of calls that take @spin_ns, behind their first. */
-struct later {
-	struct assay_measure_options o;
-	struct assay_pair_lessons lessons;
-	struct measured m;
-	struct trace t;
-};
-
-static void later_open(struct later *l, struct world *world, const char *spin_ns)
-{
-	*l = (struct later){ 0 };
-	trace_open(&l->t, spin_ns);
-	plan(world, (const char *const[2]){ "compare_trace", "compare_trace" }, &l->m);
-	l->o = options_of(world, &l->m);
-	take_pair(&l->o, &l->lessons, &l->m);
-}
-
-static void later_close(struct later *l)
-{
-	trace_close(&l->t);
-	release(&l->m);
 }
 
 /* The next pair, and how often its sides ran but for their samples. */
@@ -303,7 +287,7 @@ TEST(long_calls_are_not_repeated)
 			struct later l;
 			size_t others[2], few;
 
-			later_open(&l, *state, rows[i].spin_ns);
+			later_open(&l, *state, rows[i].spin_ns, 1);
 			l.lessons.own_memory = rows[i].own_memory;
 			later_take(&l, 2, others);
 			/* the first call, and the turns of two blocks that fit into an eighth of the time */
@@ -348,7 +332,7 @@ TEST(what_a_call_takes_is_told_by_samples)
 	struct later l;
 	size_t others[2];
 
-	later_open(&l, *state, "100000");
+	later_open(&l, *state, "100000", 1);
 	l.lessons.sample_ns = 1e9;
 	later_take(&l, 2, others);
 	assert_int_equal(l.m.pair.n_blocks, 2);
@@ -388,7 +372,7 @@ static size_t without_all_checks(struct world *world, const char *spin_ns, uint6
 	size_t few = 0, others[2];
 	struct later l;
 
-	later_open(&l, world, spin_ns);
+	later_open(&l, world, spin_ns, 1);
 	for (uint64_t seed = 1; seed <= pairs; seed++) {
 		const size_t copies = l.lessons.slices ? 2 : 1;
 
