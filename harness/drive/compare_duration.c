@@ -11,7 +11,7 @@
 #include "store/store_comparison.h"
 
 /* A pair of which nothing is known. */
-#define USUAL_PAIR_S 0.5
+#define USUAL_PAIR_S 0.3
 /* Comparisons hold all their samples, so that reading many takes longer than it is worth. */
 #define LOOK_AT 2
 
@@ -37,6 +37,20 @@ int assay_compare_known_pairs(const struct assay_compare_plan *p, struct assay_s
 	return rc;
 }
 
+/* What is not known passes at the first look that lets it, and the slower control is told at the first that can. */
+static double expected_s(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
+			 const struct assay_policy *policy, const struct assay_planned *known)
+{
+	const struct assay_paired_rule rule = assay_comparison_rule(cmp, c, policy);
+	const bool slower = c->control == ASSAY_CONTROL_SLOWER;
+	const double each = assay_planned_known(known) ? assay_planned_pair_s(known) : USUAL_PAIR_S;
+
+	if (!slower && assay_planned_known(known))
+		return assay_planned_case_s(known);
+	return each *
+	       (double)assay_sequential_first_look(slower ? rule.alpha_regressed : rule.alpha_pass, rule.max_pairs);
+}
+
 int assay_compare_duration(const struct assay_compare_plan *p, struct assay_store *store, struct assay_duration *out,
 			   struct assay_err *err)
 {
@@ -51,14 +65,11 @@ int assay_compare_duration(const struct assay_compare_plan *p, struct assay_stor
 		rc = assay_err_set(err, ASSAY_ENOMEM, "%s", lost.text);
 	for (size_t i = 0; i < cmp->n_cases && !rc; i++) {
 		const struct assay_comparison_case *c = &cmp->cases[i];
-		const struct assay_paired_rule rule = assay_comparison_rule(cmp, c, &p->policy);
-		const size_t pairs = assay_sequential_first_look(rule.alpha_regressed, rule.max_pairs);
-		const double each = assay_planned_known(&known[i]) ? assay_planned_pair_s(&known[i]) : USUAL_PAIR_S;
 
 		if (!assay_stopping_wants_pairs(c))
 			continue;
 		*(c->control == ASSAY_CONTROL_NONE ? &out->n_cases : &out->n_controls) += 1;
-		out->about_s += (double)pairs * each;
+		out->about_s += expected_s(cmp, c, &p->policy, &known[i]);
 	}
 	out->about_s = fmin(out->about_s, out->most_s);
 	free(known);

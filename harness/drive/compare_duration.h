@@ -8,7 +8,7 @@
 
 struct assay_duration {
 	size_t n_cases, n_controls; /* that are measured */
-	double about_s;             /* when the first look decides each */
+	double about_s;             /* when each takes what it took before, or passes early */
 	double most_s;              /* when none decides */
 };
 
@@ -19,7 +19,7 @@ struct assay_duration {
 int assay_compare_known_pairs(const struct assay_compare_plan *p, struct assay_store *store, size_t limit,
 			      struct assay_planned *cases, struct assay_err *err);
 
-/* From the length of pairs in earlier comparisons; without any, from what pairs take as a rule. ASSAY_ENOMEM. */
+/* From what cases took in earlier comparisons; without any, from what pairs take as a rule. ASSAY_ENOMEM. */
 int assay_compare_duration(const struct assay_compare_plan *p, struct assay_store *store, struct assay_duration *out,
 			   struct assay_err *err);
 /* "1 case and 2 controls: about 6 s, at most 3 min 20 s" */

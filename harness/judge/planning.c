@@ -20,6 +20,7 @@ int assay_planned_learn(struct assay_planned *p, const struct assay_comparison_c
 	p->squares += r.sd * r.sd * (double)(r.n - 1);
 	p->df += (double)(r.n - 1);
 	p->n_pairs += r.n;
+	p->n_measured++;
 	for (size_t i = 0; i < c->n_pairs; i++)
 		p->wall_s += (double)c->pairs[i].wall_ns * 1e-9;
 	return 0;
@@ -38,6 +39,11 @@ double assay_planned_sd(const struct assay_planned *p)
 double assay_planned_pair_s(const struct assay_planned *p)
 {
 	return p->n_pairs ? p->wall_s / (double)p->n_pairs : 0;
+}
+
+double assay_planned_case_s(const struct assay_planned *p)
+{
+	return p->n_measured ? p->wall_s / p->n_measured : 0;
 }
 
 /* Half of the slowdown that @pairs can tell from none. */

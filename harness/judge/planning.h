@@ -10,6 +10,7 @@ struct assay_planned {
 	double squares, df;  /* of log ratios about the mean of their comparison */
 	double wall_s;       /* of all pairs together */
 	size_t n_pairs;      /* usable ones */
+	unsigned n_measured; /* comparisons that they are from */
 	unsigned need_pairs; /* by assay_plan_promise; 0: more than ASSAY_PROMISE_MOST_PAIRS, or nothing is known */
 	double need_s;       /* infinite then */
 };
@@ -21,6 +22,8 @@ bool assay_planned_known(const struct assay_planned *p);
 /* Standard deviation of a pair's log ratio; at least the floor the judge believes. */
 double assay_planned_sd(const struct assay_planned *p);
 double assay_planned_pair_s(const struct assay_planned *p);
+/* What a comparison spent on it, in the mean; 0 when nothing is known. */
+double assay_planned_case_s(const struct assay_planned *p);
 
 struct assay_plan_goal {
 	double detect_frac; /* slowdown to be called REGRESSED with probability 95 % */

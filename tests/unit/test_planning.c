@@ -21,6 +21,7 @@ TEST(learns)
 	struct assay_err err;
 
 	assert_true(assay_planned_sd(&p) == ASSAY_PAIRED_SD_FLOOR && assay_planned_pair_s(&p) == 0);
+	assert_true(assay_planned_case_s(&p) == 0);
 
 	paired_make(&c, "op/variant", 3, 2); /* half a second each */
 	paired_set(&c, 0, 0.010);
@@ -35,6 +36,7 @@ TEST(learns)
 	assert_int_equal(assay_planned_learn(&p, &c, &err), 0);
 	assert_true(fabs(assay_planned_sd(&p) - 0.002 / sqrt(2)) < 1e-8);
 	assert_int_equal(p.n_pairs, 6);
+	assert_true(assay_planned_case_s(&p) == 1.5);
 	/* a pair that is of no use cost its time all the same; a single one says nothing */
 	for (size_t s = 0; s < 4; s++)
 		c.pairs[2].side[ASSAY_HEAD].samples[s].flags = ASSAY_DISTURB_MIGRATION;
@@ -43,6 +45,7 @@ TEST(learns)
 	c.n_pairs = 1;
 	assert_int_equal(assay_planned_learn(&p, &c, &err), 0);
 	assert_int_equal(p.n_pairs, 8);
+	assert_true(assay_planned_case_s(&p) == 1.5);
 	c.n_pairs = 3;
 	paired_release(&c);
 }
