@@ -17,6 +17,7 @@
 #include "worker/code_pages.h"
 #include "worker/device_faults.h"
 #include "worker/device_metrics.h"
+#include "worker/own_pages.h"
 
 /* Do the loaded plugins have all that the case needs: its op, its variant, and the device of that? */
 static bool all_loaded(const struct assay_case_job *j)
@@ -423,11 +424,11 @@ void assay_case_job_release(struct assay_case_job *j)
 	assay_worker_state_release(&j->state);
 	assay_pool_free(j->pool);
 	assay_topology_close(j->topology);
-	free(j->tensors);
-	free(j->jobs);
+	assay_layout_free(j->tensors, j->n_jobs * j->problem.n_tensors + 1, sizeof(*j->tensors));
+	assay_layout_free(j->jobs, j->n_jobs, sizeof(*j->jobs));
 	free(j->input_digests);
-	free(j->counters);
-	free(j->given);
+	assay_layout_free(j->counters, ASSAY_MAX_COUNTERS, sizeof(*j->counters));
+	assay_layout_free(j->given, 1, sizeof(*j->given));
 	assay_loader_release(&j->loader);
 }
 
@@ -444,6 +445,16 @@ static __attribute__((noinline)) int run_loop(struct assay_case_job *j, uint64_t
 	}
 	j->next_copy = copy;
 	return rc;
+}
+
+void assay_case_job_draw_pages(struct assay_case_job *j)
+{
+	assay_own_pages_draw(j->tensors, (size_t)j->n_jobs * j->problem.n_tensors * sizeof(*j->tensors));
+	assay_own_pages_draw(j->jobs, (size_t)j->n_jobs * sizeof(*j->jobs));
+	assay_own_pages_draw(j->given, sizeof(*j->given));
+	assay_own_pages_draw(j->counters, ASSAY_MAX_COUNTERS * sizeof(*j->counters));
+	assay_own_pages_draw(j, sizeof(*j));
+	assay_pool_draw_pages(j->pool);
 }
 
 struct assay_outcome assay_case_job_run(struct assay_case_job *j)

@@ -43,6 +43,9 @@ struct assay_outcome assay_case_job_refill(struct assay_case_job *j, uint64_t se
  */
 struct assay_outcome assay_case_job_time(struct assay_case_job *j, uint64_t iterations, uint64_t *ns);
 
+/* Draw anew the physical pages of what the timed loop reads besides tensors. Not while calls are under way. */
+void assay_case_job_draw_pages(struct assay_case_job *j);
+
 /* Call run() once, untimed. Makes no system call of its own, but on a device waits for the call. */
 struct assay_outcome assay_case_job_run(struct assay_case_job *j);
 

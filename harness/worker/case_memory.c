@@ -22,11 +22,14 @@
 /* Of a drawn layout: far from where programs, libraries, stacks and sanitizers lie. */
 #define FIRST_DRAWN_ADDRESS ((uintptr_t)1 << 45)
 #define ADDRESS_PAGES       (1u << 24)
-#define SHIFT_PAGES         (1u << 16)
-#define HEAP_PAGES          (1u << 12)
-#define LARGEST_PIECE       (1u << 20)
-#define PIECE_STEP          16
-#define MOST_PIECES         1024
+/* The same for what assay_layout_calloc() gives. */
+#define FIRST_DRAWN_PAGES (FIRST_DRAWN_ADDRESS + ((uintptr_t)1 << 42))
+#define DRAWN_PAGES_BYTES ((uintptr_t)ADDRESS_PAGES * ASSAY_LAYOUT_ALIGN)
+#define SHIFT_PAGES       (1u << 16)
+#define HEAP_PAGES        (1u << 12)
+#define LARGEST_PIECE     (1u << 20)
+#define PIECE_STEP        16
+#define MOST_PIECES       1024
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
@@ -78,16 +81,50 @@ static size_t round_up(size_t n, size_t to)
 	return (n + to - 1) / to * to;
 }
 
-void *assay_layout_calloc(size_t n, size_t size)
+/* Where the next pages of assay_layout_calloc() lie; 0: nothing was drawn. */
+static uintptr_t next_pages;
+
+static bool is_drawn(const void *p)
+{
+	return (uintptr_t)p >= FIRST_DRAWN_PAGES && (uintptr_t)p - FIRST_DRAWN_PAGES < 2 * DRAWN_PAGES_BYTES;
+}
+
+/* 0: too many. */
+static size_t whole_pages(size_t n, size_t size)
 {
 	size_t bytes;
-	void *p;
 
 	if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX / 2)
+		return 0;
+	return round_up(bytes + !bytes, ASSAY_LAYOUT_ALIGN);
+}
+
+void *assay_layout_calloc(size_t n, size_t size)
+{
+	const size_t bytes = whole_pages(n, size);
+	void *p = MAP_FAILED;
+
+	if (!bytes)
 		return NULL;
-	bytes = round_up(bytes + !bytes, ASSAY_LAYOUT_ALIGN);
+	if (next_pages && bytes < DRAWN_PAGES_BYTES)
+		p = mmap((void *)next_pages, bytes, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | MAP_FIXED_NOREPLACE, -1, 0);
+	if (p != MAP_FAILED && !is_drawn(p)) /* a kernel before 4.17 */
+		munmap(p, bytes);
+	if (p != MAP_FAILED && is_drawn(p)) {
+		next_pages += bytes;
+		return p;
+	}
 	p = aligned_alloc(ASSAY_LAYOUT_ALIGN, bytes);
 	return p ? memset(p, 0, bytes) : NULL;
+}
+
+void assay_layout_free(void *p, size_t n, size_t size)
+{
+	if (p && is_drawn(p))
+		munmap(p, whole_pages(n, size));
+	else
+		free(p);
 }
 
 uintptr_t assay_layout_address(uint64_t seed)
@@ -111,6 +148,7 @@ void assay_layout_shift(uint64_t seed)
 	const unsigned char *drawn;
 	struct rlimit most;
 
+	next_pages = FIRST_DRAWN_PAGES + assay_random4(seed, 0, 3).v[0] % ADDRESS_PAGES * (uintptr_t)ASSAY_LAYOUT_ALIGN;
 	if (getrlimit(RLIMIT_AS, &most) || most.rlim_cur != RLIM_INFINITY)
 		return;
 	sbrk((intptr_t)(draw.v[1] % HEAP_PAGES * ASSAY_LAYOUT_ALIGN));

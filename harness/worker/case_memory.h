@@ -57,13 +57,16 @@ struct assay_arena_options {
  * cache conflicts.
  */
 #define ASSAY_LAYOUT_ALIGN 4096
-/* As calloc(), but on a boundary of ASSAY_LAYOUT_ALIGN. */
+/* As calloc(), but on pages of its own. After assay_layout_shift() they lie where its seed says. */
 void *assay_layout_calloc(size_t n, size_t size);
+/* With the same @n and @size. */
+void assay_layout_free(void *p, size_t n, size_t size);
 /* Where the arenas of a layout begin: the same for all processes that have drawn @seed. */
 uintptr_t assay_layout_address(uint64_t seed);
 /*
  * Move what this process maps or takes from the heap from now on, such as plugins and stacks of threads, by the pages
- * that @seed draws. Where the kernel draws no addresses (ADDR_NO_RANDOMIZE), processes with one seed then lie alike.
+ * that @seed draws, and put what assay_layout_calloc() gives where @seed says. Where the kernel draws no addresses
+ * (ADDR_NO_RANDOMIZE), processes with one seed then lie alike.
  */
 void assay_layout_shift(uint64_t seed);
 

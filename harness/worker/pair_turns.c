@@ -2,12 +2,18 @@
 /* Whose turn it is follows from the seed of the order (protocol.h); here is what a side does with its turns. */
 #include "worker/pair_turns.h"
 
+#include <alloca.h>
+
 #include "assay/random.h"
 #include "machine/scheduling.h"
 #include "worker/call_slices.h"
 #include "worker/case_audit.h"
 
-#define STREAM_COPY 12u /* of the seed of a layout */
+#define STREAM_COPY  12u /* of the seed of a layout */
+#define STREAM_STACK 13u /* of the seed of the order */
+#define DRAWS        16u /* of pages, in a pair */
+#define STACK_PAGES  16u
+#define PAGE_BYTES   4096u
 
 /*
  * Copies in common memory that the partner has just used would not be cold: one side begins half a rotation later. The
@@ -166,25 +172,66 @@ static struct assay_outcome take_in_slices(struct assay_served *w)
 	return out;
 }
 
-/* After a hand-over comes one untimed call, since the partner has had the caches, unless calls are long. */
+/* Of a short call both what the partner left in the caches and where the pages of this process lie can be seen. */
+static bool is_short(const struct assay_served *w)
+{
+	return w->job.n_jobs == 1 && !w->order.args.long_calls;
+}
+
+/* After a hand-over comes one untimed call, since the partner has had the caches. */
+static struct assay_outcome take_sample(struct assay_served *w, bool handed_over)
+{
+	struct assay_outcome out = assay_outcome_ok();
+	uint64_t ns;
+
+	if (handed_over && is_short(w))
+		out = assay_case_job_time(&w->job, 1, &ns);
+	return out.status == ASSAY_STATUS_OK ? take_divided(w) : out;
+}
+
+static __attribute__((noinline)) struct assay_outcome take_sample_lower(struct assay_served *w, bool handed_over,
+									size_t pages)
+{
+	volatile char *pad = alloca(1 + pages * PAGE_BYTES);
+
+	pad[0] = 0;
+	return take_sample(w, handed_over);
+}
+
+/*
+ * Pages that the partner does not share are drawn several times in a pair: with one draw, every eighth pair of short
+ * calls showed the luck of a side. Of the stack other pages are used, the same on both sides.
+ */
+static size_t draw_pages(struct assay_served *w, uint32_t draw)
+{
+	if (!w->job.device)
+		assay_case_job_draw_pages(&w->job);
+	return assay_random4(w->order.args.order_seed, STREAM_STACK, draw).v[0] % STACK_PAGES;
+}
+
 static struct assay_outcome take_by_samples(struct assay_served *w)
 {
 	const struct assay_worker_args *p = &w->order.args;
 	struct assay_pair_turn *turn = &w->pair->turn;
 	struct assay_outcome out = assay_outcome_ok();
-	uint32_t last = UINT32_MAX, audited;
-	uint64_t ns;
+	uint32_t last = UINT32_MAX, audited, taken = 0, drawn = 0;
+	size_t stack_pages = 0;
 
 	w->job.on_part = p->turn_parts ? part_done : NULL;
 	audited = p->counting && !p->turn_parts && is_audited(w) ? drawn_slot(w) : UINT32_MAX;
 	assay_pair_join(turn, p->order_seed, false);
 	for (w->slot = next_slot(w, UINT32_MAX); w->slot < w->slots; w->slot = next_slot(w, w->slot)) {
+		const bool handed_over = last + 1 != w->slot;
+		const uint32_t draw = 1 + (uint32_t)((uint64_t)taken++ * DRAWS / (w->slots / 2));
+
 		await_turn(w);
-		if (last + 1 != w->slot && w->job.n_jobs == 1 && !p->long_calls && out.status == ASSAY_STATUS_OK)
-			out = assay_case_job_time(&w->job, 1, &ns);
+		if (handed_over && is_short(w) && draw != drawn) {
+			drawn = draw;
+			stack_pages = draw_pages(w, draw);
+		}
 		/* a side that failed keeps handing over, so that its partner comes to its end */
 		if (out.status == ASSAY_STATUS_OK)
-			out = take_divided(w);
+			out = take_sample_lower(w, handed_over, stack_pages);
 		if (w->slot == audited && out.status == ASSAY_STATUS_OK)
 			out = assay_served_audit(w, false);
 		last = w->slot;

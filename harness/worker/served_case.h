@@ -20,15 +20,15 @@ struct assay_served {
 	struct assay_order order;
 	struct assay_worker_spec spec;
 	struct assay_worker_reply reply;
-	struct assay_case_job job;
-	bool loaded;         /* its plugins are */
-	uint64_t iterations; /* of the last sample */
-	double call_ns;      /* the shortest since the last audit */
-	double sampled_ns;   /* of samples since then */
-	bool checked;        /* the outputs of the last sample that counts, before the partner could write there */
-	bool in_turns;       /* scheduled for them */
-	uint64_t checks;     /* so far */
-	bool offset;         /* the rotation over common copies is half a turn from the partner's */
+	_Alignas(ASSAY_LAYOUT_ALIGN) struct assay_case_job job; /* with pages of its own */
+	_Alignas(ASSAY_LAYOUT_ALIGN) bool loaded;               /* its plugins are */
+	uint64_t iterations;                                    /* of the last sample */
+	double call_ns;                                         /* the shortest since the last audit */
+	double sampled_ns;                                      /* of samples since then */
+	bool checked;    /* the outputs of the last sample that counts, before the partner could write there */
+	bool in_turns;   /* scheduled for them */
+	uint64_t checks; /* so far */
+	bool offset;     /* the rotation over common copies is half a turn from the partner's */
 	char digest[ASSAY_DIGEST_LEN + 1];
 	struct assay_case_counts counts;
 	struct assay_sampling sampling;

@@ -18,6 +18,7 @@
 
 #include "counters/threads.h"
 #include "worker/case_memory.h"
+#include "worker/own_pages.h"
 
 #define SPINS 4000
 
@@ -184,7 +185,7 @@ int assay_pool_new(struct assay_pool **pool, const struct assay_topology *t, con
 	p->recorder = assay_threads_find();
 	p->threads = calloc(n, sizeof(*p->threads));
 	if (!p->threads) {
-		free(p);
+		assay_layout_free(p, 1, sizeof(*p));
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the thread pool");
 	}
 	atomic_store(&p->words->pending, n - 1);
@@ -246,7 +247,13 @@ void assay_pool_free(struct assay_pool *pool)
 		if (pool->threads[i - 1].started)
 			pthread_join(pool->threads[i - 1].handle, NULL);
 	free(pool->threads);
-	free(pool);
+	assay_layout_free(pool, 1, sizeof(*pool));
+}
+
+void assay_pool_draw_pages(struct assay_pool *pool)
+{
+	if (pool->n == 1)
+		assay_own_pages_draw(pool, sizeof(*pool));
 }
 
 void assay_pool_run(struct assay_pool *pool, assay_parallel_fn fn, void *arg)

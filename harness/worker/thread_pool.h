@@ -33,6 +33,8 @@ struct assay_pool;
 int assay_pool_new(struct assay_pool **pool, const struct assay_topology *t, const int *cpus, uint32_t n, int *bound,
 		   struct assay_err *err);
 void assay_pool_free(struct assay_pool *pool);
+/* Draw anew the physical pages of a pool of one thread; those of others are read by their threads at any time. */
+void assay_pool_draw_pages(struct assay_pool *pool);
 
 /* fn(arg, tid, n) on all threads; returns when the last is done. No nesting. */
 void assay_pool_run(struct assay_pool *pool, assay_parallel_fn fn, void *arg);

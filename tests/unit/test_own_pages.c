@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory on new physical pages, and pages that lie where a seed says: content and addresses are what they were. */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "worker/case_memory.h"
+#include "worker/own_pages.h"
+
+#define PAGES 5u
+
+/* The frame that @at lies on; 0: this user may not know. */
+static uint64_t frame(const void *at)
+{
+	uint64_t entry = 0;
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return 0;
+	if (pread(fd, &entry, sizeof(entry), (off_t)((uintptr_t)at / 4096 * sizeof(entry))) != sizeof(entry))
+		entry = 0;
+	close(fd);
+	return entry & (((uint64_t)1 << 55) - 1);
+}
+
+static unsigned char byte(size_t i)
+{
+	return (unsigned char)(i * 7 + i / 4096);
+}
+
+/* The pages that hold the bytes move, and no others. */
+TEST(content_stays_on_other_pages)
+{
+	unsigned char *p = mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t before[PAGES];
+
+	assert_true(p != MAP_FAILED);
+	for (size_t i = 0; i < PAGES * 4096; i++)
+		p[i] = byte(i);
+	for (size_t i = 0; i < PAGES; i++)
+		before[i] = frame(p + i * 4096);
+	assay_own_pages_draw(p + 4096 + 100, 2 * 4096);
+	assay_own_pages_draw(p, 0);
+	for (size_t i = 0; i < PAGES * 4096; i++)
+		assert_int_equal(p[i], byte(i));
+	for (size_t i = 0; i < PAGES && before[i]; i++)
+		assert_int_equal(frame(p + i * 4096) != before[i], i >= 1 && i <= 3);
+	p[4096] = 1;
+	assert_int_equal(p[4096], 1);
+	munmap(p, PAGES * 4096);
+}
+
+/* Without room for more pages. */
+TEST(what_is_refused_stays)
+{
+	unsigned char *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct rlimit usual;
+
+	assert_true(p != MAP_FAILED);
+	p[9] = 9;
+	assert_int_equal(getrlimit(RLIMIT_AS, &usual), 0);
+	assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){ 0, usual.rlim_max }), 0);
+	assay_own_pages_draw(p, 4096);
+	assert_int_equal(setrlimit(RLIMIT_AS, &usual), 0);
+	assert_int_equal(p[9], 9);
+	munmap(p, 4096);
+}
+
+/* In a process of its own, since the seed holds for all that follows. */
+static void in_child(void (*check)(void *), void *arg)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		check(arg);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
+}
+
+#define PIECES 3u
+
+struct places {
+	uint64_t seed;
+	size_t heap; /* taken before: the heap decides nothing */
+	unsigned char *at[PIECES];
+};
+
+static void place(void *arg)
+{
+	struct places *to = arg;
+	unsigned char *volatile taken = malloc(to->heap);
+
+	assay_layout_shift(to->seed);
+	for (size_t i = 0; i < PIECES; i++) {
+		to->at[i] = assay_layout_calloc(i + 1, 4000);
+		if (!to->at[i] || (uintptr_t)to->at[i] % ASSAY_LAYOUT_ALIGN)
+			_exit(1);
+		for (size_t k = 0; k < (i + 1) * 4000; k++)
+			if (to->at[i][k])
+				_exit(2);
+		to->at[i][0] = 1;
+	}
+	for (size_t i = 0; i < PIECES; i++)
+		assay_layout_free(to->at[i], i + 1, 4000);
+	free(taken);
+}
+
+TEST(a_seed_says_where_pages_lie)
+{
+	struct places *p =
+		mmap(NULL, 3 * sizeof(*p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(p != MAP_FAILED);
+	p[0] = (struct places){ .seed = 1, .heap = 1 };
+	p[1] = (struct places){ .seed = 1, .heap = 5000 };
+	p[2] = (struct places){ .seed = 2, .heap = 1 };
+	for (size_t i = 0; i < 3; i++)
+		in_child(place, &p[i]);
+	assert_memory_equal(p[0].at, p[1].at, sizeof(p[0].at));
+	for (size_t i = 0; i < PIECES; i++)
+		assert_ptr_not_equal(p[0].at[i], p[2].at[i]);
+	munmap(p, 3 * sizeof(*p));
+}
+
+/* Without a seed, and with sizes that no memory has. */
+TEST(pages_without_a_seed)
+{
+	unsigned char *p = assay_layout_calloc(3, 5000);
+
+	assert_non_null(p);
+	assert_int_equal((uintptr_t)p % ASSAY_LAYOUT_ALIGN, 0);
+	for (size_t i = 0; i < 15000; i++)
+		assert_int_equal(p[i], 0);
+	assay_layout_free(p, 3, 5000);
+	assay_layout_free(NULL, 3, 5000);
+	assert_null(assay_layout_calloc(SIZE_MAX / 2, 3));
+	assert_null(assay_layout_calloc(SIZE_MAX, 1));
+}
+
+UNIT_MAIN(NULL, NULL)
