@@ -9,9 +9,9 @@
 #include <stddef.h>
 
 /*
- * Put the pages that hold @bytes from @at on new physical ones, at the same addresses and with the same content. They are
- * private memory that may be read and written, and no other thread writes to them meanwhile. Where the system refuses,
- * they stay.
+ * Put the pages that hold @bytes from @at on new physical ones, at the same addresses and with the same content. They
+ * are private memory that may be read and written, and no other thread writes to them meanwhile. Where the system
+ * refuses, they stay.
  */
 void assay_own_pages_draw(void *at, size_t bytes);
 

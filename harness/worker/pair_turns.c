@@ -214,7 +214,7 @@ static struct assay_outcome take_by_samples(struct assay_served *w)
 	const struct assay_worker_args *p = &w->order.args;
 	struct assay_pair_turn *turn = &w->pair->turn;
 	struct assay_outcome out = assay_outcome_ok();
-	uint32_t last = UINT32_MAX, audited, taken = 0, drawn = 0;
+	uint32_t last = UINT32_MAX, audited, drawn = 0;
 	size_t stack_pages = 0;
 
 	w->job.on_part = p->turn_parts ? part_done : NULL;
@@ -222,7 +222,7 @@ static struct assay_outcome take_by_samples(struct assay_served *w)
 	assay_pair_join(turn, p->order_seed, false);
 	for (w->slot = next_slot(w, UINT32_MAX); w->slot < w->slots; w->slot = next_slot(w, w->slot)) {
 		const bool handed_over = last + 1 != w->slot;
-		const uint32_t draw = 1 + (uint32_t)((uint64_t)taken++ * DRAWS / (w->slots / 2));
+		const uint32_t draw = 1 + w->slot / 4 * DRAWS / (w->slots / 4); /* in each block comes a hand-over */
 
 		await_turn(w);
 		if (handed_over && is_short(w) && draw != drawn) {

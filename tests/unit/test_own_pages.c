@@ -115,8 +115,7 @@ static void place(void *arg)
 
 TEST(a_seed_says_where_pages_lie)
 {
-	struct places *p =
-		mmap(NULL, 3 * sizeof(*p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct places *p = mmap(NULL, 3 * sizeof(*p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	assert_true(p != MAP_FAILED);
 	p[0] = (struct places){ .seed = 1, .heap = 1 };

@@ -10,7 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MAX_RUNS 65536
+#define MAX_RUNS  65536
+#define MAX_PAGES 64
 
 /* Runs of the two processes of a pair in their order, as compare_trace writes them. */
 struct trace {
@@ -21,7 +22,20 @@ struct trace {
 	size_t n_runs[2];
 	int64_t tensor[2], prepared[2], code[2], stack[2]; /* where they are in the last run */
 	int64_t policy[2];                                 /* of the kernel's scheduler */
+	int64_t job[2];                                    /* of copy 0 */
+	int64_t stack_pages[2][MAX_PAGES],
+		job_pages[2][MAX_PAGES]; /* different ones, in order; of jobs physical ones */
+	size_t n_stack_pages[2], n_job_pages[2];
 };
+
+static void note_page(int64_t *pages, size_t *n, int64_t page)
+{
+	for (size_t i = 0; i < *n; i++)
+		if (pages[i] == page)
+			return;
+	assert_true(*n < MAX_PAGES);
+	pages[(*n)++] = page;
+}
 
 static void trace_open(struct trace *t, const char *spin_ns)
 {
@@ -53,10 +67,12 @@ static void trace_clear(struct trace *t)
 
 static void trace_read(struct trace *t)
 {
-	int64_t record[7];
+	int64_t record[9];
 
 	memset(t->process, 0, sizeof(t->process));
 	memset(t->n_runs, 0, sizeof(t->n_runs));
+	memset(t->n_stack_pages, 0, sizeof(t->n_stack_pages));
+	memset(t->n_job_pages, 0, sizeof(t->n_job_pages));
 	assert_int_equal(lseek(t->fd, 0, SEEK_SET), 0);
 	while (read(t->fd, record, sizeof(record)) == sizeof(record)) {
 		const int i = t->process[0] && record[0] != t->process[0];
@@ -70,6 +86,9 @@ static void trace_read(struct trace *t)
 		t->code[i] = record[4];
 		t->stack[i] = record[5];
 		t->policy[i] = record[6];
+		t->job[i] = record[1] ? t->job[i] : record[7];
+		note_page(t->stack_pages[i], &t->n_stack_pages[i], record[5] / 4096);
+		note_page(t->job_pages[i], &t->n_job_pages[i], record[8]);
 	}
 	assert_true(t->n_runs[0] && t->n_runs[1]);
 }
@@ -238,7 +257,7 @@ TEST(sides_lie_alike)
 		trace_read(&t);
 		assert_true(t.tensor[0] == t.tensor[1] && t.prepared[0] && t.prepared[0] == t.prepared[1]);
 		if (addresses_can_be_fixed())
-			assert_true(t.code[0] == t.code[1] && t.stack[0] == t.stack[1]);
+			assert_true(t.code[0] == t.code[1] && t.stack[0] == t.stack[1] && t.job[0] == t.job[1]);
 		tensor[i] = t.tensor[0];
 		prepared[i] = t.prepared[0];
 		code[i] = t.code[0];
@@ -261,6 +280,50 @@ static void later_take(struct later *l, uint64_t seed, size_t others[2])
 	trace_read(&l->t);
 	for (int side = 0; side < 2; side++)
 		others[side] = l->t.n_runs[side] - 2 * l->m.pair.n_blocks * l->m.pair.iterations;
+}
+
+static bool same_pages(const struct trace *t)
+{
+	for (size_t i = 0; i < t->n_stack_pages[0]; i++) {
+		bool there = false;
+
+		for (size_t k = 0; k < t->n_stack_pages[1]; k++)
+			there |= t->stack_pages[1][k] == t->stack_pages[0][i];
+		if (!there)
+			return false;
+	}
+	return t->n_stack_pages[0] == t->n_stack_pages[1];
+}
+
+/* Short calls meet many pages of what their side has to itself: the same of the stack, and physical ones of the job. */
+TEST(own_pages_are_drawn)
+{
+	struct later l;
+	size_t others[2];
+
+	later_open(&l, *state, "20000", 1);
+	later_take(&l, 3, others);
+	assert_true(l.m.pair.n_blocks >= 12);
+	for (int side = 0; side < 2; side++) {
+		assert_true(l.t.n_stack_pages[side] >= 6);
+		if (l.t.job_pages[side][0])
+			assert_true(l.t.n_job_pages[side] >= 12);
+	}
+	if (addresses_can_be_fixed())
+		assert_true(same_pages(&l.t));
+	later_close(&l);
+}
+
+/* Long ones do not, which would not show it. */
+TEST(own_pages_of_long_calls_stay)
+{
+	struct later l;
+	size_t others[2];
+
+	later_open(&l, *state, "100000", 1);
+	later_take(&l, 3, others);
+	assert_true(l.t.n_job_pages[0] == 1 && l.t.n_job_pages[1] == 1);
+	later_close(&l);
 }
 
 /*
