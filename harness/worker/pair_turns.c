@@ -9,11 +9,12 @@
 #include "worker/call_slices.h"
 #include "worker/case_audit.h"
 
-#define STREAM_COPY  12u /* of the seed of a layout */
-#define STREAM_STACK 13u /* of the seed of the order */
-#define DRAWS        16u /* of pages, in a pair */
-#define STACK_PAGES  16u
-#define PAGE_BYTES   4096u
+#define STREAM_COPY   12u /* of the seed of a layout */
+#define STREAM_STACK  13u /* of the seed of the order */
+#define DRAWS         16u /* of pages, in a pair */
+#define STACK_PAGES   16u
+#define DEEPEST_PAGES 16u /* that a call may well use below */
+#define PAGE_BYTES    4096u
 
 /*
  * Copies in common memory that the partner has just used would not be cold: one side begins half a rotation later. The
@@ -178,29 +179,41 @@ static bool is_short(const struct assay_served *w)
 	return w->job.n_jobs == 1 && !w->order.args.long_calls;
 }
 
-/* After a hand-over comes one untimed call, since the partner has had the caches. */
-static struct assay_outcome take_sample(struct assay_served *w, bool handed_over)
+/* The untimed call is of a short one: others have new caches and pages for too small a part of their time. */
+static struct assay_outcome take_sample(struct assay_served *w, bool untimed_first)
 {
 	struct assay_outcome out = assay_outcome_ok();
 	uint64_t ns;
 
-	if (handed_over && is_short(w))
+	if (untimed_first)
 		out = assay_case_job_time(&w->job, 1, &ns);
 	return out.status == ASSAY_STATUS_OK ? take_divided(w) : out;
 }
 
-static __attribute__((noinline)) struct assay_outcome take_sample_lower(struct assay_served *w, bool handed_over,
+static __attribute__((noinline)) struct assay_outcome take_sample_lower(struct assay_served *w, bool untimed_first,
 									size_t pages)
 {
 	volatile char *pad = alloca(1 + pages * PAGE_BYTES);
+	struct assay_outcome out;
 
 	pad[0] = 0;
-	return take_sample(w, handed_over);
+	out = take_sample(w, untimed_first);
+	pad[0] = 0;
+	return out;
+}
+
+/* So that no sample is the first to use a page of the stack. */
+static __attribute__((noinline)) void touch_stack(void)
+{
+	volatile char *all = alloca((STACK_PAGES + DEEPEST_PAGES) * PAGE_BYTES);
+
+	for (size_t i = 0; i < STACK_PAGES + DEEPEST_PAGES; i++)
+		all[i * PAGE_BYTES] = 0;
 }
 
 /*
- * Pages that the partner does not share are drawn several times in a pair: with one draw, every eighth pair of short
- * calls showed the luck of a side. Of the stack other pages are used, the same on both sides.
+ * Pages that the partner does not share are drawn several times in a pair: with one draw, every sixth pair of short
+ * calls showed the luck of a side. Of the stack other pages are used instead, so many further down on both sides.
  */
 static size_t draw_pages(struct assay_served *w, uint32_t draw)
 {
@@ -209,6 +222,7 @@ static size_t draw_pages(struct assay_served *w, uint32_t draw)
 	return assay_random4(w->order.args.order_seed, STREAM_STACK, draw).v[0] % STACK_PAGES;
 }
 
+/* After a hand-over, and after a draw, comes one untimed call. */
 static struct assay_outcome take_by_samples(struct assay_served *w)
 {
 	const struct assay_worker_args *p = &w->order.args;
@@ -219,19 +233,19 @@ static struct assay_outcome take_by_samples(struct assay_served *w)
 
 	w->job.on_part = p->turn_parts ? part_done : NULL;
 	audited = p->counting && !p->turn_parts && is_audited(w) ? drawn_slot(w) : UINT32_MAX;
+	if (is_short(w))
+		touch_stack();
 	assay_pair_join(turn, p->order_seed, false);
 	for (w->slot = next_slot(w, UINT32_MAX); w->slot < w->slots; w->slot = next_slot(w, w->slot)) {
-		const bool handed_over = last + 1 != w->slot;
-		const uint32_t draw = 1 + w->slot / 4 * DRAWS / (w->slots / 4); /* in each block comes a hand-over */
+		const uint32_t draw = 1 + w->slot / 4 * DRAWS / (w->slots / 4);
+		const bool draws = is_short(w) && draw != drawn;
 
 		await_turn(w);
-		if (handed_over && is_short(w) && draw != drawn) {
-			drawn = draw;
-			stack_pages = draw_pages(w, draw);
-		}
+		if (draws)
+			stack_pages = draw_pages(w, drawn = draw);
 		/* a side that failed keeps handing over, so that its partner comes to its end */
 		if (out.status == ASSAY_STATUS_OK)
-			out = take_sample_lower(w, handed_over, stack_pages);
+			out = take_sample_lower(w, draws || (is_short(w) && last + 1 != w->slot), stack_pages);
 		if (w->slot == audited && out.status == ASSAY_STATUS_OK)
 			out = assay_served_audit(w, false);
 		last = w->slot;

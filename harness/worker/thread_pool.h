@@ -33,7 +33,7 @@ struct assay_pool;
 int assay_pool_new(struct assay_pool **pool, const struct assay_topology *t, const int *cpus, uint32_t n, int *bound,
 		   struct assay_err *err);
 void assay_pool_free(struct assay_pool *pool);
-/* Draw anew the physical pages of a pool of one thread; those of others are read by their threads at any time. */
+/* Draw anew the physical pages of a pool of one thread. Threads of others may write to theirs. */
 void assay_pool_draw_pages(struct assay_pool *pool);
 
 /* fn(arg, tid, n) on all threads; returns when the last is done. No nesting. */

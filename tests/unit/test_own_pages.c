@@ -38,6 +38,8 @@ TEST(content_stays_on_other_pages)
 	unsigned char *p = mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t before[PAGES];
 
+	if (sysconf(_SC_PAGESIZE) != 4096)
+		skip();
 	assert_true(p != MAP_FAILED);
 	for (size_t i = 0; i < PAGES * 4096; i++)
 		p[i] = byte(i);
@@ -121,6 +123,8 @@ TEST(a_seed_says_where_pages_lie)
 	p[0] = (struct places){ .seed = 1, .heap = 1 };
 	p[1] = (struct places){ .seed = 1, .heap = 5000 };
 	p[2] = (struct places){ .seed = 2, .heap = 1 };
+	if (sysconf(_SC_PAGESIZE) != 4096)
+		skip();
 	for (size_t i = 0; i < 3; i++)
 		in_child(place, &p[i]);
 	assert_memory_equal(p[0].at, p[1].at, sizeof(p[0].at));
