@@ -84,7 +84,7 @@ static struct assay_outcome place(struct assay_case_job *j)
 	struct assay_err err = { 0 };
 
 	if (assay_topology_open_told(&j->topology, j->machine_text, &err) ||
-	    assay_pool_new(&j->pool, j->topology, s->cpus, s->n_threads, j->cpus, &err))
+	    assay_pool_new(&j->pool, j->topology, s->cpus, s->n_threads, j->cpus, &j->next_pages, &err))
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "%s", err.text);
 	j->numa_node = assay_topology_node_of_cpu(j->topology, j->cpus[0]);
 	for (uint32_t i = 1; i < s->n_threads; i++)
@@ -98,7 +98,7 @@ static struct assay_outcome describe(struct assay_case_job *j)
 	const struct assay_worker_spec *s = j->spec;
 	struct assay_reason why = { "" };
 
-	j->given = assay_layout_calloc(1, sizeof(*j->given));
+	j->given = assay_layout_calloc(&j->next_pages, 1, sizeof(*j->given));
 	if (!j->given)
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory");
 	j->given->info = s->host;
@@ -160,10 +160,10 @@ static struct assay_outcome allocate(struct assay_case_job *j)
 
 	assay_case_job_phase(j, ASSAY_PHASE_ALLOCATE);
 	j->n_jobs = j->check_n = s->copies;
-	j->tensors = assay_layout_calloc(s->copies * n + 1, sizeof(*j->tensors));
-	j->jobs = assay_layout_calloc(s->copies, sizeof(*j->jobs));
+	j->tensors = assay_layout_calloc(&j->next_pages, s->copies * n + 1, sizeof(*j->tensors));
+	j->jobs = assay_layout_calloc(&j->next_pages, s->copies, sizeof(*j->jobs));
 	j->input_digests = calloc(s->copies, sizeof(*j->input_digests));
-	j->counters = assay_layout_calloc(ASSAY_MAX_COUNTERS, sizeof(*j->counters));
+	j->counters = assay_layout_calloc(&j->next_pages, ASSAY_MAX_COUNTERS, sizeof(*j->counters));
 	if (!j->tensors || !j->jobs || !j->input_digests || !j->counters)
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for %llu copies",
 					 (unsigned long long)s->copies);
@@ -374,6 +374,8 @@ struct assay_outcome assay_case_job_init(struct assay_case_job *j, const struct 
 
 	assay_case_job_phase(j, ASSAY_PHASE_LOAD);
 	j->accepted = j->spec->accepted;
+	if (assay_worker_spec_draws(j->spec))
+		j->next_pages = assay_layout_pages(j->spec->layout_seed);
 	if (common) {
 		j->common = common->memory;
 		j->file = common->file;

@@ -81,12 +81,9 @@ static size_t round_up(size_t n, size_t to)
 	return (n + to - 1) / to * to;
 }
 
-/* Where the next pages of assay_layout_calloc() lie; 0: nothing was drawn. */
-static uintptr_t next_pages;
-
-static bool is_drawn(const void *p)
+static bool is_drawn(uintptr_t at)
 {
-	return (uintptr_t)p >= FIRST_DRAWN_PAGES && (uintptr_t)p - FIRST_DRAWN_PAGES < 2 * DRAWN_PAGES_BYTES;
+	return at >= FIRST_DRAWN_PAGES && at - FIRST_DRAWN_PAGES < 2 * DRAWN_PAGES_BYTES;
 }
 
 /* 0: too many. */
@@ -99,20 +96,27 @@ static size_t whole_pages(size_t n, size_t size)
 	return round_up(bytes + !bytes, ASSAY_LAYOUT_ALIGN);
 }
 
-void *assay_layout_calloc(size_t n, size_t size)
+/* NULL: they are taken, or this kernel, before 4.17, gives what it likes. */
+static void *map_drawn(uintptr_t at, size_t bytes)
+{
+	void *p = mmap((void *)at, bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (p != MAP_FAILED && (uintptr_t)p != at)
+		munmap(p, bytes);
+	return (uintptr_t)p == at ? p : NULL;
+}
+
+void *assay_layout_calloc(uintptr_t *at, size_t n, size_t size)
 {
 	const size_t bytes = whole_pages(n, size);
-	void *p = MAP_FAILED;
+	void *p;
 
 	if (!bytes)
 		return NULL;
-	if (next_pages && bytes < DRAWN_PAGES_BYTES)
-		p = mmap((void *)next_pages, bytes, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | MAP_FIXED_NOREPLACE, -1, 0);
-	if (p != MAP_FAILED && !is_drawn(p)) /* a kernel before 4.17 */
-		munmap(p, bytes);
-	if (p != MAP_FAILED && is_drawn(p)) {
-		next_pages += bytes;
+	p = at && is_drawn(*at) && bytes < DRAWN_PAGES_BYTES ? map_drawn(*at, bytes) : NULL;
+	if (p) {
+		*at += bytes;
 		return p;
 	}
 	p = aligned_alloc(ASSAY_LAYOUT_ALIGN, bytes);
@@ -121,10 +125,15 @@ void *assay_layout_calloc(size_t n, size_t size)
 
 void assay_layout_free(void *p, size_t n, size_t size)
 {
-	if (p && is_drawn(p))
+	if (is_drawn((uintptr_t)p))
 		munmap(p, whole_pages(n, size));
 	else
 		free(p);
+}
+
+uintptr_t assay_layout_pages(uint64_t seed)
+{
+	return FIRST_DRAWN_PAGES + (uintptr_t)(assay_random4(seed, 0, 3).v[0] % ADDRESS_PAGES) * ASSAY_LAYOUT_ALIGN;
 }
 
 uintptr_t assay_layout_address(uint64_t seed)
@@ -148,7 +157,6 @@ void assay_layout_shift(uint64_t seed)
 	const unsigned char *drawn;
 	struct rlimit most;
 
-	next_pages = FIRST_DRAWN_PAGES + assay_random4(seed, 0, 3).v[0] % ADDRESS_PAGES * (uintptr_t)ASSAY_LAYOUT_ALIGN;
 	if (getrlimit(RLIMIT_AS, &most) || most.rlim_cur != RLIM_INFINITY)
 		return;
 	sbrk((intptr_t)(draw.v[1] % HEAP_PAGES * ASSAY_LAYOUT_ALIGN));

@@ -57,16 +57,19 @@ struct assay_arena_options {
  * cache conflicts.
  */
 #define ASSAY_LAYOUT_ALIGN 4096
-/* As calloc(), but on pages of its own. After assay_layout_shift() they lie where its seed says. */
-void *assay_layout_calloc(size_t n, size_t size);
+/*
+ * As calloc(), but on pages of its own, from @at on, which is then where they end. They lie elsewhere where @at is NULL
+ * or 0, or names what assay_layout_pages() never does, or is taken.
+ */
+void *assay_layout_calloc(uintptr_t *at, size_t n, size_t size);
 /* With the same @n and @size. */
 void assay_layout_free(void *p, size_t n, size_t size);
-/* Where the arenas of a layout begin: the same for all processes that have drawn @seed. */
+/* Where such pages begin, and the arenas of a layout: the same for all processes that have drawn @seed. */
+uintptr_t assay_layout_pages(uint64_t seed);
 uintptr_t assay_layout_address(uint64_t seed);
 /*
  * Move what this process maps or takes from the heap from now on, such as plugins and stacks of threads, by the pages
- * that @seed draws, and put what assay_layout_calloc() gives where @seed says. Where the kernel draws no addresses
- * (ADDR_NO_RANDOMIZE), processes with one seed then lie alike.
+ * that @seed draws. Where the kernel draws no addresses (ADDR_NO_RANDOMIZE), processes with one seed then lie alike.
  */
 void assay_layout_shift(uint64_t seed);
 

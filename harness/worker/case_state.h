@@ -116,6 +116,7 @@ struct assay_case_job {
 	uint64_t *counters;
 
 	uintptr_t next_address; /* of the next arena in a fixed or drawn layout; 0: of the first */
+	uintptr_t next_pages;   /* of assay_layout_calloc() */
 
 	const struct assay_device_ops *device; /* NULL: the case runs on the CPU */
 	char device_name[ASSAY_DEVICE_MAX];    /* "cuda:0" */

@@ -2,7 +2,6 @@
 #include "worker/own_pages.h"
 
 #include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -167,7 +167,7 @@ static void wait_pending(struct assay_pool *p)
 }
 
 int assay_pool_new(struct assay_pool **pool, const struct assay_topology *t, const int *cpus, uint32_t n, int *bound,
-		   struct assay_err *err)
+		   uintptr_t *pages, struct assay_err *err)
 {
 	struct assay_pool *p;
 	int rc;
@@ -176,7 +176,7 @@ int assay_pool_new(struct assay_pool **pool, const struct assay_topology *t, con
 	if (rc)
 		return rc;
 	bound[0] = assay_bind_current_cpu();
-	p = assay_layout_calloc(1, sizeof(*p));
+	p = assay_layout_calloc(pages, 1, sizeof(*p));
 	if (!p)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the thread pool");
 	p->words = &p->own;

@@ -29,9 +29,12 @@ struct assay_pool_words {
 
 struct assay_pool;
 
-/* Bind the caller to cpus[0] and n - 1 new threads to the others; *bound (n entries) gets the CPUs read back. */
+/*
+ * Bind the caller to cpus[0] and n - 1 new threads to the others; *bound (n entries) gets the CPUs read back. The pool
+ * lies at @pages, as assay_layout_calloc() says.
+ */
 int assay_pool_new(struct assay_pool **pool, const struct assay_topology *t, const int *cpus, uint32_t n, int *bound,
-		   struct assay_err *err);
+		   uintptr_t *pages, struct assay_err *err);
 void assay_pool_free(struct assay_pool *pool);
 /* Draw anew the physical pages of a pool of one thread. Threads of others may write to theirs. */
 void assay_pool_draw_pages(struct assay_pool *pool);

@@ -52,7 +52,7 @@ static void open_case(struct assay_case_job *j)
 				      .given = &given };
 	n_calls = 0;
 	assert_int_equal(assay_topology_open(&t, NULL, NULL), 0);
-	assert_int_equal(assay_pool_new(&j->pool, t, &cpu, 1, &bound, NULL), 0);
+	assert_int_equal(assay_pool_new(&j->pool, t, &cpu, 1, &bound, NULL, NULL), 0);
 	assay_topology_close(t);
 	assay_case_services_init(j);
 	for (size_t i = 0; i < j->n_jobs; i++)

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "worker/case_memory.h"
@@ -72,71 +71,56 @@ TEST(what_is_refused_stays)
 	munmap(p, 4096);
 }
 
-/* In a process of its own, since the seed holds for all that follows. */
-static void in_child(void (*check)(void *), void *arg)
-{
-	pid_t pid = fork();
-	int status;
-
-	assert_true(pid >= 0);
-	if (!pid) {
-		check(arg);
-		_exit(0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
-}
-
 #define PIECES 3u
 
-struct places {
-	uint64_t seed;
-	size_t heap; /* taken before: the heap decides nothing */
-	unsigned char *at[PIECES];
-};
-
-static void place(void *arg)
+static void take(uint64_t seed, unsigned char *p[PIECES])
 {
-	struct places *to = arg;
-	unsigned char *volatile taken = malloc(to->heap);
+	uintptr_t at = assay_layout_pages(seed);
 
-	assay_layout_shift(to->seed);
 	for (size_t i = 0; i < PIECES; i++) {
-		to->at[i] = assay_layout_calloc(i + 1, 4000);
-		if (!to->at[i] || (uintptr_t)to->at[i] % ASSAY_LAYOUT_ALIGN)
-			_exit(1);
+		p[i] = assay_layout_calloc(&at, i + 1, 4000);
+		assert_non_null(p[i]);
+		assert_int_equal((uintptr_t)p[i] % ASSAY_LAYOUT_ALIGN, 0);
 		for (size_t k = 0; k < (i + 1) * 4000; k++)
-			if (to->at[i][k])
-				_exit(2);
-		to->at[i][0] = 1;
+			assert_int_equal(p[i][k], 0);
+		p[i][0] = 1;
 	}
-	for (size_t i = 0; i < PIECES; i++)
-		assay_layout_free(to->at[i], i + 1, 4000);
-	free(taken);
 }
 
+static void give_back(unsigned char *p[PIECES])
+{
+	for (size_t i = 0; i < PIECES; i++)
+		assay_layout_free(p[i], i + 1, 4000);
+}
+
+/* The heap does not, and what is taken is not replaced. */
 TEST(a_seed_says_where_pages_lie)
 {
-	struct places *p = mmap(NULL, 3 * sizeof(*p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	unsigned char *p[4][PIECES], *volatile heap;
 
-	assert_true(p != MAP_FAILED);
-	p[0] = (struct places){ .seed = 1, .heap = 1 };
-	p[1] = (struct places){ .seed = 1, .heap = 5000 };
-	p[2] = (struct places){ .seed = 2, .heap = 1 };
 	if (sysconf(_SC_PAGESIZE) != 4096)
 		skip();
-	for (size_t i = 0; i < 3; i++)
-		in_child(place, &p[i]);
-	assert_memory_equal(p[0].at, p[1].at, sizeof(p[0].at));
-	for (size_t i = 0; i < PIECES; i++)
-		assert_ptr_not_equal(p[0].at[i], p[2].at[i]);
-	munmap(p, 3 * sizeof(*p));
+	take(1, p[0]);
+	take(1, p[1]);
+	give_back(p[0]);
+	heap = malloc(5000);
+	take(1, p[2]);
+	take(2, p[3]);
+	assert_memory_equal(p[2], p[0], sizeof(p[0]));
+	for (size_t i = 0; i < PIECES; i++) {
+		assert_ptr_not_equal(p[1][i], p[0][i]);
+		assert_ptr_not_equal(p[3][i], p[0][i]);
+		assert_int_equal(p[1][i][0], 1);
+	}
+	for (size_t i = 1; i < 4; i++)
+		give_back(p[i]);
+	free(heap);
 }
 
 /* Without a seed, and with sizes that no memory has. */
 TEST(pages_without_a_seed)
 {
-	unsigned char *p = assay_layout_calloc(3, 5000);
+	unsigned char *p = assay_layout_calloc(NULL, 3, 5000);
 
 	assert_non_null(p);
 	assert_int_equal((uintptr_t)p % ASSAY_LAYOUT_ALIGN, 0);
@@ -144,8 +128,8 @@ TEST(pages_without_a_seed)
 		assert_int_equal(p[i], 0);
 	assay_layout_free(p, 3, 5000);
 	assay_layout_free(NULL, 3, 5000);
-	assert_null(assay_layout_calloc(SIZE_MAX / 2, 3));
-	assert_null(assay_layout_calloc(SIZE_MAX, 1));
+	assert_null(assay_layout_calloc(NULL, SIZE_MAX / 2, 3));
+	assert_null(assay_layout_calloc(NULL, SIZE_MAX, 1));
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -59,7 +59,7 @@ TEST(pool_runs_every_thread_once)
 
 		for (uint32_t i = 0; i < n; i++)
 			cpus[i] = cpu0;
-		assert_int_equal(0, assay_pool_new(&r.pool, t, cpus, n, bound, &err));
+		assert_int_equal(0, assay_pool_new(&r.pool, t, cpus, n, bound, NULL, &err));
 		for (uint32_t i = 0; i < n; i++)
 			assert_int_equal(cpu0, bound[i]);
 		for (uint32_t k = 1; k <= 20; k++) {
@@ -87,7 +87,7 @@ TEST(pools_share_words)
 	assert_int_equal(0, assay_placement_pick(t, &(struct assay_placement_options){ 0 }, 1, cpus, &err));
 	cpus[1] = cpus[2] = cpus[0];
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(0, assay_pool_new(&r[i].pool, t, cpus, 3, bound, &err));
+		assert_int_equal(0, assay_pool_new(&r[i].pool, t, cpus, 3, bound, NULL, &err));
 	for (uint32_t k = 1; k <= 20; k++)
 		for (int i = 0; i < 2; i++) {
 			memset(&words, 0x5a, sizeof(words));
@@ -122,7 +122,7 @@ TEST(pool_names_a_bad_cpu)
 
 	assert_int_equal(0, assay_topology_open(&t, NULL, &err));
 	assert_int_equal(0, assay_placement_pick(t, &(struct assay_placement_options){ 0 }, 1, cpus, &err));
-	assert_int_not_equal(0, assay_pool_new(&pool, t, cpus, 2, bound, &err));
+	assert_int_not_equal(0, assay_pool_new(&pool, t, cpus, 2, bound, NULL, &err));
 	assert_non_null(strstr(err.text, "4095"));
 	assay_topology_close(t);
 }
