@@ -2,120 +2,11 @@
 /* How the sides of a pair take turns: with which copies, after which calls, and what is checked when they are over. */
 #include "base/monotonic.h"
 #include "measure/turns.h"
-#include "pair_world.h"
+#include "pair_trace.h"
 
-#include <fcntl.h>
 #include <sched.h>
-#include <sys/personality.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define MAX_RUNS  65536
-#define MAX_PAGES 256
-
-/* Runs of the two processes of a pair in their order, as compare_trace writes them. */
-struct trace {
-	char path[32];
-	int fd;
-	int64_t process[2]; /* in the order of their first runs */
-	int32_t *copies[2]; /* of their runs */
-	size_t n_runs[2];
-	int64_t tensor[2], prepared[2], code[2], stack[2]; /* where they are in the last run */
-	int64_t policy[2];                                 /* of the kernel's scheduler */
-	int64_t job[2];                                    /* of copy 0 */
-	int64_t stack_pages[2][MAX_PAGES],
-		job_pages[2][MAX_PAGES]; /* different ones, in order; of jobs physical ones */
-	size_t n_stack_pages[2], n_job_pages[2];
-};
-
-static void note_page(int64_t *pages, size_t *n, int64_t page)
-{
-	for (size_t i = 0; i < *n; i++)
-		if (pages[i] == page)
-			return;
-	if (*n < MAX_PAGES)
-		pages[(*n)++] = page;
-}
-
-static void trace_open(struct trace *t, const char *spin_ns)
-{
-	*t = (struct trace){ .path = "/tmp/assay-trace-XXXXXX" };
-	t->fd = mkstemp(t->path);
-	assert_true(t->fd >= 0);
-	for (int i = 0; i < 2; i++)
-		t->copies[i] = calloc(MAX_RUNS, sizeof(*t->copies[i]));
-	assert_true(t->copies[0] && t->copies[1]);
-	setenv("ASSAY_TEST_TRACE", t->path, 1);
-	setenv("ASSAY_TEST_SPIN_NS", spin_ns, 1);
-}
-
-static void trace_close(struct trace *t)
-{
-	unsetenv("ASSAY_TEST_TRACE");
-	unsetenv("ASSAY_TEST_SPIN_NS");
-	unlink(t->path);
-	close(t->fd);
-	free(t->copies[0]);
-	free(t->copies[1]);
-}
-
-/* Forget what was traced so far. */
-static void trace_clear(struct trace *t)
-{
-	assert_int_equal(ftruncate(t->fd, 0), 0);
-}
-
-static void trace_read(struct trace *t)
-{
-	int64_t record[9];
-
-	memset(t->process, 0, sizeof(t->process));
-	memset(t->n_runs, 0, sizeof(t->n_runs));
-	memset(t->n_stack_pages, 0, sizeof(t->n_stack_pages));
-	memset(t->n_job_pages, 0, sizeof(t->n_job_pages));
-	assert_int_equal(lseek(t->fd, 0, SEEK_SET), 0);
-	while (read(t->fd, record, sizeof(record)) == sizeof(record)) {
-		const int i = t->process[0] && record[0] != t->process[0];
-
-		assert_true(!t->process[i] || t->process[i] == record[0]);
-		assert_true(t->n_runs[i] < MAX_RUNS);
-		t->process[i] = record[0];
-		t->copies[i][t->n_runs[i]++] = (int32_t)record[1];
-		t->tensor[i] = record[2];
-		t->prepared[i] = record[3];
-		t->code[i] = record[4];
-		t->stack[i] = record[5];
-		t->policy[i] = record[6];
-		t->job[i] = record[1] ? t->job[i] : record[7];
-		note_page(t->stack_pages[i], &t->n_stack_pages[i], record[5] / 4096);
-		note_page(t->job_pages[i], &t->n_job_pages[i], record[8]);
-	}
-	assert_true(t->n_runs[0] && t->n_runs[1]);
-}
-
-/* Pairs of calls that take @spin_ns, on @copies in turn, behind their first. */
-struct later {
-	struct assay_measure_options o;
-	struct assay_pair_lessons lessons;
-	struct measured m;
-	struct trace t;
-};
-
-static void later_open(struct later *l, struct world *world, const char *spin_ns, uint64_t copies)
-{
-	*l = (struct later){ 0 };
-	trace_open(&l->t, spin_ns);
-	plan(world, (const char *const[2]){ "compare_trace", "compare_trace" }, &l->m);
-	l->m.facts.copies = copies;
-	l->o = options_of(world, &l->m);
-	take_pair(&l->o, &l->lessons, &l->m);
-}
-
-static void later_close(struct later *l)
-{
-	trace_close(&l->t);
-	release(&l->m);
-}
 
 /*
  * Copies in common memory that the partner has just used would not be cold. Both sides verify all copies in order; then
@@ -196,17 +87,6 @@ TEST(copies_are_used_before_samples)
 	later_close(&l);
 }
 
-/* May this process start others without drawn addresses? Some sandboxes refuse it. */
-static bool addresses_can_be_fixed(void)
-{
-	const int now = personality(0xffffffff);
-	const bool can = now >= 0 && personality((unsigned long)now | ADDR_NO_RANDOMIZE) >= 0;
-
-	if (can)
-		personality((unsigned long)now);
-	return can;
-}
-
 /* May a process choose SCHED_BATCH here? Some sandboxes refuse it. */
 static bool batch_is_allowed(void)
 {
@@ -233,109 +113,6 @@ TEST(turns_are_scheduled_as_batch)
 	for (int side = 0; side < 2; side++)
 		assert_int_equal(l.t.policy[side], SCHED_BATCH);
 	later_close(&l);
-}
-
-/* The sides of a pair have all that they use at the same addresses, which each pair draws anew. */
-TEST(sides_lie_alike)
-{
-	struct assay_pair_lessons lessons = { 0 };
-	struct assay_measure_options o;
-	int64_t tensor[2], prepared[2], code[2], stack[2];
-	struct measured m;
-	struct trace t;
-
-	trace_open(&t, "0");
-	setenv("ASSAY_TEST_PREPARE", "100000", 1);
-	plan(*state, (const char *const[2]){ "compare_trace", "compare_trace" }, &m);
-	o = options_of(*state, &m);
-	take_pair(&o, &lessons, &m);
-	for (uint64_t i = 0; i < 2; i++) {
-		trace_clear(&t);
-		take_pair_as(&o, (struct assay_pair_options){ .pair_seed = 7 + i, .iterations = m.pair.iterations },
-			     &lessons, &m);
-		assert_ok(&m);
-		trace_read(&t);
-		assert_true(t.tensor[0] == t.tensor[1] && t.prepared[0] && t.prepared[0] == t.prepared[1]);
-		if (addresses_can_be_fixed())
-			assert_true(t.code[0] == t.code[1] && t.stack[0] == t.stack[1] && t.job[0] == t.job[1]);
-		tensor[i] = t.tensor[0];
-		prepared[i] = t.prepared[0];
-		code[i] = t.code[0];
-		stack[i] = t.stack[0];
-	}
-	assert_true(tensor[0] != tensor[1] && prepared[0] != prepared[1]);
-	assert_true(code[0] != code[1] && stack[0] != stack[1]);
-	unsetenv("ASSAY_TEST_PREPARE");
-	trace_close(&t);
-	release(&m);
-}
-
-/* The next pair, and how often its sides ran but for their samples. */
-static void later_take(struct later *l, uint64_t seed, size_t others[2])
-{
-	trace_clear(&l->t);
-	take_pair_as(&l->o, (struct assay_pair_options){ .pair_seed = seed, .iterations = l->m.pair.iterations },
-		     &l->lessons, &l->m);
-	assert_ok(&l->m);
-	trace_read(&l->t);
-	for (int side = 0; side < 2; side++)
-		others[side] = l->t.n_runs[side] - 2 * l->m.pair.n_blocks * l->m.pair.iterations;
-}
-
-static bool same_pages(const struct trace *t)
-{
-	for (size_t i = 0; i < t->n_stack_pages[0]; i++) {
-		bool there = false;
-
-		for (size_t k = 0; k < t->n_stack_pages[1]; k++)
-			there |= t->stack_pages[1][k] == t->stack_pages[0][i];
-		if (!there)
-			return false;
-	}
-	return t->n_stack_pages[0] == t->n_stack_pages[1];
-}
-
-static bool many_pages_drawn(const struct later *l)
-{
-	for (int side = 0; side < 2; side++)
-		if (l->t.n_stack_pages[side] < 6 || (l->t.job_pages[side][0] && l->t.n_job_pages[side] < 14))
-			return false;
-	return !addresses_can_be_fixed() || same_pages(&l->t);
-}
-
-static bool no_pages_drawn(const struct later *l)
-{
-	return l->t.n_stack_pages[0] <= 3 && l->t.n_stack_pages[1] <= 3 && l->t.n_job_pages[0] == 1 &&
-	       l->t.n_job_pages[1] == 1;
-}
-
-/*
- * Short calls meet many pages of what their side has to itself: the same ones of the stack, and physical ones of the
- * job. Long calls do not, since they would not show it.
- */
-TEST(own_pages_of_short_calls_are_drawn)
-{
-	static const struct {
-		const char *spin_ns;
-		bool (*as_wanted)(const struct later *l);
-	} rows[] = { { "20000", many_pages_drawn }, { "100000", no_pages_drawn } };
-
-	for (size_t i = 0; i < N_OF(rows); i++) {
-		bool as_wanted = false;
-
-		/* on a busy machine a short call can take long, a pair have few turns, or one side an audit */
-		for (uint64_t k = 0; k < 10 && !as_wanted; k++) {
-			struct later l;
-			size_t others[2];
-
-			later_open(&l, *state, rows[i].spin_ns, 1);
-			later_take(&l, 3 + k, others);
-			as_wanted = rows[i].as_wanted(&l);
-			later_close(&l);
-		}
-		if (!as_wanted)
-			fail_msg("row %zu: pages are drawn otherwise", i);
-	}
 }
 
 /*
