@@ -1,30 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Documents stay short, and name only what exists.
+# Links in documents lead somewhere, and documents name only files that exist.
 load helpers
-
-# words FILE MOST: the file has no more words than that.
-words() {
-	local n
-	n=$(wc -w <"$ASSAY_SOURCE/$1")
-	[ "$n" -le "$2" ] || {
-		echo "$1 has $n words, $2 at most"
-		return 1
-	}
-}
 
 # all_documents: those that are part of the tree.
 all_documents() {
 	(cd "$ASSAY_SOURCE" && find . \( -name .git -o -name build \) -prune -o -name '*.md' -print | sed 's|^\./||' | LC_ALL=C sort)
-}
-
-@test "documents keep to their length" {
-	words README.md 900
-	for chapter in bench harness/counters harness/machine harness/judge harness/stats harness/store harness/profile reports ci tests; do
-		words $chapter/README.md 1200
-	done
-	words kernels/README.md 2120
-	words reports/ADVICE.md 1320
 }
 
 # The title of a section as links name it.
