@@ -172,8 +172,8 @@ static int check_each(struct checking *k, const char *sql, int (*check)(struct c
 
 static int check(struct checking *k)
 {
-	int rc = ask_sqlite(k, "SELECT * FROM pragma_integrity_check(" MOST_OF_SQLITE ") WHERE integrity_check <> 'ok'",
-			    "SQLite");
+	/* it tells 100 faults unless asked otherwise, and takes a number in brackets for a table's name from SQLite 3.46 on */
+	int rc = ask_sqlite(k, "SELECT * FROM pragma_integrity_check WHERE integrity_check <> 'ok'", "SQLite");
 
 	if (!rc)
 		rc = ask_sqlite(
