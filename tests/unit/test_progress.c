@@ -115,17 +115,28 @@ TEST(time_left_of_a_share)
 	}
 }
 
+/* Open both ends of a pseudo-terminal, which a chroot without /dev/ptmx or /dev/pts does not have. */
+static bool open_terminal(int *terminal, int *side)
+{
+	*terminal = posix_openpt(O_RDWR | O_NOCTTY);
+	*side = -1;
+	if (*terminal >= 0 && !grantpt(*terminal) && !unlockpt(*terminal))
+		*side = open(ptsname(*terminal), O_RDWR | O_NOCTTY);
+	if (*side >= 0)
+		return true;
+	if (*terminal >= 0)
+		close(*terminal);
+	return false;
+}
+
 /* Is a bar drawn, on a terminal, of what was thought to take @expected_ns and has taken @took_ns? */
 static bool drawn(double expected_ns, uint64_t took_ns)
 {
-	int terminal = posix_openpt(O_RDWR | O_NOCTTY), saved = dup(STDERR_FILENO), side;
+	int terminal, side, saved = dup(STDERR_FILENO);
 	struct assay_progress p;
 
-	assert_true(terminal >= 0 && saved >= 0);
-	assert_int_equal(grantpt(terminal), 0);
-	assert_int_equal(unlockpt(terminal), 0);
-	side = open(ptsname(terminal), O_RDWR | O_NOCTTY);
-	assert_true(side >= 0 && dup2(side, STDERR_FILENO) >= 0);
+	assert_true(open_terminal(&terminal, &side));
+	assert_true(saved >= 0 && dup2(side, STDERR_FILENO) >= 0);
 	now_ns = 1000000000;
 	assay_progress_begin_for(&p, expected_ns);
 	now_ns += took_ns;
@@ -139,6 +150,14 @@ static bool drawn(double expected_ns, uint64_t took_ns)
 
 TEST(bar_of_what_takes_longer_than_it_was_thought_to)
 {
+	int terminal, side;
+
+	if (!open_terminal(&terminal, &side)) {
+		print_message("no pseudo-terminal: /dev/ptmx and a mounted /dev/pts are missing\n");
+		skip();
+	}
+	close(side);
+	close(terminal);
 	assert_false(drawn(1e9, 500000000));
 	assert_false(drawn(1e9, 2000000000));
 	assert_true(drawn(1e9, 2100000000));
