@@ -66,7 +66,8 @@ jq -r -n --slurpfile a "$out/callgrind.json" --slurpfile b "$out/stepped.json" '
 			if length > 0 then "DIFFERS: stepped " + join(", ") elif $masked > 0 then
 				"AGREES, but for \($masked) masked loads, which callgrind miscounts"
 			elif $first > 0 then "AGREES, but for \($first) lines that the harness touches first" else "" end)] end) | @tsv' >"$out/table"
-column -t -s $'\t' "$out/table"
+awk -F '\t' 'NR == FNR { for (i = 1; i <= NF; i++) w[i] = length($i) > w[i] ? length($i) : w[i]; next }
+	{ for (i = 1; i < NF; i++) printf "%-*s  ", w[i], $i; print $NF }' "$out/table" "$out/table"
 echo "$(($(wc -l <"$out/table") - 1)) cases counted in both ways"
 
 # What the loops of AVX-512 kernels must do, by hand: key, count, least, most. A VPDPBUSD calculates 128 times, 64 products a sum;
