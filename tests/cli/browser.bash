@@ -102,22 +102,6 @@ browser_open() {
 	page_value "$(cat "$ASSAY_SOURCE/tests/cli/page_checks.js"); true" >/dev/null
 }
 
-# page_plan: the picture of the window as the lines that picturePlan() makes of it.
-page_plan() {
-	local picture expression
-	picture=$(browser_call Page.captureScreenshot '{"format":"png"}' | jq -r .data)
-	# too long for an argument of a program
-	expression="picturePlan('$picture')"
-	printf '{"id":1,"method":"Runtime.evaluate","params":{"expression":"%s","returnByValue":true,"awaitPromise":true},"sessionId":"%s"}\0' \
-		"$expression" "$browser_session" >&"$browser_to"
-	browser_answer Runtime.evaluate | jq -r '.result.value[]'
-}
-
-# plan_differs FILE: the share of blocks, of 1, in which the window differs from the plan in FILE.
-plan_differs() {
-	page_value "planDiffers($(page_plan | jq -Rnc '[inputs]'), $(jq -Rnc '[inputs]' "$1"))"
-}
-
 # browser_key KEY [MODIFIERS]: press and release; Enter as a keyboard does it.
 browser_key() {
 	local text=''

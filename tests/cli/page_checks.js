@@ -94,51 +94,43 @@ function checkNames() {
 	return wrong;
 }
 
-// A picture of the page as a grid of blocks: how far the mean of each lies from the ground, '.' none to '9' black on white.
-// What a font changes within a block is lost, what stands where is not.
-async function picturePlan(base64) {
-	const bytes = Uint8Array.from(atob(base64), c => c.charCodeAt(0));
-	const bitmap = await createImageBitmap(new Blob([bytes], {type: 'image/png'}));
-	const canvas = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
-	canvas.drawImage(bitmap, 0, 0);
-	const {data} = canvas.getImageData(0, 0, bitmap.width, bitmap.height), block = 20;
-	const light = i => (0.2126 * data[4 * i] + 0.7152 * data[4 * i + 1] + 0.0722 * data[4 * i + 2]) / 255;
-	const ground = light(bitmap.width + 1), rows = [`ground ${Math.round(9 * ground)}`];
-	for (let y = 0; y + block <= bitmap.height; y += block) {
-		let row = '';
-		for (let x = 0; x + block <= bitmap.width; x += block) {
-			let ink = 0;
-			for (let k = 0; k < block * block; k++)
-				ink += Math.abs(light((y + Math.floor(k / block)) * bitmap.width + x + k % block) - ground);
-			const level = Math.min(9, Math.round(20 * ink / block / block));
-			row += level ? level : '.';
+// Where the parts of a page that is 1280 wide stand, and their grounds, as far as they follow from the styles and not from a font.
+function checkLayout() {
+	const wrong = [], box = e => e.getBoundingClientRect(), seen = e => e.checkVisibility() && box(e).width > 0 && box(e).height > 0;
+	const ground = e => checkColour(getComputedStyle(e).backgroundColor), dark = matchMedia('(prefers-color-scheme: dark)').matches;
+	const page = ground(document.body), light = page.a < 1 ? 1 : checkLuminance(page);
+	if (dark ? light > 0.1 : light < 0.9)
+		wrong.push(`the ground has a luminance of ${light.toFixed(2)} in a ${dark ? 'dark' : 'light'} page`);
+	if (box(document.body).width < 0.8 * innerWidth)
+		wrong.push(`the page takes ${Math.round(box(document.body).width)} of ${innerWidth}`);
+	for (const e of document.querySelectorAll('.badge'))
+		if (seen(e) && (ground(e).a < 1 || ['r', 'g', 'b'].every(c => ground(e)[c] === page[c])))
+			wrong.push(`${checkName(e)} has no ground of its own`);
+
+	const tables = [...document.querySelectorAll('table')].filter(seen);
+	if (!document.getElementById('list').hidden && !tables.some(t => t.classList.contains('cases')))
+		wrong.push('the list has no table of cases');
+	for (const table of tables)
+		for (const row of [...table.rows].filter(seen)) {
+			const cells = [...row.cells].filter(seen);
+			if (cells.some((c, i) => Math.abs(box(c).top - box(cells[0]).top) > 1 || (i && box(c).left < box(cells[i - 1]).right - 1))) {
+				wrong.push(`the cells of a row do not stand beside each other: ${checkName(row)}`);
+				break;
+			}
 		}
-		rows.push(row);
+
+	for (const figure of document.querySelectorAll('figure')) {
+		const picture = figure.querySelector('svg'), marks = picture ? [...picture.querySelectorAll('path, line, rect, circle')] : [];
+		if (figure.checkVisibility() && (!picture || !seen(picture) || box(picture).width < 100 || !marks.length))
+			wrong.push(`${checkName(figure)} shows no picture`);
+		for (const mark of marks.filter(seen))
+			if (box(mark).left < box(figure).left - 2 || box(mark).right > box(figure).right + 2 || box(mark).top < box(figure).top - 2 ||
+			    box(mark).bottom > box(figure).bottom + 2) {
+				wrong.push(`${checkName(figure)} is left by what it draws`);
+				break;
+			}
 	}
-	return rows;
-}
-
-// The blocks of one plan that show something, in all and where the other has nothing like it, there or one block beside it.
-// What is darker than text is to be so in both.
-function planMisses(a, b) {
-	const level = (rows, y, x) => Number((rows[y] || '')[x]) || 0;
-	let shown = 0, misses = 0;
-	for (let y = 1; y < a.length; y++)
-		for (let x = 0; x < a[y].length; x++) {
-			const here = level(a, y, x);
-			let most = 0;
-			for (let k = 0; k < 9; k++)
-				most = Math.max(most, level(b, Math.max(1, y - 1 + Math.floor(k / 3)), x - 1 + k % 3));
-			shown += here > 0;
-			misses += here > 0 && (most === 0 || (here > 4 && most < 3));
-		}
-	return {shown, misses};
-}
-
-// Share of what is shown in which two plans differ; all of it where the ground does.
-function planDiffers(a, b) {
-	const there = planMisses(a, b), here = planMisses(b, a);
-	return a[0] !== b[0] ? 1 : (there.misses + here.misses) / (there.shown + here.shown);
+	return wrong;
 }
 
 function checkPage() {
