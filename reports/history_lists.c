@@ -14,7 +14,7 @@ static void commit_text(const struct assay_trend_point *p, char *buf, size_t siz
 	bool dirty;
 	const char *commit = assay_trend_commit(p, &dirty);
 
-	snprintf(buf, size, "%.12s%s", commit[0] ? commit : "-", dirty ? "+" : "");
+	snprintf(buf, size, "%.12s%s", commit[0] ? commit : "-", commit[0] && dirty ? "+" : "");
 }
 
 static void change_text(const struct assay_report_history *h, const struct assay_trend_change *c,

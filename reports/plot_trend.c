@@ -122,7 +122,7 @@ static void find_range(const struct assay_plot_trend *s, const struct assay_tren
 
 static bool is_dirty(const struct assay_trend_dot *d)
 {
-	return d->plugin->hash[0] ? d->plugin->dirty : d->program_dirty;
+	return assay_commit_is_own(d->plugin) ? d->plugin->dirty : d->program_dirty;
 }
 
 /* The runs of each line; where one failed or is missing, blank lines end the line there. */

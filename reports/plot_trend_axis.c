@@ -16,7 +16,7 @@
 
 static const char *commit_of(const struct assay_trend_dot *d)
 {
-	return d->plugin->hash[0] ? d->plugin->hash : d->commit;
+	return assay_commit_is_own(d->plugin) ? d->plugin->hash : d->commit;
 }
 
 /* Runs of one commit side by side: as many places as the line with most of them needs. */

@@ -94,7 +94,8 @@ static void add_changes(const struct assay_plot_trend *s, const struct assay_tre
 		for (size_t k = 0; k < l->n_changes; k++) {
 			const struct assay_trend_change *c = &l->changes[k];
 			const struct assay_trend_point *p = &l->points[c->at];
-			const char *hash = p->plugin.hash[0] ? p->plugin.hash : p->commit;
+			bool dirty;
+			const char *hash = assay_trend_commit(p, &dirty);
 			double x = place_of(d, i, p), before = place_of(d, i, &l->points[c->at - 1]);
 			struct flag flag = { .kind = c->of_machine  ? FLAG_MACHINE
 						     : c->ratio > 1 ? FLAG_SLOWER
@@ -103,7 +104,7 @@ static void add_changes(const struct assay_plot_trend *s, const struct assay_tre
 					     .least = c->ratio,
 					     .most = c->ratio };
 
-			assay_plot_commit(hash, p->plugin.hash[0] ? p->plugin.dirty : p->dirty, "", flag.commit);
+			assay_plot_commit(hash, dirty, "", flag.commit);
 			/* by commit between the two runs, by date where the first slower one started */
 			flag.x = s->by_date || !isfinite(before) ? x : x - 0.5;
 			if (isfinite(x))
@@ -122,7 +123,7 @@ static void add_marks(const struct assay_plot_trend *s, const struct assay_trend
 
 		for (size_t i = 0; i < d->n; i++) {
 			const struct assay_trend_dot *p = &d->v[i];
-			const char *hash = p->plugin->hash[0] ? p->plugin->hash : p->commit;
+			const char *hash = assay_commit_is_own(p->plugin) ? p->plugin->hash : p->commit;
 
 			if (m->commit[0] ? !strcmp(hash, m->commit) : p->run_id == m->run_id) {
 				struct flag flag = { .x = p->x, .kind = m->commit[0] ? FLAG_RELEASE : FLAG_BASELINE };

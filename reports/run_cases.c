@@ -74,8 +74,9 @@ static void write_header(const struct assay_report *r, const struct assay_emit_s
 	if (assay_run_is_imported(run) && !run->build.commit[0])
 		snprintf(buf, sizeof(buf), "commit unknown");
 	line(out, style, "build", buf);
-	snprintf(buf, sizeof(buf), "%.12s%s", run->build.plugin.hash, run->build.plugin.dirty ? " with changes" : "");
-	line(out, style, "plugins", run->build.plugin.hash[0] ? buf : NULL);
+	snprintf(buf, sizeof(buf), "%.12s%s", run->build.plugin.hash[0] ? run->build.plugin.hash : "commit unknown",
+		 run->build.plugin.hash[0] && run->build.plugin.dirty ? " with changes" : "");
+	line(out, style, "plugins", assay_commit_is_own(&run->build.plugin) ? buf : NULL);
 	if (run->id && run->ended_ns) {
 		started_text(run->started_ns, buf, sizeof(buf));
 		line(out, style, "started", run->started_unknown ? "unknown" : buf);

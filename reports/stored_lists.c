@@ -17,7 +17,7 @@ static void runs_text(const struct assay_report *list, const struct assay_emit_s
 	bool plugins = false, labels = false;
 
 	for (size_t i = 0; i < list->runs.n; i++) {
-		plugins |= runs[i].plugin.hash[0] != '\0';
+		plugins |= assay_commit_is_own(&runs[i].plugin);
 		labels |= runs[i].label[0] != '\0';
 	}
 	if (!list->runs.n)
@@ -39,6 +39,8 @@ static void runs_text(const struct assay_report *list, const struct assay_emit_s
 			snprintf(seed, sizeof(seed), "imported");
 		snprintf(commit, sizeof(commit), "%.12s%s", r->commit[0] ? r->commit : "-", r->dirty ? "+" : "");
 		snprintf(plugin, sizeof(plugin), "%.12s%s", r->plugin.hash, r->plugin.dirty ? "+" : "");
+		if (!r->plugin.hash[0])
+			snprintf(plugin, sizeof(plugin), "%s", r->plugin.dirty ? "unknown" : "");
 		snprintf(ok, sizeof(ok), "%zu/%zu%s", r->n_ok, r->n_cases,
 			 r->ended_ns ? "" : " unfinished (or under way)");
 		assay_columns_row(&t, (const char *const[]){ id, when, r->suite, seed, commit, plugin, ok,

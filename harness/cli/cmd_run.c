@@ -48,8 +48,10 @@ static const struct assay_option options[] = {
 	  "After each case, measure the limits of its roof once more in turn with it, so that a busy host slows both "
 	  "alike. The run must have measured these limits before: stream.read or stream.copy, peak.*" },
 	{ "revision", 0, "REV", set_revision, AT(r.revision),
-	  "What the plugins of --plugin were built from, with a + at its end where files differed from it (default: "
-	  "the commit and state of the repository that the first of them lies in)" },
+	  "The commit or tag that the plugins were built from, with a + at its end where files differed from it; it "
+	  "must "
+	  "exist in their repository (default: the commit and state of the repository that the first of them lies "
+	  "in)" },
 	{ "evidence", 0, "KIND", assay_option_evidence, AT(r.take),
 	  "exact: counts of a simulated processor alone, of the cases that the suite names for it, or that --only "
 	  "selects; stored: times alone; all: both (default)" },

@@ -43,7 +43,7 @@ void assay_build_identity_of(const struct assay_catalog *cat, size_t first, size
 	add(h, b->flags);
 	add(h, b->plugins);
 	/* only then, so that builds without have the ids that they always had */
-	if (b->plugin.hash[0]) {
+	if (assay_commit_is_own(&b->plugin)) {
 		add(h, b->plugin.hash);
 		add(h, b->plugin.dirty ? "dirty" : "clean");
 	}
@@ -59,19 +59,40 @@ struct assay_commit assay_build_identity_program(void)
 	return c;
 }
 
-int assay_build_identity(const struct assay_catalog *cat, const struct assay_request *q, const struct assay_watch *w,
+/* Where the plugins come from that are not the program's own, whatever loaded them. */
+static int plugin_revision(const struct assay_session *s, const struct assay_request *q, const struct assay_watch *w,
+			   struct assay_commit *out, struct assay_err *err)
+{
+	/* built ones are not among the own ones where they are the program's, as in its own tree */
+	const struct assay_strings *of = q->plugins.n ? &q->plugins : s->own.n ? &s->own : &s->built;
+	int rc;
+
+	if (q->revision.hash[0] && !of->n)
+		return assay_err_set(
+			err, ASSAY_EUSAGE,
+			"--revision tells what plugins were built from, and only those of assay itself are "
+			"loaded: name others with --plugin");
+	if (!of->n)
+		return 0;
+	*out = q->revision;
+	rc = q->revision.hash[0] ? assay_revision_check(of, w->interrupted, out, err)
+				 : assay_revision_of_plugins(of, w->interrupted, out, err);
+	/* the commit of the program would be a false one */
+	out->dirty |= !out->hash[0];
+	return rc;
+}
+
+int assay_build_identity(const struct assay_session *s, const struct assay_request *q, const struct assay_watch *w,
 			 struct assay_build *out, struct assay_err *err)
 {
-	int rc = 0;
+	const struct assay_catalog *cat = s->catalog;
+	int rc;
 
 	*out = (struct assay_build){ .dirty = ASSAY_BUILD_DIRTY };
 	snprintf(out->commit, sizeof(out->commit), "%s", ASSAY_BUILD_COMMIT);
 	snprintf(out->compiler, sizeof(out->compiler), "%s", ASSAY_BUILD_COMPILER);
 	snprintf(out->flags, sizeof(out->flags), "%s", ASSAY_BUILD_FLAGS);
-	if (q->revision.hash[0])
-		out->plugin = q->revision;
-	else
-		rc = assay_revision_of_plugins(&q->plugins, w->interrupted, &out->plugin, err);
+	rc = plugin_revision(s, q, w, &out->plugin, err);
 	assay_build_identity_of(cat, 0, cat->n_plugins, out);
 	return rc;
 }

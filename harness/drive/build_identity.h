@@ -5,16 +5,17 @@
 
 #include <stddef.h>
 
-#include "drive/request.h"
+#include "drive/session.h"
 #include "drive/watch.h"
 #include "model/catalog.h"
 #include "model/result.h"
 
 /*
- * What this program was built from, with the build-ids of the plugins in @cat, and the revision of those that @q names:
- * as it states, else as the repository is in which the first of them lies. 0 or ASSAY_EINTERRUPTED.
+ * What this program was built from, with the build-ids of the plugins of @s, and the revision of those that are not the
+ * program's: named by @q, else of the repository at hand, else built. It is what @q states, which that repository must
+ * have, else as the repository is in which the first of them lies. 0, ASSAY_EUSAGE or ASSAY_EINTERRUPTED.
  */
-int assay_build_identity(const struct assay_catalog *cat, const struct assay_request *q, const struct assay_watch *w,
+int assay_build_identity(const struct assay_session *s, const struct assay_request *q, const struct assay_watch *w,
 			 struct assay_build *out, struct assay_err *err);
 /* The commit of this program. */
 struct assay_commit assay_build_identity_program(void);

@@ -132,7 +132,7 @@ int assay_exact_counting(const struct assay_session *session, const struct assay
 
 	*out = (struct assay_exact_run){ .seed = q->seed, .started_ns = assay_clock_unix_ns() };
 	snprintf(out->suite, sizeof(out->suite), "%s", session->plan.suite);
-	rc = assay_build_identity(session->catalog, q, w, &out->build, err);
+	rc = assay_build_identity(session, q, w, &out->build, err);
 	if (!rc)
 		rc = assay_exact_setting_take(session->topology, model, q->counter_source, &cache, &out->setting,
 					      &means, err);

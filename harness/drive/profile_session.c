@@ -59,7 +59,7 @@ struct assay_measure_options assay_profile_options_of(const struct assay_profile
 int assay_profile_identify(const struct assay_profile_request *q, const struct assay_watch *w,
 			   const struct assay_session *s, struct assay_profile *out, struct assay_err *err)
 {
-	return q->name ? assay_build_identity(s->catalog, q->what, w, &out->build, err) : 0;
+	return q->name ? assay_build_identity(s, q->what, w, &out->build, err) : 0;
 }
 
 void assay_profile_end_program(struct assay_process *p, const struct assay_watch *w)

@@ -358,7 +358,8 @@ static int state_of_files(const struct assay_revision_options *o, struct assay_s
 
 	if (o->stated)
 		c = *o->stated;
-	rc = o->stated ? 0 : assay_revision_of_plugins(&out->plugins, o->interrupted, &c, err);
+	rc = o->stated ? assay_revision_check(&out->plugins, o->interrupted, &c, err)
+		       : assay_revision_of_plugins(&out->plugins, o->interrupted, &c, err);
 	if (rc)
 		return rc;
 	memcpy(out->build.commit, c.hash, sizeof(c.hash));
@@ -436,18 +437,58 @@ int assay_revision_read_sides(const char *text, struct assay_commit sides[2], st
 	return rc ? rc : assay_revision_read(dots ? dots + 2 : text, &sides[1], err);
 }
 
+/* The folder that the first of @plugins lies in, malloc'ed; NULL where it cannot be found. */
+static char *folder_of(const struct assay_strings *plugins)
+{
+	char *path = plugins->n ? realpath(plugins->v[0], NULL) : NULL, *slash = path ? strrchr(path, '/') : NULL;
+
+	if (slash)
+		slash[slash == path] = '\0';
+	return path;
+}
+
+int assay_revision_check(const struct assay_strings *plugins, const volatile sig_atomic_t *interrupted,
+			 struct assay_commit *c, struct assay_err *err)
+{
+	char *folder = folder_of(plugins);
+	const char *const places[] = { folder ? folder : ".", "." };
+	struct assay_err first = { 0 };
+	int said = 0;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct assay_repository repo;
+		struct assay_err why = { 0 };
+		char full[sizeof(c->hash)];
+		int rc = assay_repository_open(&repo, places[i], interrupted, &why);
+		bool is_repository = !rc;
+
+		if (is_repository)
+			rc = assay_repository_commit(&repo, c->hash, full, &why);
+		if (!rc) {
+			memcpy(c->hash, full, sizeof(full));
+			said = 0;
+			break;
+		}
+		if (!said && (is_repository || rc == ASSAY_EINTERRUPTED)) {
+			first = why;
+			said = rc;
+		}
+	}
+	free(folder);
+	return said ? assay_err_set(err, said, "bad --revision: %s", first.text) : 0;
+}
+
 int assay_revision_of_plugins(const struct assay_strings *plugins, const volatile sig_atomic_t *interrupted,
 			      struct assay_commit *out, struct assay_err *err)
 {
 	struct assay_repository repo;
-	char *path = plugins->n ? realpath(plugins->v[0], NULL) : NULL;
+	char *path = folder_of(plugins);
 	int rc;
 
 	*out = (struct assay_commit){ 0 };
 	if (!path)
 		return 0;
-	*strrchr(path, '/') = '\0';
-	rc = assay_repository_open(&repo, path[0] ? path : "/", interrupted, err);
+	rc = assay_repository_open(&repo, path, interrupted, err);
 	if (!rc)
 		rc = assay_repository_head(&repo, out->hash, &out->dirty, err);
 	free(path);

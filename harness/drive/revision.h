@@ -51,6 +51,13 @@ int assay_revision_read(const char *text, struct assay_commit *out, struct assay
 /* "REV..REV" or "REV" into those of base and head; a base that is not named is unchanged. */
 int assay_revision_read_sides(const char *text, struct assay_commit sides[2], struct assay_err *err);
 /*
+ * Make @c, which was stated of @plugins, the full hash that the repository around the first of them gives it, or that
+ * around the current folder. It stays as it is where neither is in a repository. ASSAY_EUSAGE for a revision that they
+ * do not have; ASSAY_EINTERRUPTED.
+ */
+int assay_revision_check(const struct assay_strings *plugins, const volatile sig_atomic_t *interrupted,
+			 struct assay_commit *c, struct assay_err *err);
+/*
  * What is checked out in the repository around the folder of the first of @plugins. Empty where there is none. 0 or
  * ASSAY_EINTERRUPTED.
  */

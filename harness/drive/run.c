@@ -161,9 +161,9 @@ int assay_run_measure(const struct assay_request *q, const struct assay_watch *w
 	if (!rc)
 		rc = assay_clock_init(&clock, err);
 	if (!rc)
-		rc = assay_store_open(&store, q->db, ASSAY_STORE_WRITE, err);
-	if (!rc)
 		rc = assay_measuring_describe(&m, run, err);
+	if (!rc)
+		rc = assay_store_open(&store, q->db, ASSAY_STORE_WRITE, err);
 	m.store = store;
 	sink = (struct sink){ .store = store, .run = run };
 	if (!rc)

@@ -44,7 +44,7 @@ static void take_round(const struct assay_sample *s, size_t n, struct assay_samp
 static int take_result(const struct assay_run *run, const struct assay_result *r, struct assay_sample_set *out,
 		       struct assay_err *err)
 {
-	const char *commit = run->build.plugin.hash[0] ? run->build.plugin.hash : run->build.commit;
+	const char *commit = assay_commit_is_own(&run->build.plugin) ? run->build.plugin.hash : run->build.commit;
 
 	snprintf(out->name, sizeof(out->name), "run %" PRId64 "%s%.8s%s", run->id, commit[0] ? " (" : "", commit,
 		 commit[0] ? ")" : "");

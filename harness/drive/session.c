@@ -434,6 +434,10 @@ static int build_tree(struct assay_session *s, const struct assay_request *q, co
 	struct assay_side_source tree = { 0 };
 	int rc = assay_session_suite_check(q, err);
 
+	if (!rc && q->revision.hash[0])
+		rc = assay_err_set(err, ASSAY_EUSAGE,
+				   "--revision tells what plugin files were built from, and --build builds the working "
+				   "tree: drop one");
 	if (!rc)
 		rc = assay_revision_resolve_watched(NULL, NULL, NULL, w, &tree, err);
 	if (!rc) {

@@ -9,11 +9,20 @@
 
 #include "base/hash.h"
 
-/* Of a repository: what is checked out, and whether files differ from it. */
+/*
+ * Of a repository: what is checked out, and whether files differ from it. No hash with changes is a commit that nobody
+ * knows: of plugins in no repository, or before its first commit.
+ */
 struct assay_commit {
 	char hash[65]; /* "" where there is no repository */
 	bool dirty;
 };
+
+/* Is @c of plugins of their own, so that the commit of the program says nothing of them? */
+static inline bool assay_commit_is_own(const struct assay_commit *c)
+{
+	return c->hash[0] || c->dirty;
+}
 
 /* Two of one id are the same. */
 struct assay_build {
@@ -23,11 +32,11 @@ struct assay_build {
 	char flags[512];
 	char plugins[ASSAY_DIGEST_LEN + 1]; /* over the build-ids of all plugins that took part, in order of path */
 	char id[ASSAY_DIGEST_LEN + 1];      /* digest of all of this */
-	/* Where plugins that the user named come from, beside those of the program; of runs and their counts. */
+	/* Where the plugins come from that are not the program's own; of runs and their counts. */
 	struct assay_commit plugin;
 };
 
-/* "8c1f0aa49d21+", or "plugins 8c1f0aa49d21+, assay 29dd838f3c1e" where the user named plugins. */
+/* "8c1f0aa49d21+", or "plugins 8c1f0aa49d21+, assay 29dd838f3c1e" where plugins are not the program's. */
 void assay_build_text(const struct assay_build *b, char *buf, size_t size);
 
 #endif

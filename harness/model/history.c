@@ -12,7 +12,7 @@ void assay_baseline_infos_release(struct assay_baseline_info *v, size_t n)
 
 const char *assay_trend_commit(const struct assay_trend_point *p, bool *dirty)
 {
-	bool own = p->plugin.hash[0] != '\0';
+	bool own = assay_commit_is_own(&p->plugin);
 
 	*dirty = own ? p->plugin.dirty : p->dirty;
 	return own ? p->plugin.hash : p->commit;

@@ -46,6 +46,31 @@ baselines/quick.manifest bench/mine.bench bench/suites/all.suite bench/suites/qu
 	[ -z "$(git status --short | grep -v '^A')" ]
 }
 
+@test "runs carry the revision of the repository, however its plugins are loaded, and none where nothing is committed" {
+	assay init >/dev/null
+	small_shapes
+	revision() {
+		ASSAY_DETERMINISTIC=1 assay run --json "$@" | jq -r '.run.build | "\(.plugin_commit) \(.plugin_dirty)"'
+	}
+	make -s
+	[ "$(revision)" = "null true" ]
+	# the commit of the program would be taken for that of the kernel
+	run -0 assay history /mine/ --json
+	jq -e '.points | length == 1 and .[0].commit == null' <<<"$output"
+	git add . && git -c user.name=a -c user.email=a@b commit -qm one
+	head=$(git rev-parse HEAD)
+	[ "$(revision)" = "$head false" ]
+	[ "$(revision --build)" = "$head false" ]
+	[ "$(revision -p build/mine.so)" = "$head false" ]
+	mkdir sub
+	[ "$(cd sub && revision --db ../assay.db)" = "$head false" ]
+	echo '/* a remark */' >>mine.c
+	[ "$(revision --build)" = "$head true" ]
+	run -0 assay history /mine/ --json
+	jq -e --arg head "$head" '[.points[].commit] == [null, $head, $head, $head, $head, $head]' <<<"$output"
+	KEEP_DB=1 fails 2 "bad --revision: unknown revision 'nothing'" run --revision nothing
+}
+
 @test "any other op leaves its body to be written" {
 	run --separate-stderr assay init --op matmul.f32 --json
 	[ "$status" = 0 ] && [ -z "$stderr" ]

@@ -84,10 +84,16 @@ compare() {
 	ASSAY_DETERMINISTIC=1 run -0 "$ASSAY" run --no-default-plugins --plugin repo/out/op.so --plugin repo/out/variant.so --bench-dir repo/bench --db r.db --json
 	jq -e --arg c "$head" '.run.build | .plugin_commit == $c and .plugin_dirty and .commit != $c' <<<"$output"
 	cd repo
+	git tag v1.2 HEAD~1
 	ASSAY_DETERMINISTIC=1 run -0 "$ASSAY" run "${select[@]}" --revision v1.2 --json
-	jq -e '.run.build | .plugin_commit == "v1.2" and (.plugin_dirty | not)' <<<"$output"
+	jq -e --arg c "$(git rev-parse HEAD~1)" '.run.build | .plugin_commit == $c and (.plugin_dirty | not)' <<<"$output"
 	run -0 "$ASSAY" show --db ../r.db
-	[[ ${lines[0]} == *commit*plugins*ok* && ${lines[1]} == *" v1.2 "* && ${lines[2]} == *" ${head:0:12}+ "* ]]
+	tagged=$(git rev-parse --short=12 HEAD~1)
+	[[ ${lines[0]} == *commit*plugins*ok* && ${lines[1]} == *" $tagged "* && ${lines[2]} == *" ${head:0:12}+ "* ]]
+	fails 2 "bad --revision: unknown revision 'v1.3'" run "${select[@]}" --revision v1.3
+	fails 2 "bad --revision: unknown revision 'v1.3'" run "${select[@]}" --revision v1.3+
+	fails 2 "--build builds the working tree" run "${select[@]}" --revision v1.2 --build
+	fails 2 "only those of assay itself are loaded" run --bench-dir "$BENCH" --revision v1.2
 	for bad in '' + -x 'a b' a..b; do
 		fails 2 "bad revision '$bad'" run "${select[@]}" --revision "$bad"
 	done
@@ -100,12 +106,24 @@ compare() {
 	select=(--no-default-plugins --plugin out/op.so --bench-dir bench --db ../c.db --margin 50% --budget 300ms)
 	GIT_CEILING_DIRECTORIES=$BATS_TEST_TMPDIR run --separate-stderr "$ASSAY" compare ../elsewhere/variant.so out/variant.so "${select[@]}" --json
 	jq -e --arg c "$head" '.head_revision == {"commit": $c, "dirty": false} and .base_revision.commit == null and .head == "out/variant.so"' <<<"$output"
+	# whoever is in no repository is believed; all others say what their repository has
+	mkdir ../nowhere && cp out/op.so ../nowhere
+	cp out/variant.so ../nowhere/head.so
+	(
+		cd ../nowhere
+		GIT_CEILING_DIRECTORIES=$BATS_TEST_TMPDIR run --separate-stderr "$ASSAY" compare ../elsewhere/variant.so head.so \
+			--no-default-plugins --plugin op.so --bench-dir ../repo/bench --db ../n.db --margin 50% --budget 300ms --revision v1..v2+ --json
+		jq -e '.base_revision == {"commit": "v1", "dirty": false} and .head_revision == {"commit": "v2", "dirty": true}' <<<"$output"
+	)
+	fails 2 "bad --revision: unknown revision 'v1'" compare ../elsewhere/variant.so out/variant.so "${select[@]}" --revision v1..v2+
+	git tag v1 HEAD~1 && git tag v2
 	run --separate-stderr "$ASSAY" compare ../elsewhere/variant.so out/variant.so "${select[@]}" --revision v1..v2+ --json
-	jq -e '.base_revision == {"commit": "v1", "dirty": false} and .head_revision == {"commit": "v2", "dirty": true}' <<<"$output"
+	jq -e --arg v1 "$(git rev-parse v1)" --arg v2 "$head" '.base_revision == {"commit": $v1, "dirty": false}
+		and .head_revision == {"commit": $v2, "dirty": true}' <<<"$output"
 	run -0 "$ASSAY" show comparisons last --db ../c.db
-	[[ $output == *$'\nhead     out/variant.so, built from v2 with changes\nbase     ../elsewhere/variant.so, built from v1\n'* ]]
+	[[ $output == *$'\nhead     out/variant.so, built from '"${head:0:7}"$' with changes\nbase     ../elsewhere/variant.so, built from '"$(git rev-parse --short=7 v1)"$'\n'* ]]
 	run -0 "$ASSAY" show comparisons last --db ../c.db --json
-	jq -e '.comparison | .base_revision == {"commit": "v1", "dirty": false} and .head_revision == {"commit": "v2", "dirty": true}
-		and (.program | has("commit") and has("dirty"))' <<<"$output"
+	jq -e --arg v1 "$(git rev-parse v1)" --arg v2 "$head" '.comparison | .base_revision == {"commit": $v1, "dirty": false}
+		and .head_revision == {"commit": $v2, "dirty": true} and (.program | has("commit") and has("dirty"))' <<<"$output"
 	fails 2 "--revision tells what plugin files were built from, and 'working tree' is built here" compare out/variant.so "${select[@]}" --revision v1
 }
