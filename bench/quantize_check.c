@@ -4,12 +4,17 @@
  * whole numbers, one value at a time. A double holds the product of two floats exactly and its quotient closely enough
  * that rounding it to float once more gives the float operation's own result, so no step here shares code with a
  * variant.
+ *
+ * What differs on a value on which others decide otherwise (NaN, infinities, subnormals, ties) is a deviation and no
+ * error. Everything else has to be right, also in outputs that deviate somewhere.
  */
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "assay/op_matmul.h"
@@ -113,7 +118,67 @@ static const char *of_special(const float *x, int64_t n)
 	return text;
 }
 
+/* The edge that floats are on which a format cannot represent; 0: they are finite. */
+static uint32_t special_edge(const float *x, int64_t n)
+{
+	uint32_t edge = 0;
+
+	for (int64_t i = 0; i < n; i++) {
+		if (isnan(x[i]))
+			return ASSAY_EDGE_NAN;
+		if (isinf(x[i]))
+			edge = ASSAY_EDGE_INFINITY;
+	}
+	return edge;
+}
+
+/* Of a number that a format holds; also of the result of arithmetic with it. */
+static uint32_t float_edge(float x)
+{
+	switch (fpclassify(x)) {
+	case FP_NAN:
+		return ASSAY_EDGE_NAN;
+	case FP_INFINITE:
+		return ASSAY_EDGE_INFINITY;
+	case FP_SUBNORMAL:
+		return ASSAY_EDGE_SUBNORMAL;
+	default:
+		return 0;
+	}
+}
+
+/* Of a value that comes of the scale. */
+static uint32_t value_edge(float scale, float value)
+{
+	return float_edge(scale) ? float_edge(scale) : float_edge(value);
+}
+
+static uint32_t half_edge(int bits)
+{
+	const int exponent = bits >> 10 & 31, mantissa = bits & 0x3ff;
+
+	if (exponent == 31)
+		return mantissa ? ASSAY_EDGE_NAN : ASSAY_EDGE_INFINITY;
+	return !exponent && mantissa ? ASSAY_EDGE_SUBNORMAL : 0;
+}
+
+/*
+ * Is @got one of the two values around @exact, which lies between them and @want as far as floats can tell? A scale and
+ * its reciprocal may come about in several ways, each with a few roundings.
+ */
+static bool is_tie(double exact, double got, double want)
+{
+	return fabs(exact - (got + want) / 2) <= 2 * (double)FLT_EPSILON * fabs(exact);
+}
+
+static uint32_t code_edge(double exact, int got, int want)
+{
+	return abs(got - want) == 1 && is_tie(exact, got, want) ? ASSAY_EDGE_TIE : 0;
+}
+
 static int wrong(struct assay_check *out, const char *tensor, int64_t index, const char *fmt, ...) ASSAY_PRINTF(4, 5);
+static bool may_differ(struct assay_check *out, uint32_t edge, const char *tensor, int64_t index, const char *fmt, ...)
+	ASSAY_PRINTF(5, 6);
 
 static int wrong(struct assay_check *out, const char *tensor, int64_t index, const char *fmt, ...)
 {
@@ -127,6 +192,28 @@ static int wrong(struct assay_check *out, const char *tensor, int64_t index, con
 	vsnprintf(out->reason.text, sizeof(out->reason.text), fmt, ap);
 	va_end(ap);
 	return 0;
+}
+
+/* An element is another one than it should be. True where that is a deviation, on @edge, and no error. */
+static bool may_differ(struct assay_check *out, uint32_t edge, const char *tensor, int64_t index, const char *fmt, ...)
+{
+	char text[192];
+	va_list ap;
+
+	if (edge && edge == (out->deviates & edge))
+		return true;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (!edge) {
+		wrong(out, tensor, index, "%s", text);
+	} else {
+		if (!out->deviates)
+			snprintf(out->deviation.text, sizeof(out->deviation.text), "element %" PRId64 " of '%s': %s",
+				 index, tensor, text);
+		out->deviates |= edge;
+	}
+	return edge != 0;
 }
 
 /* "got 0.5 (bits 3f000000), want 1 (bits 3f800000)" */
@@ -158,10 +245,9 @@ static bool same_float(float got, float want)
 	return bits == float_bits(want);
 }
 
-static int first_difference(const uint8_t *got, const uint8_t *want, int n)
+/* From byte @i on. */
+static int next_difference(const uint8_t *got, const uint8_t *want, int i, int n)
 {
-	int i = 0;
-
 	while (i < n && got[i] == want[i])
 		i++;
 	return i;
@@ -243,8 +329,66 @@ static void tell_tq2_0(const float *x, const uint8_t *got, const uint8_t *want, 
 		  product(x[value], reciprocal(largest(x, ASSAY_TQ2_0_BLOCK))), special, buf, size);
 }
 
+/* Of the two bytes of a scale that is @d before it is rounded to half. */
+static uint32_t scale_edge(double d, const uint8_t *got, const uint8_t *want)
+{
+	const int got_bits = got[0] | got[1] << 8, want_bits = want[0] | want[1] << 8;
+
+	if (half_edge(want_bits))
+		return half_edge(want_bits);
+	if (d > 0 && !want_bits) /* beneath the least subnormal */
+		return ASSAY_EDGE_SUBNORMAL;
+	return abs(got_bits - want_bits) == 1 && is_tie(d, half_value(got_bits), half_value(want_bits)) ? ASSAY_EDGE_TIE
+													: 0;
+}
+
+/* Of the code of @value, one of @n with a scale of which @most is the largest code. */
+static uint32_t scaled_edge(const float *x, int n, int value, double most, const int codes[2])
+{
+	const double amax = largest(x, n), d = amax / most;
+
+	if (d > 0 && d < (double)FLT_MIN) /* its reciprocal may overflow */
+		return ASSAY_EDGE_SUBNORMAL;
+	return amax > 0 ? code_edge((double)x[value] * most / amax, codes[0], codes[1]) : 0;
+}
+
+static uint32_t edge_q8_0(const float *x, const uint8_t *got, const uint8_t *want, int at)
+{
+	const uint32_t special = special_edge(x, ASSAY_Q8_0_BLOCK);
+
+	if (special)
+		return special;
+	if (at < 2)
+		return scale_edge(largest(x, ASSAY_Q8_0_BLOCK) / 127, got, want);
+	return scaled_edge(x, ASSAY_Q8_0_BLOCK, at - 2, 127, (const int[]){ (int8_t)got[at], (int8_t)want[at] });
+}
+
+/* Each of the four codes of a byte may be right, or differ for a reason of its own. */
+static uint32_t edge_tq2_0(const float *x, const uint8_t *got, const uint8_t *want, int at)
+{
+	uint32_t edges = special_edge(x, ASSAY_TQ2_0_BLOCK);
+
+	if (edges)
+		return edges;
+	if (at >= 64)
+		return scale_edge(largest(x, ASSAY_TQ2_0_BLOCK), got + 64, want + 64);
+	for (int i = 0; i < 4; i++) {
+		const int codes[2] = { (got[at] >> 2 * i & 3) - 1, (want[at] >> 2 * i & 3) - 1 };
+		const uint32_t edge = codes[0] == codes[1] ? 0
+							   : scaled_edge(x, ASSAY_TQ2_0_BLOCK,
+									 at / 32 * 128 + i * 32 + at % 32, 1, codes);
+
+		if (codes[0] != codes[1] && !edge)
+			return 0;
+		edges |= edge;
+	}
+	return edges;
+}
+
 struct block_format {
 	void (*want)(const float *x, uint8_t *want);
+	/* Of byte @at, which differs; 0: that is an error. */
+	uint32_t (*edge)(const float *x, const uint8_t *got, const uint8_t *want, int at);
 	void (*tell)(const float *x, const uint8_t *got, const uint8_t *want, int at, char *buf, size_t size);
 	int values, bytes;
 };
@@ -258,40 +402,46 @@ static int check_blocks(const struct assay_job *job, struct assay_check *out, co
 
 	for (int64_t b = 0; b < n_blocks; b++) {
 		const uint8_t *got = q + b * f->bytes;
-		char text[160];
-		int bad;
+		const float *of = x + b * f->values;
 
-		f->want(x + b * f->values, want);
-		bad = first_difference(got, want, f->bytes);
-		if (bad == f->bytes)
-			continue;
-		f->tell(x + b * f->values, got, want, bad, text, sizeof(text));
-		return wrong(out, "q", b * f->bytes + bad, "block %" PRId64 ", %s", b, text);
+		f->want(of, want);
+		for (int i = next_difference(got, want, 0, f->bytes); i < f->bytes;
+		     i = next_difference(got, want, i + 1, f->bytes)) {
+			const uint32_t edge = f->edge(of, got, want, i);
+			char text[160];
+
+			f->tell(of, got, want, i, text, sizeof(text));
+			if (!may_differ(out, edge, "q", b * f->bytes + i, "block %" PRId64 ", %s", b, text))
+				return 0;
+		}
 	}
 	return right(out);
 }
 
 int assay_quantize_q8_0_check(struct assay_job *job, struct assay_check *out)
 {
-	static const struct block_format q8_0 = { want_q8_0, tell_q8_0, ASSAY_Q8_0_BLOCK, ASSAY_Q8_0_BLOCK_BYTES };
+	static const struct block_format q8_0 = { want_q8_0, edge_q8_0, tell_q8_0, ASSAY_Q8_0_BLOCK,
+						  ASSAY_Q8_0_BLOCK_BYTES };
 
 	return check_blocks(job, out, &q8_0);
 }
 
 int assay_quantize_tq2_0_check(struct assay_job *job, struct assay_check *out)
 {
-	static const struct block_format tq2_0 = { want_tq2_0, tell_tq2_0, ASSAY_TQ2_0_BLOCK, ASSAY_TQ2_0_BLOCK_BYTES };
+	static const struct block_format tq2_0 = { want_tq2_0, edge_tq2_0, tell_tq2_0, ASSAY_TQ2_0_BLOCK,
+						   ASSAY_TQ2_0_BLOCK_BYTES };
 
 	return check_blocks(job, out, &tq2_0);
 }
 
 /* Value @i of blocks of @n, from its code and scale. */
-static int wrong_value(struct assay_check *out, int64_t i, int n, int code, int half, float got, float want)
+static bool value_may_differ(struct assay_check *out, int64_t i, int n, int code, int half, float got, float want)
 {
 	char text[128];
 
-	return wrong(out, "x", i, "block %" PRId64 ", value %d: %s; its code is %d, the scale half 0x%04x", i / n,
-		     (int)(i % n), floats_text(got, want, text, sizeof(text)), code, half);
+	return may_differ(out, half_edge(half), "x", i,
+			  "block %" PRId64 ", value %d: %s; its code is %d, the scale half 0x%04x", i / n, (int)(i % n),
+			  floats_text(got, want, text, sizeof(text)), code, half);
 }
 
 int assay_dequantize_q8_0_check(struct assay_job *job, struct assay_check *out)
@@ -305,8 +455,8 @@ int assay_dequantize_q8_0_check(struct assay_job *job, struct assay_check *out)
 		int code = (int8_t)block[2 + i % ASSAY_Q8_0_BLOCK], half = block[0] | block[1] << 8;
 		float want = (float)(code * half_value(half));
 
-		if (!same_float(x[i], want))
-			return wrong_value(out, i, ASSAY_Q8_0_BLOCK, code, half, x[i], want);
+		if (!same_float(x[i], want) && !value_may_differ(out, i, ASSAY_Q8_0_BLOCK, code, half, x[i], want))
+			return 0;
 	}
 	return right(out);
 }
@@ -323,8 +473,8 @@ int assay_dequantize_tq2_0_check(struct assay_job *job, struct assay_check *out)
 		int code = block[at / 128 * 32 + at % 32] >> at % 128 / 32 * 2 & 3, half = block[64] | block[65] << 8;
 		float want = (float)((code - 1) * half_value(half));
 
-		if (!same_float(x[i], want))
-			return wrong_value(out, i, ASSAY_TQ2_0_BLOCK, code, half, x[i], want);
+		if (!same_float(x[i], want) && !value_may_differ(out, i, ASSAY_TQ2_0_BLOCK, code, half, x[i], want))
+			return 0;
 	}
 	return right(out);
 }
@@ -385,21 +535,25 @@ int assay_quantize_i2_s_check(struct assay_job *job, struct assay_check *out)
 	const float *scale = job->tensors[ASSAY_QUANTIZE_SCALE].data;
 	const uint8_t *q = job->tensors[ASSAY_QUANTIZE_Q].data;
 	int64_t n = job->shape->axis[ASSAY_QUANTIZE_N];
+	const uint32_t special = special_edge(x, n);
 	float gamma = want_gamma(x, n);
 	double s = (double)(float)(1 / (double)gamma);
 	char text[128];
 
-	if (!same_float(*scale, gamma))
-		return wrong(out, "scale", 0, "gamma: %s%s", floats_text(*scale, gamma, text, sizeof(text)),
-			     of_special(x, n));
+	if (!same_float(*scale, gamma) && !may_differ(out, special, "scale", 0, "gamma: %s%s",
+						      floats_text(*scale, gamma, text, sizeof(text)), of_special(x, n)))
+		return 0;
 	for (int64_t i = 0; i < n; i++) {
 		double y = product(x[i], s);
 		int want = y > 0.5 ? 2 : y < -0.5 ? 0 : 1; /* a NaN is neither */
+		int got = i2_s_code(q, i);
 
-		if (i2_s_code(q, i) != want)
-			return wrong(out, "q", i / 128 * 32 + i % 32,
-				     "block %" PRId64 ", code %d: got %d, want %d; x * s is %.9g%s", i / 128,
-				     (int)(i % 128), i2_s_code(q, i), want, y, of_special(x, n));
+		if (got != want &&
+		    !may_differ(out, special ? special : code_edge((double)x[i] / (double)gamma, got - 1, want - 1),
+				"q", i / 128 * 32 + i % 32,
+				"block %" PRId64 ", code %d: got %d, want %d; x * s is %.9g%s", i / 128, (int)(i % 128),
+				got, want, y, of_special(x, n)))
+			return 0;
 	}
 	return right(out);
 }
@@ -415,9 +569,11 @@ int assay_dequantize_i2_s_check(struct assay_job *job, struct assay_check *out)
 		int code = i2_s_code(q, i);
 		float want = (float)((code == 3 ? 0 : code - 1) * (double)*scale);
 
-		if (!same_float(x[i], want))
-			return wrong(out, "x", i, "block %" PRId64 ", value %d: %s; its code is %d", i / 128,
-				     (int)(i % 128), floats_text(x[i], want, text, sizeof(text)), code);
+		if (!same_float(x[i], want) &&
+		    !may_differ(out, value_edge(*scale, want), "x", i,
+				"block %" PRId64 ", value %d: %s; its code is %d", i / 128, (int)(i % 128),
+				floats_text(x[i], want, text, sizeof(text)), code))
+			return 0;
 	}
 	return right(out);
 }
@@ -432,23 +588,27 @@ int assay_quantize_i8_token_check(struct assay_job *job, struct assay_check *out
 
 	for (int64_t t = 0; t < tokens; t++, x += dim, q += dim) {
 		double a = largest(x, dim), least = (double)ASSAY_I8_TOKEN_MIN_AMAX, s;
+		const uint32_t special = special_edge(x, dim);
 		float want_scale;
 		char text[128];
 
 		a = a > least ? a : least;
 		s = (double)(float)(127 / a);
 		want_scale = isfinite(a) ? (float)(a / 127) : NAN;
-		if (!same_float(scale[t], want_scale))
-			return wrong(out, "scale", t, "token %" PRId64 ": %s%s", t,
-				     floats_text(scale[t], want_scale, text, sizeof(text)), of_special(x, dim));
+		if (!same_float(scale[t], want_scale) &&
+		    !may_differ(out, special, "scale", t, "token %" PRId64 ": %s%s", t,
+				floats_text(scale[t], want_scale, text, sizeof(text)), of_special(x, dim)))
+			return 0;
 		for (int64_t i = 0; i < dim; i++) {
 			int want = isfinite(a) ? nearest_even(product(x[i], s)) : 0;
 
 			want = want < -128 ? -128 : want > 127 ? 127 : want;
-			if (q[i] != want)
-				return wrong(out, "q", t * dim + i,
-					     "token %" PRId64 ", code %" PRId64 ": got %d, want %d; x * s is %.9g%s", t,
-					     i, q[i], want, product(x[i], s), of_special(x, dim));
+			if (q[i] != want &&
+			    !may_differ(out, special ? special : code_edge((double)x[i] * 127 / a, q[i], want), "q",
+					t * dim + i,
+					"token %" PRId64 ", code %" PRId64 ": got %d, want %d; x * s is %.9g%s", t, i,
+					q[i], want, product(x[i], s), of_special(x, dim)))
+				return 0;
 		}
 	}
 	return right(out);
@@ -464,9 +624,11 @@ int assay_dequantize_i8_token_check(struct assay_job *job, struct assay_check *o
 	for (int64_t i = 0; i < n; i++) {
 		float want = (float)(q[i] * (double)scale[i / dim]);
 
-		if (!same_float(x[i], want))
-			return wrong(out, "x", i, "token %" PRId64 ", value %" PRId64 ": %s; its code is %d", i / dim,
-				     i % dim, floats_text(x[i], want, text, sizeof(text)), q[i]);
+		if (!same_float(x[i], want) &&
+		    !may_differ(out, value_edge(scale[i / dim], want), "x", i,
+				"token %" PRId64 ", value %" PRId64 ": %s; its code is %d", i / dim, i % dim,
+				floats_text(x[i], want, text, sizeof(text)), q[i]))
+			return 0;
 	}
 	return right(out);
 }

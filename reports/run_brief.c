@@ -163,11 +163,13 @@ static void add_best(struct view *v, const struct assay_result *best, const char
 /* In the columns of a best case, the reason in place of its numbers. */
 static void add_failed(struct view *v, const struct assay_result *r, const char *name)
 {
-	char threads[16], why[640];
+	const bool timed = r->status == ASSAY_STATUS_WRONG && r->n_samples;
+	char threads[16], why[720], time[64];
 
 	snprintf(threads, sizeof(threads), r->c.threads ? "%u" : "-", r->c.threads);
-	snprintf(why, sizeof(why), "%s%s: %s%s", assay_paint(v->style, ASSAY_RED), assay_status_name(r->status),
-		 r->reason, assay_paint(v->style, ASSAY_RESET));
+	assay_quantity_text(r->median_ns * 1e-9, "s", v->style->utf8, time, sizeof(time));
+	snprintf(why, sizeof(why), "%s%s%s%s: %s%s", assay_paint(v->style, ASSAY_RED), timed ? time : "",
+		 timed ? " and " : "", assay_status_name(r->status), r->reason, assay_paint(v->style, ASSAY_RESET));
 	assay_columns_tail(&v->table, (const char *const[]){ name, threads, r->c.variant }, COL_TIME, why);
 	v->shown++;
 }

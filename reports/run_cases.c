@@ -133,6 +133,13 @@ static void add_facts(const struct assay_result *r, const struct assay_emit_styl
 	else
 		snprintf(buf, sizeof(buf), "%s", !r->checked ? "not checked" : r->correct ? "correct" : "wrong");
 	line(out, style, "output", buf);
+	if (r->deviation.edges) {
+		char edges[ASSAY_EDGES_MAX];
+
+		snprintf(buf, sizeof(buf), "on %s; first %s",
+			 assay_edges_text(r->deviation.edges, edges, sizeof(edges)), r->deviation.reason);
+		line(out, style, "deviates", buf);
+	}
 	line(out, style, "digest", r->digest);
 	line(out, style, "code", r->code_hash);
 	buf[0] = '\0';

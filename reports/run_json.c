@@ -77,6 +77,16 @@ static json_t *against_json(const struct assay_run_against *a)
 			 assay_json_number(1 / a->times));
 }
 
+static json_t *deviates_json(const struct assay_deviation *d)
+{
+	json_t *a = json_array();
+
+	for (unsigned i = 0; assay_edge_name(i); i++)
+		if (d->edges & 1u << i)
+			json_array_append_new(a, json_string(assay_edge_name(i)));
+	return a;
+}
+
 json_t *assay_json_run_case(const struct assay_run *run, const struct assay_result *r, bool samples)
 {
 	const struct assay_run_against against = assay_run_cells_against(run, r);
@@ -97,6 +107,8 @@ json_t *assay_json_run_case(const struct assay_run *run, const struct assay_resu
 	json_object_set_new(o, "digest", assay_json_text(r->digest));
 	json_object_set_new(o, "max_rel_err",
 			    r->checked && r->max_rel_err >= 0 ? assay_json_number(r->max_rel_err) : json_null());
+	json_object_set_new(o, "deviates", deviates_json(&r->deviation));
+	json_object_set_new(o, "deviation", assay_json_text(r->deviation.reason));
 	json_object_set_new(o, "samples", json_integer((json_int_t)r->n_samples));
 	json_object_set_new(o, "rounds", json_integer((json_int_t)r->rounds));
 	json_object_set_new(o, "iterations", assay_json_u64(r->iterations));

@@ -34,15 +34,21 @@ static void add_head(struct assay_text *out, const struct assay_run *run)
 }
 
 /* What is to be said beside the numbers. */
-static const char *check_word(const struct assay_result *r)
+static const char *check_word(const struct assay_result *r, char *buf, size_t size)
 {
-	return !r->checked ? "not checked" : r->correct ? "ok" : "wrong";
+	char edges[ASSAY_EDGES_MAX];
+
+	if (r->checked && r->correct && r->deviation.edges)
+		snprintf(buf, size, "deviates on %s", assay_edges_text(r->deviation.edges, edges, sizeof(edges)));
+	else
+		snprintf(buf, size, "%s", !r->checked ? "not checked" : r->correct ? "ok" : "wrong");
+	return buf;
 }
 
 static void add_case(struct assay_text *out, const struct assay_run *run, const struct assay_result *r)
 {
 	const struct assay_emit_style style = { .utf8 = true };
-	char time[64], rate[64];
+	char time[64], rate[64], check[80];
 
 	assay_text_add(out, "| ");
 	assay_markdown_name(out, r->c.key);
@@ -55,7 +61,7 @@ static void add_case(struct assay_text *out, const struct assay_run *run, const 
 	assay_quantity_text(r->median_ns * 1e-9, "s", true, time, sizeof(time));
 	assay_run_cells_rate(r, assay_run_cells_rate_tag(run, r->c.op), &style, rate, sizeof(rate));
 	assay_text_addf(out, " | %s | ±%.1f %%%s | %s | %s |\n", time, 100 * assay_summary_half_width_frac(r),
-			r->ci95_reached ? "" : "?", rate, check_word(r));
+			r->ci95_reached ? "" : "?", rate, check_word(r, check, sizeof(check)));
 }
 
 static void run_markdown(const struct assay_report *report, const struct assay_emit_style *style,

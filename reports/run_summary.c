@@ -84,6 +84,28 @@ static void add_counted(const struct assay_run *run, const struct assay_emit_sty
 	add_reasons(run, style, "", count_reason, exact->n_cases, out);
 }
 
+/* The table shows the best cases alone, and these may be others. */
+static void add_deviations(const struct assay_run *run, const struct assay_emit_style *style, struct assay_text *out)
+{
+	char edges[ASSAY_EDGES_MAX], text[160];
+	unsigned all = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < run->n_results; i++) {
+		const struct assay_result *r = &run->results[i];
+
+		if (r->status != ASSAY_STATUS_OK || !r->deviation.edges)
+			continue;
+		all |= r->deviation.edges;
+		n++;
+	}
+	if (!n)
+		return;
+	snprintf(text, sizeof(text), "%zu case%s on %s, and only there; -v shows which", n,
+		 n == 1 ? " deviates" : "s deviate", assay_edges_text(all, edges, sizeof(edges)));
+	assay_named_line(out, style, "edges", text);
+}
+
 static void add_statuses(const struct assay_run *run, const struct assay_emit_style *style, struct assay_text *out)
 {
 	size_t count[ASSAY_N_STATUS] = { 0 };
@@ -197,6 +219,7 @@ void assay_run_summary_text(const struct assay_report_run *r, const struct assay
 			    struct assay_text *out)
 {
 	add_statuses(r->run, style, out);
+	add_deviations(r->run, style, out);
 	if (r->brief) {
 		add_reasons(r->run, style, "skipped", skip_reason, r->run->n_results, out);
 		add_counted(r->run, style, out);

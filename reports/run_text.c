@@ -46,13 +46,20 @@ struct view {
 	bool against;   /* any shape has several variants */
 	bool roof, narrow, note_lines, rounds, starred, ranged, efficiency, in_turn;
 	bool unsteady, dropped, disturbed, slow; /* notes that occur */
+	bool deviates;
 	bool warm, cold, digest, relative;
 };
 
 static void check_text(const struct assay_result *r, char *buf, size_t size)
 {
+	char edges[ASSAY_EDGES_MAX];
+
 	if (!r->checked)
 		snprintf(buf, size, "unchecked");
+	else if (r->status == ASSAY_STATUS_WRONG)
+		snprintf(buf, size, "wrong");
+	else if (r->deviation.edges)
+		snprintf(buf, size, "deviates on %s", assay_edges_text(r->deviation.edges, edges, sizeof(edges)));
 	else if (!r->digest[0] && !(r->max_rel_err >= 0))
 		snprintf(buf, size, "ok");
 	else if (r->digest[0])
@@ -67,8 +74,10 @@ static void note_text(struct view *v, const struct assay_result *r, char *buf, s
 {
 	double efficiency = assay_run_cells_metric(r, "parallel_efficiency");
 	const struct assay_roof_range *in_turn = &r->roof.in_turn;
+	char edges[ASSAY_EDGES_MAX];
 
 	buf[0] = '\0';
+	v->deviates |= r->deviation.edges != 0;
 	v->unsteady |= r->n_samples && !r->steady;
 	v->dropped |= r->dropped_frac > DROPPED_SHOWN_FRAC;
 	v->disturbed |= r->disturbed;
@@ -76,6 +85,9 @@ static void note_text(struct view *v, const struct assay_result *r, char *buf, s
 	/* little room: it has no column */
 	if (v->note_lines)
 		assay_run_cells_against_text(v->run, r, buf, size);
+	if (v->narrow && r->deviation.edges && r->status == ASSAY_STATUS_OK)
+		snprintf(buf + strlen(buf), size - strlen(buf), "%sdeviates on %s", buf[0] ? ", " : "",
+			 assay_edges_text(r->deviation.edges, edges, sizeof(edges)));
 	if (r->n_samples && !r->steady)
 		snprintf(buf + strlen(buf), size - strlen(buf), "%sunsteady", buf[0] ? ", " : "");
 	if (r->dropped_frac > DROPPED_SHOWN_FRAC)
@@ -112,7 +124,8 @@ static void add_metrics(struct assay_columns *t, const struct view *v, const str
 static void add_measured(struct assay_columns *t, struct view *v, const struct assay_result *r, const char *tag,
 			 const char **cells)
 {
-	char time[64] = "", half[64] = "", rate[64] = "", roof[64] = "", check[80], note[80 + ASSAY_NAME_MAX + 32];
+	char time[64] = "", half[64] = "", rate[64] = "", roof[64] = "", check[80];
+	char note[160 + ASSAY_NAME_MAX];
 	char against[ASSAY_NAME_MAX + 32];
 	double roof_frac = assay_run_cells_metric(r, "roof_frac");
 
@@ -153,6 +166,7 @@ static void add_measured(struct assay_columns *t, struct view *v, const struct a
 static void add_result(struct assay_columns *t, struct view *v, const struct assay_result *r, const char *tag)
 {
 	char variant[ASSAY_NAME_MAX + 16], shape[ASSAY_SHAPE_MAX], threads[16];
+	const bool timed = r->status == ASSAY_STATUS_WRONG && r->n_samples;
 	const char *cells[N_COLS] = { 0 };
 
 	snprintf(variant, sizeof(variant), "%s", r->c.variant);
@@ -170,15 +184,18 @@ static void add_result(struct assay_columns *t, struct view *v, const struct ass
 		snprintf(shape + strlen(shape), sizeof(shape) - strlen(shape), "%s%s", shape[0] ? " " : "",
 			 assay_cache_name(r->c.cache));
 
-	if (r->status == ASSAY_STATUS_OK) {
+	if (r->status == ASSAY_STATUS_OK || timed)
 		add_measured(t, v, r, tag, cells);
-	} else {
+	if (r->status != ASSAY_STATUS_OK) {
 		char why[640];
 
 		snprintf(why, sizeof(why), "%s%s: %s%s",
 			 assay_paint(v->style, r->status == ASSAY_STATUS_SKIPPED ? ASSAY_YELLOW : ASSAY_RED),
 			 assay_status_name(r->status), r->reason, assay_paint(v->style, ASSAY_RESET));
-		assay_columns_tail(t, cells, COL_TIME, why);
+		if (timed)
+			assay_columns_line(t, 4, why);
+		else
+			assay_columns_tail(t, cells, COL_TIME, why);
 	}
 }
 
@@ -285,6 +302,14 @@ static void add_thread_legend(struct assay_text *out, const struct view *v)
 	legend_line(out, v, "thr", text);
 }
 
+static void add_deviation_legend(struct assay_text *out, const struct view *v)
+{
+	if (v->deviates)
+		legend_line(out, v, "",
+			    "deviates: right on all ordinary values, and not as the op defines it on these; a policy "
+			    "may refuse that (require_edges)");
+}
+
 /* @v->narrow: a line that says nothing else is right. */
 static void add_check_legend(struct assay_text *out, const struct view *v)
 {
@@ -295,6 +320,7 @@ static void add_check_legend(struct assay_text *out, const struct view *v)
 			    v->run->id ? "results equal the op's own answer, unless their line says so; digests stand "
 					 "in 'assay show RUN CASE'"
 				       : "every result equals the op's own answer, unless its line says so");
+		add_deviation_legend(out, v);
 		return;
 	}
 	snprintf(text, sizeof(text), "ok: equal to the op's own answer%s%s%s%s",
@@ -304,6 +330,7 @@ static void add_check_legend(struct assay_text *out, const struct view *v)
 		 : v->digest  ? "the worst relative error of others"
 			      : "the worst relative error");
 	legend_line(out, v, "check", text);
+	add_deviation_legend(out, v);
 }
 
 static void add_legend(struct assay_text *out, const struct view *v)

@@ -246,6 +246,11 @@ const struct assay_option assay_options_measure[] = {
 	{ "memory-limit", 0, "SIZE", set_memory, AT(r), "Memory that the process of a case may take, such as 2GiB" },
 	{ 0 },
 };
+const struct assay_option assay_options_wrong[] = {
+	{ "even-if-wrong", 0, NULL, assay_option_flag, AT(r.even_if_wrong),
+	  "Go on with a case whose output is wrong; it stays wrong, and nothing judges its numbers" },
+	{ 0 },
+};
 const struct assay_option assay_options_counters[] = {
 	{ "counters", 0, "GROUP,...", assay_option_text, AT(r.counter_groups),
 	  "Count these groups of events as well, such as cache,branch" },

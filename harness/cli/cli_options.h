@@ -43,6 +43,7 @@ extern const struct assay_option assay_options_load[];     /* --plugin --no-defa
 extern const struct assay_option assay_options_select[];   /* --suite --only --isa */
 extern const struct assay_option assay_options_place[];    /* --threads --cpus --device --placement --smt */
 extern const struct assay_option assay_options_measure[];  /* --seed --memory-limit */
+extern const struct assay_option assay_options_wrong[];    /* --even-if-wrong */
 extern const struct assay_option assay_options_counters[]; /* --counters --events --multiplex */
 extern const struct assay_option assay_options_exact[];    /* --cache-model, --counter-source, --steps */
 extern const struct assay_option assay_options_store[];    /* --db */

@@ -214,6 +214,7 @@ static const struct assay_command_line line = {
 		    { assay_options_load, 0 },
 		    { assay_options_place, 0 },
 		    { assay_options_measure, 0 },
+		    { assay_options_wrong, 0 },
 		    ASSAY_OPTIONS_READING },
 	.argument = set_argument,
 	.check = check,

@@ -71,6 +71,7 @@ static const struct assay_command_line line = {
 	.tables = { ASSAY_OPTIONS_MEASURING,
 		    { assay_options_counters, 0 },
 		    { assay_options_exact, 0 },
+		    { assay_options_wrong, 0 },
 		    { options, 0 } },
 	.argument = refuse,
 };
@@ -173,9 +174,10 @@ static int check_options(const struct assay_request *q, struct assay_err *err)
 		const char *name;
 		bool given;
 	} of_times[] = {
-		{ "--budget", q->budget_ns != 0 },     { "--rounds", q->rounds != 0 },
-		{ "--roof-in-turn", q->roof_in_turn }, { "--counters", q->counter_groups != NULL },
-		{ "--events", q->events.n != 0 },      { "--multiplex", q->multiplex },
+		{ "--budget", q->budget_ns != 0 },       { "--rounds", q->rounds != 0 },
+		{ "--roof-in-turn", q->roof_in_turn },   { "--counters", q->counter_groups != NULL },
+		{ "--events", q->events.n != 0 },        { "--multiplex", q->multiplex },
+		{ "--even-if-wrong", q->even_if_wrong },
 	};
 
 	const struct {

@@ -70,9 +70,8 @@ int assay_profile_cpu_case(const struct assay_profile_request *q, const struct a
 			&s.plan.cases[0], &s.facts[0], &o,
 			&(struct assay_profile_options){ .rate_hz = q->rate_hz, .for_ns = q->for_ns }, out, &end, err);
 		assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
-		if (!rc && end.status != ASSAY_STATUS_OK)
-			rc = assay_err_set(err, ASSAY_EWORKER, "cannot profile '%s': %s: %.300s", s.plan.cases[0].key,
-					   assay_status_name(end.status), end.reason);
+		if (!rc)
+			rc = assay_profile_ended(&end, &s, w, err);
 	}
 	if (!rc)
 		rc = assay_profile_identify(q, w, &s, out, err);

@@ -146,28 +146,22 @@ static void on_progress(void *arg, enum assay_stage stage, double done_frac)
 static int run_case(struct watching *g, struct assay_session *s, struct assay_err *err)
 {
 	struct assay_profile_end how = { 0 };
+	struct assay_measure_options o;
 	struct assay_clock clock;
 	int rc = assay_clock_init(&clock, err);
 
 	if (rc)
 		return rc;
+	o = assay_profile_options_of(g->q, g->w, s, &clock);
+	o.progress = on_progress;
+	o.progress_arg = (void *)g->w;
 	rc = assay_measure_profile(
-		&s->plan.cases[0], &s->facts[0],
-		&(struct assay_measure_options){ .plugins = &s->plugins,
-						 .topology = s->topology,
-						 .host = &s->host,
-						 .clock = &clock,
-						 .placement = g->q->what->placement,
-						 .seed = g->q->what->seed,
-						 .interrupted = g->w->interrupted,
-						 .progress = on_progress,
-						 .progress_arg = (void *)g->w },
+		&s->plan.cases[0], &s->facts[0], &o,
 		&(struct assay_profile_options){
 			.env = g->env, .for_ns = g->q->for_ns, .look = assay_gpu_meter_look, .look_arg = g->meter },
 		g->out, &how, err);
-	if (!rc && how.status != ASSAY_STATUS_OK)
-		rc = assay_err_set(err, ASSAY_EWORKER, "cannot profile '%s': %s: %.300s", s->plan.cases[0].key,
-				   assay_status_name(how.status), how.reason);
+	if (!rc)
+		rc = assay_profile_ended(&how, s, g->w, err);
 	return rc;
 }
 

@@ -83,21 +83,16 @@ static int run_case(const struct assay_profile_request *q, const struct assay_wa
 
 	if (!rc)
 		rc = assay_clock_init(&clock, err);
-	if (!rc)
+	if (!rc) {
+		const struct assay_measure_options o = assay_profile_options_of(q, w, s, &clock);
+
 		rc = assay_measure_profile(
-			&s->plan.cases[0], &s->facts[0],
-			&(struct assay_measure_options){ .plugins = &s->plugins,
-							 .topology = s->topology,
-							 .host = &s->host,
-							 .clock = &clock,
-							 .placement = q->what->placement,
-							 .seed = q->what->seed,
-							 .interrupted = w->interrupted },
+			&s->plan.cases[0], &s->facts[0], &o,
 			&(struct assay_profile_options){ .heap_sites = dir, .heap_sample_bytes = q->sample_bytes }, out,
 			&end, err);
-	if (!rc && end.status != ASSAY_STATUS_OK)
-		rc = assay_err_set(err, ASSAY_EWORKER, "cannot profile '%s': %s: %.300s", s->plan.cases[0].key,
-				   assay_status_name(end.status), end.reason);
+	}
+	if (!rc)
+		rc = assay_profile_ended(&end, s, w, err);
 	if (!rc) {
 		out->seconds = (double)(assay_monotonic_ns() - began) * 1e-9;
 		rc = assay_heap_profile_read(dir, out, err);

@@ -8,6 +8,7 @@
 #include "drive/session.h"
 #include "drive/watch.h"
 #include "measure/measure_options.h"
+#include "measure/profiled_worker.h"
 #include "model/profile.h"
 
 int assay_profile_cpu_case(const struct assay_profile_request *q, const struct assay_watch *w,
@@ -42,6 +43,9 @@ int assay_profile_session(const struct assay_profile_request *q, const struct as
 struct assay_measure_options assay_profile_options_of(const struct assay_profile_request *q,
 						      const struct assay_watch *w, const struct assay_session *s,
 						      const struct assay_clock *clock);
+/* ASSAY_EWORKER where the case of @s could not be profiled; a warning where it was although it is wrong. */
+int assay_profile_ended(const struct assay_profile_end *end, const struct assay_session *s, const struct assay_watch *w,
+			struct assay_err *err);
 /* What the case of @s was built from, into @out, where it is to be stored. 0 or ASSAY_EINTERRUPTED. */
 int assay_profile_identify(const struct assay_profile_request *q, const struct assay_watch *w,
 			   const struct assay_session *s, struct assay_profile *out, struct assay_err *err);

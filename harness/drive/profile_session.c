@@ -52,8 +52,24 @@ struct assay_measure_options assay_profile_options_of(const struct assay_profile
 		.clock = clock,
 		.placement = q->what->placement,
 		.seed = q->what->seed,
+		.even_if_wrong = q->what->even_if_wrong,
 		.interrupted = w->interrupted,
 	};
+}
+
+int assay_profile_ended(const struct assay_profile_end *end, const struct assay_session *s, const struct assay_watch *w,
+			struct assay_err *err)
+{
+	const char *key = s->plan.cases[0].key;
+
+	if (end->status != ASSAY_STATUS_OK)
+		return assay_err_set(err, ASSAY_EWORKER, "cannot profile '%s': %s: %.300s%s", key,
+				     assay_status_name(end->status), end->reason,
+				     end->status == ASSAY_STATUS_WRONG ? "; --even-if-wrong profiles it all the same"
+								       : "");
+	if (end->wrong[0])
+		assay_watch_warn(w, "the output of '%s' is wrong: %.300s", key, end->wrong);
+	return 0;
 }
 
 int assay_profile_identify(const struct assay_profile_request *q, const struct assay_watch *w,

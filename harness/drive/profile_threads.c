@@ -246,22 +246,16 @@ static int run_case(struct taking *t, struct assay_session *s, struct assay_err 
 	snprintf(spans, sizeof(spans), ASSAY_THREAD_LOG_SPANS "=%d", t->trace ? MOST_SPANS : 0);
 	if (!rc)
 		rc = assay_clock_init(&clock, err);
-	if (!rc)
-		rc = assay_measure_profile(&s->plan.cases[0], &s->facts[0],
-					   &(struct assay_measure_options){ .plugins = &s->plugins,
-									    .topology = s->topology,
-									    .host = &s->host,
-									    .clock = &clock,
-									    .placement = t->q->what->placement,
-									    .seed = t->q->what->seed,
-									    .interrupted = t->w->interrupted,
-									    .progress = on_progress,
-									    .progress_arg = (void *)t->w },
-					   &o, t->out, &end, err);
+	if (!rc) {
+		struct assay_measure_options m = assay_profile_options_of(t->q, t->w, s, &clock);
+
+		m.progress = on_progress;
+		m.progress_arg = (void *)t->w;
+		rc = assay_measure_profile(&s->plan.cases[0], &s->facts[0], &m, &o, t->out, &end, err);
+	}
 	t->out->seconds = (double)(assay_monotonic_ns() - began) * 1e-9;
-	if (!rc && end.status != ASSAY_STATUS_OK)
-		rc = assay_err_set(err, ASSAY_EWORKER, "cannot profile '%s': %s: %.300s", s->plan.cases[0].key,
-				   assay_status_name(end.status), end.reason);
+	if (!rc)
+		rc = assay_profile_ended(&end, s, t->w, err);
 	if (!rc)
 		rc = read_logs(t, err);
 	return rc ? rc : make(t, err);

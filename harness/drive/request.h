@@ -47,8 +47,9 @@ struct assay_request {
 	uint64_t memory_bytes;                    /* that a worker may take; 0: as each bench says */
 	unsigned rounds;                          /* 0: as the suite says */
 	int64_t batch_size;                       /* 0: as each bench says */
-	bool deterministic;                       /* work that does not depend on time */
-	const char *counter_groups;               /* "cache,branch"; NULL: those of the benches */
+	bool even_if_wrong;         /* what is wrong is measured or profiled all the same, and stays wrong */
+	bool deterministic;         /* work that does not depend on time */
+	const char *counter_groups; /* "cache,branch"; NULL: those of the benches */
 	struct assay_strings events;
 	bool multiplex;
 	bool roof_in_turn;

@@ -4,9 +4,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "drive/exact_counting.h"
 #include "drive/measuring.h"
+#include "drive/policy_file.h"
+#include "drive/project.h"
+#include "judge/limits.h"
 #include "measure/measure.h"
 #include "store/store.h"
 #include "store/store_exact.h"
@@ -173,6 +177,32 @@ int assay_run_measure(const struct assay_request *q, const struct assay_watch *w
 	return rc;
 }
 
+/* Those that the policy of the project refuses are wrong; without one none is. */
+static int refuse_deviations(struct assay_run *run, struct assay_err *err)
+{
+	char path[ASSAY_POLICY_PATH_MAX];
+	struct assay_policy policy;
+	int rc = assay_project_baseline_dir(path, ASSAY_INSTALLED_PATH_MAX, NULL);
+
+	if (!rc) {
+		strcat(path, "/policy.conf");
+		rc = assay_policy_load(&policy, path, err);
+	}
+	if (rc)
+		return rc == ASSAY_ENOTFOUND ? 0 : rc;
+	for (size_t i = 0; i < run->n_results; i++) {
+		struct assay_result *r = &run->results[i];
+
+		if (r->status != ASSAY_STATUS_OK || !r->deviation.edges || !assay_policy_requires_edges(&policy, &r->c))
+			continue;
+		r->status = ASSAY_STATUS_WRONG;
+		r->correct = false;
+		assay_edges_refused(&r->deviation, r->reason, sizeof(r->reason));
+	}
+	assay_policy_release(&policy);
+	return 0;
+}
+
 int assay_run_verify(const struct assay_request *q, const struct assay_watch *w, struct assay_run *run,
 		     struct assay_err *err)
 {
@@ -192,6 +222,8 @@ int assay_run_verify(const struct assay_request *q, const struct assay_watch *w,
 		rc = assay_measuring_all(&m, run, err);
 	if (!rc)
 		rc = finish(&m, run, "", NULL, err);
+	if (!rc)
+		rc = refuse_deviations(run, err);
 	assay_session_close(&session);
 	return rc;
 }

@@ -246,6 +246,16 @@ static int judge_counts(const struct assay_comparison *cmp, const struct assay_p
 	return in.head->n_cases ? assay_exact_judge(&in, r, err) : 0;
 }
 
+static const struct assay_deviation *head_deviation(const struct assay_comparison_case *c)
+{
+	static const struct assay_deviation none;
+
+	for (size_t i = 0; i < c->n_pairs; i++)
+		if (c->pairs[i].side[ASSAY_HEAD].deviation.edges)
+			return &c->pairs[i].side[ASSAY_HEAD].deviation;
+	return &none;
+}
+
 static int judge_case(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
 		      const struct assay_policy *policy, const struct assay_countable *countable,
 		      struct assay_gate_report *r, struct assay_err *err)
@@ -274,7 +284,9 @@ static int judge_case(const struct assay_comparison *cmp, const struct assay_com
 		return ASSAY_ENOMEM;
 	*row = g;
 	memcpy(row->base_variant, c->base_variant, sizeof(row->base_variant));
-	return judge_limits(cmp, c, g.verdict, policy, countable, r, err);
+	if (g.verdict != ASSAY_WRONG_RESULT)
+		rc = assay_limits_judge_edges(policy, &c->c, head_deviation(c), row, r, err);
+	return rc ? rc : judge_limits(cmp, c, g.verdict, policy, countable, r, err);
 }
 
 /*

@@ -198,6 +198,34 @@ int assay_limits_judge(const struct assay_policy *p, const struct assay_limit_ca
 	return 0;
 }
 
+void assay_edges_refused(const struct assay_deviation *d, char *buf, size_t size)
+{
+	char edges[ASSAY_EDGES_MAX];
+
+	snprintf(buf, size, "deviates on %s, which the policy refuses (require_edges): %s",
+		 assay_edges_text(d->edges, edges, sizeof(edges)), d->reason);
+}
+
+int assay_limits_judge_edges(const struct assay_policy *p, const struct assay_case *c, const struct assay_deviation *d,
+			     struct assay_gate_case *row, struct assay_gate_report *out, struct assay_err *err)
+{
+	char refused[384], edges[ASSAY_EDGES_MAX];
+
+	if (!d->edges)
+		return 0;
+	if (assay_policy_requires_edges(p, c)) {
+		assay_edges_refused(d, refused, sizeof(refused));
+		return assay_row_say(out, (struct assay_row_name){ c->key, "edges", ASSAY_EVIDENCE_EXACT },
+				     ASSAY_WRONG_RESULT, err, "%s", refused);
+	}
+	assay_edges_text(d->edges, edges, sizeof(edges));
+	if (!row)
+		return assay_row_say(out, (struct assay_row_name){ c->key, "edges", ASSAY_EVIDENCE_EXACT }, ASSAY_PASS,
+				     err, "deviates on %s, which the policy lets it", edges);
+	assay_row_note(row, "%shead deviates on %s", row->reason[0] ? "; " : "", edges);
+	return 0;
+}
+
 size_t assay_limits_require(const struct assay_policy *p, const struct assay_case *c, bool exact)
 {
 	size_t n = 0;

@@ -78,6 +78,16 @@ int assay_limits_judge(const struct assay_policy *p, const struct assay_limit_ca
 bool assay_limits_need_samples(const struct assay_policy *p, const struct assay_case *c,
 			       const struct assay_countable *uncounted);
 
+/*
+ * A case that deviates on some values is WRONG_RESULT where the policy says require_edges of it. That is a row of its
+ * own; where it may deviate, @row, the row of a comparison that judges the case, says that the head does, or, where
+ * that is NULL, a row that passes. 0 or ASSAY_ENOMEM.
+ */
+int assay_limits_judge_edges(const struct assay_policy *p, const struct assay_case *c, const struct assay_deviation *d,
+			     struct assay_gate_case *row, struct assay_gate_report *out, struct assay_err *err);
+/* "deviates on NaN, which the policy refuses (require_edges): …" */
+void assay_edges_refused(const struct assay_deviation *d, char *buf, size_t size);
+
 /* How many demands of `require` select @c; with @exact, how many on metrics of exact counts. */
 size_t assay_limits_require(const struct assay_policy *p, const struct assay_case *c, bool exact);
 

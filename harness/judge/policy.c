@@ -16,7 +16,8 @@
 #define MAX_RULES 5000
 
 static const struct assay_conf_option root_options[] = {
-	{ "alpha", false }, { "max_dropped", false }, { "pass_alpha", false }, { "budget", false }, { NULL, false },
+	{ "alpha", false },  { "max_dropped", false },  { "pass_alpha", false },
+	{ "budget", false }, { "require_edges", true }, { NULL, false },
 };
 static const struct assay_conf_option margin_options[] = { { "stored", false }, { "paired", false }, { NULL, false } };
 static const struct assay_conf_option limit_options[] = { { "require", true },
@@ -72,13 +73,36 @@ static int read_budget(const struct assay_conf_section *s, uint64_t *out, struct
 	return 0;
 }
 
+static int take_glob(const char *path, unsigned line, const char *glob, char *out, struct assay_err *err)
+{
+	if (!glob[0] || strlen(glob) >= ASSAY_KEY_MAX)
+		return assay_conf_fail(err, path, line, "bad glob '%s', expected one over keys such as \"matmul.*\"",
+				       glob);
+	memcpy(out, glob, strlen(glob) + 1);
+	return 0;
+}
+
 static int read_glob(const char *path, const struct assay_conf_section *s, char *out, struct assay_err *err)
 {
-	if (!s->title[0] || strlen(s->title) >= ASSAY_KEY_MAX)
-		return assay_conf_fail(err, path, s->line, "bad glob '%s', expected one over keys such as \"matmul.*\"",
-				       s->title);
-	memcpy(out, s->title, strlen(s->title) + 1);
-	return 0;
+	return take_glob(path, s->line, s->title, out, err);
+}
+
+static int read_edges(struct assay_policy *p, const struct assay_conf_section *s, struct assay_err *err)
+{
+	const struct assay_conf_entry *e = assay_conf_entry(s, "require_edges");
+	int rc = 0;
+
+	if (!e || !e->n)
+		return 0;
+	p->edges = calloc(e->n, sizeof(*p->edges));
+	if (!p->edges)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", p->path);
+	p->edges_line = e->values[0].line;
+	for (size_t i = 0; i < e->n && !rc; i++) {
+		rc = take_glob(p->path, e->values[i].line, e->values[i].text, p->edges[i], err);
+		p->n_edges += !rc;
+	}
+	return rc;
 }
 
 /* @n more rules of one kind, of which there are @have. */
@@ -381,6 +405,8 @@ static int read_policy(struct assay_policy *out, const struct assay_conf *conf, 
 		rc = read_frac(&conf->root, "pass_alpha", 0.5, &p.pass_alpha, err);
 	if (!rc)
 		rc = read_budget(&conf->root, &p.budget_ns, err);
+	if (!rc)
+		rc = read_edges(&p, &conf->root, err);
 	for (size_t i = 0; !rc && i < conf->root.n_sections; i++) {
 		const struct assay_conf_section *s = &conf->root.sections[i];
 
@@ -426,6 +452,7 @@ int assay_policy_parse(struct assay_policy *out, const char *text, const char *p
 
 void assay_policy_release(struct assay_policy *p)
 {
+	free(p->edges);
 	free(p->margins);
 	free(p->limits);
 	free(p->allowances);
@@ -440,6 +467,14 @@ bool assay_policy_selects(const char *glob, const struct assay_case *c)
 		return true;
 	assay_case_portable_key(c, portable);
 	return assay_glob_match(glob, portable);
+}
+
+bool assay_policy_requires_edges(const struct assay_policy *p, const struct assay_case *c)
+{
+	for (size_t i = 0; i < p->n_edges; i++)
+		if (assay_policy_selects(p->edges[i], c))
+			return true;
+	return false;
 }
 
 double assay_policy_margin(const struct assay_policy *p, const struct assay_case *c)

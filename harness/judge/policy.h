@@ -18,6 +18,8 @@
  *     max_dropped = "30%"             # of a case's samples; above it the case is INCONCLUSIVE
  *     pass_alpha  = "2.5%"            # chance that one case which is slower than its margin passes a comparison
  *     budget      = "10s"             # time of a case in a comparison
+ *     require_edges = {"quantize.*"}  # globs: these are WRONG_RESULT, too, where they deviate on NaN, infinities,
+ *                                     # subnormals or ties; others are only marked. Default: none
  *     margin "*" { stored = "10%" paired = "0.5%" } # allowed slowdown of the selected cases, against stored runs
  *                                     # and in lock-step pairs; the last match that sets it wins
  *     exact "*" {                     # by how much exact counts may exceed the recorded ones: a share, a number, or
@@ -71,6 +73,9 @@ struct assay_policy {
 	double pass_alpha;
 	uint64_t budget_ns;
 	double max_dropped_frac;
+	char (*edges)[ASSAY_KEY_MAX]; /* globs over keys of cases that may not deviate; malloc'ed */
+	size_t n_edges;
+	unsigned edges_line;
 	struct assay_margin *margins;
 	size_t n_margins;
 	struct assay_limit *limits;
@@ -101,6 +106,8 @@ int assay_limit_check_unit(const struct assay_policy *p, const struct assay_limi
 
 /* Does a glob of the policy select this case? */
 bool assay_policy_selects(const char *glob, const struct assay_case *c);
+/* May the case not deviate from what its op defines, on no value? */
+bool assay_policy_requires_edges(const struct assay_policy *p, const struct assay_case *c);
 /* Allowed slowdown of a case on stored evidence. */
 double assay_policy_margin(const struct assay_policy *p, const struct assay_case *c);
 /* The same in a comparison of lock-step pairs. */

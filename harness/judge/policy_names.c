@@ -188,6 +188,8 @@ int assay_policy_check_known(const struct assay_policy *p, const struct assay_po
 {
 	int rc = 0;
 
+	for (size_t i = 0; !rc && i < p->n_edges; i++)
+		rc = check_glob(p, known, p->edges[i], p->edges_line, err);
 	for (size_t i = 0; !rc && i < p->n_margins; i++)
 		rc = check_glob(p, known, p->margins[i].cases, p->margins[i].line, err);
 	for (size_t i = 0; !rc && i < p->n_limits; i++)

@@ -97,9 +97,10 @@ static int prepare(struct session *s)
 	progress(s, ASSAY_STAGE_CHECK, 0);
 	rc = command(s, ASSAY_CMD_VERIFY, 0, 0);
 	r->checked = rc == 0 || r->status == ASSAY_STATUS_WRONG;
-	r->correct = rc == 0;
-	if (!rc) {
+	r->correct = rc == 0 && !reply->wrong[0];
+	if (r->correct) {
 		r->max_rel_err = reply->max_rel_err;
+		r->deviation = reply->deviation;
 		memcpy(r->digest, reply->digest, sizeof(r->digest));
 	}
 	return rc;
@@ -244,11 +245,18 @@ static int drive(struct session *s, const struct assay_catalog_op *op)
 		}
 		if (!rc && assay_worker_reply(s->worker)->max_rel_err > s->r->max_rel_err)
 			s->r->max_rel_err = assay_worker_reply(s->worker)->max_rel_err;
+		if (!rc)
+			assay_deviation_add(&s->r->deviation, &assay_worker_reply(s->worker)->deviation);
 	}
 	if (!rc)
 		rc = report(s, op);
 	if (!rc)
 		rc = command(s, ASSAY_CMD_FINISH, 0, 0);
+	if (!rc && assay_worker_reply(s->worker)->wrong[0]) {
+		s->r->status = ASSAY_STATUS_WRONG;
+		s->r->correct = false;
+		memcpy(s->r->reason, assay_worker_reply(s->worker)->wrong, sizeof(s->r->reason));
+	}
 	progress(s, ASSAY_STAGE_DONE, 1);
 	return rc < 0 ? rc : 0;
 }
@@ -306,6 +314,7 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 		.pace = pace,
 		.host = o->host,
 		.audit = true,
+		.even_if_wrong = o->even_if_wrong,
 		.all_checks = true,
 		.deadline_ns = assay_monotonic_ns() + c->timeout_ns,
 		.patience = o->patience,
@@ -327,7 +336,7 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 	assay_counter_choice_release(&s.choice);
 	assay_text_release(&events);
 	free(cpus);
-	if (!rc && out->status != ASSAY_STATUS_OK)
+	if (!rc && out->status != ASSAY_STATUS_OK && !(o->even_if_wrong && out->status == ASSAY_STATUS_WRONG))
 		assay_result_drop_numbers(out);
 	return rc;
 }

@@ -32,6 +32,7 @@ struct assay_measure_options {
 	struct assay_placement_options placement;
 	uint64_t seed;
 	bool verify_only;                          /* correctness, no samples */
+	bool even_if_wrong;                        /* a wrong kernel is measured all the same, and stays wrong */
 	bool deterministic;                        /* fixed iterations and samples: the work does not depend on time */
 	const struct assay_counter_groups *groups; /* NULL: there are none */
 	const char *counter_groups;         /* to be counted besides those of the cases, comma separated; NULL: none */

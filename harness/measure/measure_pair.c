@@ -146,10 +146,11 @@ static int keep_metrics(struct pair_session *s, int side, const struct assay_cat
 	return rc;
 }
 
-/* Outputs of an exact op. */
+/* Outputs of an exact op, of which each side has those that it defines or deviates where it may. */
 static bool differ(const struct assay_pair *p)
 {
-	return strcmp(p->side[ASSAY_BASE].digest, p->side[ASSAY_HEAD].digest) != 0;
+	return !p->side[ASSAY_BASE].deviation.edges && !p->side[ASSAY_HEAD].deviation.edges &&
+	       strcmp(p->side[ASSAY_BASE].digest, p->side[ASSAY_HEAD].digest) != 0;
 }
 
 /*

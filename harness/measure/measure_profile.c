@@ -120,22 +120,24 @@ static int drive_watched(struct profiling *k)
 	return rc;
 }
 
+/* What was said with even_if_wrong, while there is a worker that said it. */
+static int end(struct profiling *k, int rc)
+{
+	if (k->w.worker)
+		snprintf(k->w.end->wrong, sizeof(k->w.end->wrong), "%s", assay_worker_reply(k->w.worker)->wrong);
+	assay_profiled_worker_free(&k->w);
+	return rc < 0 ? rc : 0;
+}
+
 static int run(struct profiling *k, const struct assay_worker_options *wo)
 {
 	int rc;
 
-	if (k->p->env) {
+	if (k->p->env || k->p->heap_sites) {
 		rc = assay_worker_start(&k->w.worker, wo, k->w.err);
-		rc = rc ? rc : drive_watched(k);
-		assay_profiled_worker_free(&k->w);
-		return rc < 0 ? rc : 0;
-	}
-
-	if (k->p->heap_sites) {
-		rc = assay_worker_start(&k->w.worker, wo, k->w.err);
-		rc = rc ? rc : drive_heap(k);
-		assay_profiled_worker_free(&k->w);
-		return rc < 0 ? rc : 0;
+		if (!rc)
+			rc = k->p->env ? drive_watched(k) : drive_heap(k);
+		return end(k, rc);
 	}
 	rc = assay_profiled_worker_start(&k->w, wo,
 					 &(struct assay_cpu_sampling){ .rate_hz = k->p->rate_hz, .own_case = true });
@@ -145,8 +147,7 @@ static int run(struct profiling *k, const struct assay_worker_options *wo)
 			rc = sample(k);
 		rc = assay_profiled_worker_end(&k->w, rc);
 	}
-	assay_profiled_worker_free(&k->w);
-	return rc < 0 ? rc : 0;
+	return end(k, rc);
 }
 
 bool assay_measure_profile_begin(const struct assay_case *c, const struct assay_case_facts *facts,
@@ -194,6 +195,7 @@ int assay_measure_profile(const struct assay_case *c, const struct assay_case_fa
 				     .host = o->host,
 				     .deadline_ns = assay_monotonic_ns() + c->timeout_ns + p->for_ns,
 				     .facts = facts,
+				     .even_if_wrong = o->even_if_wrong,
 				     .heap_sites = p->heap_sites,
 				     .heap_sample_bytes = p->heap_sample_bytes,
 				     .env = p->env,

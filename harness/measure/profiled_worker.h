@@ -11,6 +11,7 @@
 struct assay_profile_end {
 	enum assay_status status;
 	char reason[512];
+	char wrong[512]; /* it was profiled although its output is wrong, and why that is so; "": it is right */
 };
 
 struct assay_profiled_worker {

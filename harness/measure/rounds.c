@@ -110,6 +110,7 @@ int assay_result_add_round(struct assay_result *r, struct assay_result *round, c
 	if (rc)
 		return assay_err_set(err, rc, "out of memory for the samples of '%s'", r->c.key);
 	r->max_rel_err = fmax(r->max_rel_err, round->max_rel_err);
+	assay_deviation_add(&r->deviation, &round->deviation);
 	r->steady = r->steady && round->steady;
 	r->converged = assay_summary_half_width_frac(r) <= ASSAY_GOAL_HALF_WIDTH_FRAC;
 	r->warmup_ns += round->warmup_ns;

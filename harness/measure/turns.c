@@ -229,6 +229,7 @@ int assay_turns_prepare(struct assay_turns *t, int first)
 		if (t->accepted)
 			*t->accepted = reply->accepted;
 		ps->max_rel_err = reply->max_rel_err;
+		ps->deviation = reply->deviation;
 		memcpy(ps->digest, reply->digest, sizeof(ps->digest));
 	}
 	return wrong;

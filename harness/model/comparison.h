@@ -31,6 +31,7 @@ struct assay_pair_side {
 	char *log;                         /* as of a result, where the side is not ok */
 	char digest[ASSAY_DIGEST_LEN + 1]; /* exact ops */
 	double max_rel_err;                /* negative: does not apply */
+	struct assay_deviation deviation;
 	char code_hash[ASSAY_DIGEST_LEN + 1];
 	struct assay_sample *samples; /* malloc'ed; 2 × n_blocks, in order of time */
 	struct assay_metric *metrics; /* malloc'ed */

@@ -2,6 +2,7 @@
 /* Ownership of results and runs, and the names of statuses. */
 #include "model/result.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,32 @@ const char *assay_bound_name(enum assay_bound b)
 	};
 
 	return (unsigned)b < ASSAY_N_BOUNDS ? names[b] : "?";
+}
+
+const char *assay_edge_name(unsigned i)
+{
+	static const char *const names[] = { "NaN", "infinity", "subnormals", "ties" };
+
+	return i < sizeof(names) / sizeof(names[0]) ? names[i] : NULL;
+}
+
+const char *assay_edges_text(unsigned edges, char *buf, size_t size)
+{
+	size_t n = 0;
+
+	buf[0] = '\0';
+	for (unsigned i = 0; assay_edge_name(i); i++)
+		if (edges & 1u << i && n < size)
+			n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? ", " : "", assay_edge_name(i));
+	return buf;
+}
+
+void assay_deviation_add(struct assay_deviation *d, const struct assay_deviation *more)
+{
+	if (!d->edges)
+		*d = *more;
+	else
+		d->edges |= more->edges;
 }
 
 void assay_result_release(struct assay_result *r)

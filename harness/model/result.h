@@ -98,6 +98,20 @@ struct assay_result_roof {
 	struct assay_roof_range in_turn;
 };
 
+/* Where outputs differ from what the op defines on values on which that is no error: enum assay_edge of plugin.h. */
+struct assay_deviation {
+	unsigned edges;   /* 0: nowhere */
+	char reason[256]; /* of the first */
+};
+
+/* "NaN, subnormals"; @buf, "" where there are none. */
+#define ASSAY_EDGES_MAX 48
+const char *assay_edges_text(unsigned edges, char *buf, size_t size);
+/* The name of the edge of bit @i; NULL: there is none. */
+const char *assay_edge_name(unsigned i);
+/* Add what @more says to @d. */
+void assay_deviation_add(struct assay_deviation *d, const struct assay_deviation *more);
+
 struct assay_result {
 	struct assay_case c;
 	enum assay_status status;
@@ -105,8 +119,9 @@ struct assay_result {
 	char *log;        /* malloc'ed, printable lines: what its worker printed; NULL or "": nothing */
 	bool checked;     /* the output was compared with the oracle */
 	bool correct;
-	char digest[ASSAY_DIGEST_LEN + 1];    /* of the outputs of exact ops; "" otherwise */
-	double max_rel_err;                   /* floating-point ops; negative: does not apply */
+	char digest[ASSAY_DIGEST_LEN + 1]; /* of the outputs of exact ops; "" otherwise, and where they deviate */
+	double max_rel_err;                /* floating-point ops; negative: does not apply */
+	struct assay_deviation deviation;
 	char code_hash[ASSAY_DIGEST_LEN + 1]; /* of the variant's machine code; "" unknown */
 
 	struct assay_sample *samples; /* malloc'ed */

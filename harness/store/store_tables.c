@@ -163,6 +163,8 @@ static const struct assay_column outcome_list[] = {
 	ASSAY_COLUMN(struct assay_result, roof.in_turn.least_frac, "roof_least_frac"),
 	ASSAY_COLUMN(struct assay_result, roof.in_turn.most_frac, "roof_most_frac"),
 	ASSAY_COLUMN(struct assay_result, roof.in_turn.reached, "roof_reached"),
+	ASSAY_COLUMN(struct assay_result, deviation.edges, "deviates"),
+	ASSAY_COLUMN(struct assay_result, deviation.reason, "deviation"),
 };
 const struct assay_columns assay_store_outcome_columns = ASSAY_COLUMNS(outcome_list);
 
@@ -246,6 +248,8 @@ static const struct assay_column side_list[] = {
 	ASSAY_COLUMN_NULL(struct assay_pair_side, max_rel_err, "max_rel_err"),
 	ASSAY_COLUMN(struct assay_pair_side, code_hash, "code_hash"),
 	ASSAY_COLUMN(struct assay_pair_side, log, "log"),
+	ASSAY_COLUMN(struct assay_pair_side, deviation.edges, "deviates"),
+	ASSAY_COLUMN(struct assay_pair_side, deviation.reason, "deviation"),
 };
 const struct assay_columns assay_store_side_columns = ASSAY_COLUMNS(side_list);
 

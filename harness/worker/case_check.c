@@ -126,6 +126,9 @@ struct assay_outcome assay_case_job_ask(struct assay_case_job *j, uint64_t i, do
 	if (!isfinite(check.max_rel_err))
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "the oracle calls it correct with an error of %g",
 					 check.max_rel_err);
+	j->asked = (struct assay_deviation){ .edges = check.deviates & ASSAY_EDGES };
+	snprintf(j->asked.reason, sizeof(j->asked.reason), "%s", j->asked.edges ? check.deviation.text : "");
+	assay_deviation_add(&j->deviation, &j->asked);
 	*max_rel_err = check.max_rel_err;
 	return assay_outcome_ok();
 }
@@ -134,6 +137,7 @@ struct assay_outcome assay_case_job_check(struct assay_case_job *j, uint64_t i, 
 {
 	char *accepted = j->accepted.digest[j->audit.other];
 	double *error = &j->accepted.max_rel_err[j->audit.other];
+	struct assay_deviation *deviation = &j->accepted.deviation[j->audit.other];
 	struct assay_digest result;
 	struct assay_outcome out;
 	char output[ASSAY_DIGEST_LEN + 1];
@@ -158,10 +162,13 @@ struct assay_outcome assay_case_job_check(struct assay_case_job *j, uint64_t i, 
 			accepted[0] = '\0';
 			return out;
 		}
+		*deviation = j->asked;
 	}
+	assay_deviation_add(&j->deviation, deviation);
 	*max_rel_err = *error;
 	digest[0] = '\0';
-	if (j->op->flags & ASSAY_OP_EXACT)
+	/* the bits that deviate are those of no other variant */
+	if (j->op->flags & ASSAY_OP_EXACT && !deviation->edges)
 		memcpy(digest, output, sizeof(output));
 	return assay_outcome_ok();
 }

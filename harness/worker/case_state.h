@@ -113,6 +113,8 @@ struct assay_case_job {
 	void *op_state;                     /* of copy 0, for the inputs of the case */
 	struct assay_digest *input_digests; /* one a copy */
 	struct assay_accepted accepted;
+	struct assay_deviation asked;     /* what the oracle said last */
+	struct assay_deviation deviation; /* of all outputs that were checked */
 	uint64_t *counters;
 
 	uintptr_t next_address; /* of the next arena in a fixed or drawn layout; 0: of the first */

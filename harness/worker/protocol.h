@@ -24,7 +24,7 @@
 #include "worker/thread_pool.h"
 
 #define ASSAY_PAGE_MAGIC   0x45474150u /* "PAGE" */
-#define ASSAY_PAGE_VERSION 10u
+#define ASSAY_PAGE_VERSION 11u
 #define ASSAY_PAGE_SAMPLES 4096
 #define ASSAY_PAGE_METRICS 96 /* of the op and of its device */
 #define ASSAY_PAGE_COUNTS  192
@@ -88,6 +88,7 @@ enum assay_common {
 struct assay_accepted {
 	char digest[2][ASSAY_DIGEST_LEN + 1]; /* "": none so far */
 	double max_rel_err[2];
+	struct assay_deviation deviation[2]; /* of these outputs */
 };
 
 /* What to measure; written before the worker is first asked for something. */
@@ -116,6 +117,7 @@ struct assay_worker_spec {
 	bool all_checks;        /* on other inputs, and once more from poison after the last sample */
 	bool other_late;        /* on other inputs not before the samples, where first calls tell of it, but behind */
 	bool audit;             /* calls between samples, on data that changes: see case_audit.h */
+	bool even_if_wrong;     /* a wrong output is told in `wrong` of the reply, and nothing else comes of it */
 	bool kept_memory; /* the file is that of pairs before; what variants prepare lies there, too, for each side */
 	struct assay_accepted accepted;
 	struct assay_cache_model cache_model;     /* of STEP */
@@ -203,6 +205,8 @@ struct assay_worker_reply {
 	/* VERIFY, RECHECK */
 	double max_rel_err;
 	char digest[ASSAY_DIGEST_LEN + 1];
+	char wrong[512];                  /* with even_if_wrong: why it is; "": it is right so far */
+	struct assay_deviation deviation; /* of all outputs that were checked so far */
 	struct assay_accepted accepted;
 	uint64_t call_parts; /* of a call, see assay_part(); 0: it has none */
 

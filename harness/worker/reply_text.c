@@ -11,6 +11,10 @@ static uint32_t at_most(uint32_t n, uint32_t most)
 void assay_reply_make_printable(struct assay_worker_reply *r)
 {
 	assay_printable_line(r->reason, sizeof(r->reason));
+	assay_printable_line(r->wrong, sizeof(r->wrong));
+	assay_printable_line(r->deviation.reason, sizeof(r->deviation.reason));
+	for (int i = 0; i < 2; i++)
+		assay_printable_line(r->accepted.deviation[i].reason, sizeof(r->accepted.deviation[i].reason));
 	assay_printable_line(r->output_name, sizeof(r->output_name));
 	for (uint32_t i = 0; i < at_most(r->n_metrics, ASSAY_PAGE_METRICS); i++)
 		assay_printable_line(r->metrics[i].tag, sizeof(r->metrics[i].tag));

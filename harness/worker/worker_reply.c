@@ -138,10 +138,21 @@ static int check_numbers(const struct assay_worker_reply *r, uint64_t longest_ns
 	return 0;
 }
 
+static int check_deviation(const char *name, const struct assay_deviation *d, struct assay_err *err)
+{
+	if (d->edges & ~(unsigned)ASSAY_EDGES)
+		return nonsense(err, "%s.edges 0x%x", name, d->edges);
+	if (!ends(d->reason, sizeof(d->reason)))
+		return nonsense(err, "%s.reason has no end", name);
+	return 0;
+}
+
 static int check_texts(const struct assay_worker_reply *r, struct assay_err *err)
 {
 	if (!ends(r->reason, sizeof(r->reason)))
 		return nonsense(err, "reason has no end");
+	if (!ends(r->wrong, sizeof(r->wrong)))
+		return nonsense(err, "wrong has no end");
 	if (!ends(r->output_name, sizeof(r->output_name)))
 		return nonsense(err, "output_name has no end");
 	if (!is_digest(r->code_hash))
@@ -151,6 +162,10 @@ static int check_texts(const struct assay_worker_reply *r, struct assay_err *err
 	for (int i = 0; i < 2; i++)
 		if (!is_digest(r->accepted.digest[i]))
 			return nonsense(err, "accepted.digest[%d] is no digest", i);
+	if (check_deviation("deviation", &r->deviation, err) ||
+	    check_deviation("accepted.deviation[0]", &r->accepted.deviation[0], err) ||
+	    check_deviation("accepted.deviation[1]", &r->accepted.deviation[1], err))
+		return ASSAY_EWORKER;
 	return 0;
 }
 

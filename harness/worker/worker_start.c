@@ -50,7 +50,8 @@ int assay_worker_spec_fill(struct assay_worker_spec *s, const struct assay_worke
 	s->few_copies = o->few_copies;
 	s->all_checks = o->all_checks;
 	s->other_late = o->other_late;
-	s->audit = o->audit;
+	s->audit = o->audit && !o->even_if_wrong;
+	s->even_if_wrong = o->even_if_wrong;
 	s->common = (uint32_t)o->common;
 	if (o->cache_model)
 		s->cache_model = *o->cache_model;

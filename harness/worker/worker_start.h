@@ -50,6 +50,7 @@ struct assay_worker_options {
 	bool all_checks;          /* see struct assay_worker_spec */
 	bool other_late;          /* likewise */
 	bool audit;               /* calls between samples that find out whether it computes, see case_audit.h */
+	bool even_if_wrong;       /* see struct assay_worker_spec */
 	enum assay_common common; /* of a pair of the same op and shape */
 	const struct assay_cache_model *cache_model; /* to be stepped: the caches, and the file that gets the counts */
 	const char *counts_path;

@@ -22,7 +22,7 @@ function widthFrac(c) {
 function doubts(c) {
 	if (!c.median_ns)
 		return '';
-	return [c.ci95_reached ? '' : 'few samples', c.converged ? '' : 'wide', c.steady ? '' : 'unsteady', c.slow_core ? 'slow core' : '',
+	return [c.deviates.length ? 'deviates on ' + c.deviates.join(', ') : '', c.ci95_reached ? '' : 'few samples', c.converged ? '' : 'wide', c.steady ? '' : 'unsteady', c.slow_core ? 'slow core' : '',
 		c.dropped_frac > 0 ? `${percent(c.dropped_frac)} dropped` : '', c.disturbed_frac > 0.5 ? 'disturbed' : ''].filter(Boolean).join(', ');
 }
 
@@ -108,7 +108,8 @@ function runCase(key) {
 		...Object.entries(c.counters).map(([name, e]) => ({rung: e.source, cells: [name, countText(e), countNote(e)]})),
 		...Object.entries(c.metrics).map(([tag, m]) => ({rung: m.source || 'time', cells: [tag, metricText(tag, m), metricNote(m)]})),
 	];
-	const output = c.correct == null ? 'not checked' : (c.correct ? 'right' : 'wrong') + (c.max_rel_err == null ? '' : `, worst relative error ${c.max_rel_err.toPrecision(3)}`);
+	const output = c.correct == null ? 'not checked' : (c.correct ? 'right' : 'wrong') + (c.max_rel_err == null ? '' : `, worst relative error ${c.max_rel_err.toPrecision(3)}`)
+		+ (c.deviates.length ? `; deviates on ${c.deviates.join(', ')}: ${c.deviation}` : '');
 	return [
 		element('p', null, badges.flatMap(b => [badge(b), ' ']), c.reason || ''),
 		c.median_ns ? facts([['Time', `${time(c.median_ns)}, ${c.ci95_reached ? '95 % interval' : 'range of all samples'} ${time(c.ci95_ns[0])} to ${time(c.ci95_ns[1])}`],

@@ -392,6 +392,9 @@ static inline void mini_check(struct mini_case *c)
 	if (!out.correct)
 		fail_msg("'%s/%s': tensor %s[%lld]: %s", c->op->name, c->variant->name, out.tensor ? out.tensor : "?",
 			 (long long)out.first_bad, out.reason.text);
+	/* the variants of this tree are held to all edges */
+	if (out.deviates)
+		fail_msg("'%s/%s': deviates: %s", c->op->name, c->variant->name, out.deviation.text);
 }
 
 /* report(), then the value of one metric; asserts that it was published. */

@@ -107,6 +107,8 @@ static inline void make_pair(struct assay_pair *p, unsigned i)
 		SET(side->digest, "%032u", i);
 		SET(side->code_hash, "%032u", 10 * i + k);
 		side->max_rel_err = k ? 1e-7 / 3 : -1;
+		side->deviation.edges = 2 * k;
+		SET(side->deviation.reason, "element %u of 'q'", k * i);
 		side->samples = make_samples(2 * p->n_blocks, 1000 * i + k);
 		side->n_metrics = 1 + k;
 		side->metrics = calloc(side->n_metrics, sizeof(*side->metrics));
@@ -183,6 +185,8 @@ static inline void same_pair(const struct assay_pair *a, const struct assay_pair
 		assert_string_equal(x->digest, y->digest);
 		assert_string_equal(x->code_hash, y->code_hash);
 		assert_memory_equal(&x->max_rel_err, &err, sizeof(err));
+		assert_int_equal(x->deviation.edges, y->deviation.edges);
+		assert_string_equal(x->deviation.reason, y->deviation.reason);
 		if (b->n_blocks)
 			assert_memory_equal(x->samples, y->samples, 2 * b->n_blocks * sizeof(*x->samples));
 		else

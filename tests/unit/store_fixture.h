@@ -16,8 +16,8 @@
 #include "store/store_db.h"
 
 /* Of the last migration, and of one that is not there. */
-#define VERSION_TEXT      "23"
-#define NEXT_VERSION_TEXT "24"
+#define VERSION_TEXT      "24"
+#define NEXT_VERSION_TEXT "25"
 
 struct fixture {
 	char folder[64];
@@ -249,6 +249,8 @@ static inline void assert_same_result(const struct assay_result *a, const struct
 	assert_int_equal(a->correct, b->correct);
 	assert_string_equal(a->digest, b->digest);
 	assert_true(a->max_rel_err == b->max_rel_err);
+	assert_int_equal(a->deviation.edges, b->deviation.edges);
+	assert_string_equal(a->deviation.reason, b->deviation.reason);
 	assert_string_equal(a->code_hash, b->code_hash);
 
 	assert_int_equal(a->n_samples, b->n_samples);

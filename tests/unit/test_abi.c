@@ -97,7 +97,9 @@ static const struct {
 	PIN(assay_problem, cost, 2824),
 	PIN(assay_problem, extra_bytes, 2904),
 	PIN_SIZE(assay_problem, 2912),
-	PIN_SIZE(assay_check, 288),
+	PIN(assay_check, deviates, 288), /* 1.7, which ends what 1.0 had */
+	PIN(assay_check, deviation, 296),
+	PIN_SIZE(assay_check, 552), /* 1.7 */
 	PIN_SIZE(assay_metric_def, 48),
 	PIN_SIZE(assay_reason, 256),
 	PIN(assay_device_ops, count, 16),

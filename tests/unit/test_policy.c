@@ -8,6 +8,7 @@
 
 static const char good[] = "alpha = \"0.5%\"\n"
 			   "max_dropped = 0.2\n"
+			   "require_edges = {\"matmul.*\", \"*t=all*\"}\n"
 			   "margin \"*\" { stored = \"12%\" }\n"
 			   "margin \"matmul.*\" { stored = \"5%\" }\n"
 			   "margin \"*t=all*\" { stored = \"20%\" }\n"
@@ -36,9 +37,9 @@ TEST(test_reads)
 		bool floor;
 		double limit;
 		unsigned line;
-	} limits[] = { { "kv_cache_hit_rate", true, 0.5, 8 },
-		       { "token_s", false, 2e-3, 9 },
-		       { "tokens_per_s", true, -1.0, 11 } };
+	} limits[] = { { "kv_cache_hit_rate", true, 0.5, 9 },
+		       { "token_s", false, 2e-3, 10 },
+		       { "tokens_per_s", true, -1.0, 12 } };
 	struct assay_policy p;
 	struct assay_err err = { 0 };
 	struct text_file t;
@@ -54,6 +55,7 @@ TEST(test_reads)
 		struct assay_case c = make_case(margins[i].op, "ref", margins[i].n, margins[i].threads, margins[i].all);
 
 		assert_true(assay_policy_margin(&p, &c) == margins[i].want);
+		assert_int_equal(assay_policy_requires_edges(&p, &c), strcmp(margins[i].op, "quantize.q8_0") != 0);
 	}
 	assert_int_equal(p.n_limits, N_OF(limits));
 	for (size_t i = 0; i < N_OF(limits); i++) {
@@ -117,6 +119,7 @@ TEST(test_defaults)
 	assert_true(p.alpha == 0.01);
 	assert_true(p.max_dropped_frac == 0.3);
 	assert_true(assay_policy_margin(&p, &c) == 0.1);
+	assert_false(assay_policy_requires_edges(&p, &c));
 	assay_policy_release(&p);
 	assert_int_equal(assay_policy_load(&p, "/nowhere.conf", NULL), ASSAY_ENOTFOUND);
 }
@@ -137,6 +140,8 @@ static const struct {
 	  "1: stored is 'ten', expected a share above 0 and up to 100 % such as \"1%\"" },
 	{ "margin \"*\" {\n\tstord = \"1%\" }", "2: no such option 'stord', did you mean 'stored'?" },
 	{ "margin \"*\" { }", "1: margin \"*\" sets nothing, expected stored = \"10%\" or paired = \"0.5%\"" },
+	{ "alpha = \"1%\"\nrequire_edges = {\"*\", \"\"}",
+	  "2: bad glob '', expected one over keys such as \"matmul.*\"" },
 	{ "margin \"\" { stored = \"1%\" }", "1: bad glob '', expected one over keys such as \"matmul.*\"" },
 	{ "margin { stored = \"1%\" }",
 	  "1: missing title for section 'margin', expected a name in quotes before the brace" },
@@ -145,8 +150,8 @@ static const struct {
 	{ "max_dropped = \"200%\"",
 	  "1: max_dropped is '200%', expected a share above 0 and up to 100 % such as \"1%\"" },
 	{ "alfa = 1", "1: no such option 'alfa', did you mean 'alpha'?" },
-	{ "floor \"*\" { }",
-	  "1: no such option 'floor', expected one of alpha, max_dropped, pass_alpha, budget, margin, limit, exact" },
+	{ "floor \"*\" { }", "1: no such option 'floor', expected one of alpha, max_dropped, pass_alpha, budget, "
+			     "require_edges, margin, limit, exact" },
 	{ "limit \"*\" { }", "1: limit \"*\" demands nothing, expected require = {\"metric >= number\"}" },
 	{ "limit \"*\" {\n\trequire = {\"a >= 1\",\n\"b > 1\"} }",
 	  "3: cannot read the requirement 'b > 1', expected \"metric >= number\", \"metric <= base + 2%\" or \"metric "

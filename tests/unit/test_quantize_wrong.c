@@ -21,6 +21,7 @@ TEST(test_wrong_elements_are_told_by_block_and_field)
 		uint8_t flip;
 		int64_t element;
 		const char *want;
+		uint32_t deviates; /* it is no error */
 	} rows[] = {
 		{ "quantize.q8_0",
 		  "n=96",
@@ -29,7 +30,8 @@ TEST(test_wrong_elements_are_told_by_block_and_field)
 		  2 * 34,
 		  0x87,
 		  68,
-		  "block 2, scale: got half 0x7e87, want 0x7e00; the input has a NaN, see op_quantize.h" },
+		  "block 2, scale: got half 0x7e87, want 0x7e00; the input has a NaN, see op_quantize.h",
+		  ASSAY_EDGE_NAN },
 		{ "quantize.q8_0",
 		  "n=96",
 		  { 70, -INFINITY },
@@ -37,7 +39,8 @@ TEST(test_wrong_elements_are_told_by_block_and_field)
 		  2 * 34 + 2 + 31,
 		  1,
 		  101,
-		  "block 2, code 31: got 1, want 0; the input has an infinity, see op_quantize.h" },
+		  "block 2, code 31: got 1, want 0; the input has an infinity, see op_quantize.h",
+		  ASSAY_EDGE_INFINITY },
 		{ "quantize.q8_0",
 		  "n=96",
 		  { 5, 127 },
@@ -45,7 +48,8 @@ TEST(test_wrong_elements_are_told_by_block_and_field)
 		  2 + 7,
 		  0xfe,
 		  9,
-		  "block 0, code 7: got -1, want 1; x * id is 1, see op_quantize.h" },
+		  "block 0, code 7: got -1, want 1; x * id is 1, see op_quantize.h",
+		  0 },
 		{ "quantize.tq2_0",
 		  "n=512",
 		  { 300, 2 },
@@ -53,7 +57,8 @@ TEST(test_wrong_elements_are_told_by_block_and_field)
 		  66 + 64,
 		  1,
 		  130,
-		  "block 1, scale: got half 0x4001, want 0x4000" },
+		  "block 1, scale: got half 0x4001, want 0x4000",
+		  0 },
 		{ "quantize.tq2_0",
 		  "n=512",
 		  { 300, 4 },
@@ -61,7 +66,8 @@ TEST(test_wrong_elements_are_told_by_block_and_field)
 		  66 + 32 + 3,
 		  0x10,
 		  101,
-		  "block 1, code 195: got 0, want 1; x * id is 0.25, see op_quantize.h" },
+		  "block 1, code 195: got 0, want 1; x * id is 0.25, see op_quantize.h",
+		  0 },
 		{ "quantize.i2_s",
 		  "n=256",
 		  { 0, NAN },
@@ -69,7 +75,8 @@ TEST(test_wrong_elements_are_told_by_block_and_field)
 		  0,
 		  1,
 		  0,
-		  "gamma: got nan (bits 7fc00001), want nan (bits 7fc00000); the input has a NaN, see op_quantize.h" },
+		  "gamma: got nan (bits 7fc00001), want nan (bits 7fc00000); the input has a NaN, see op_quantize.h",
+		  ASSAY_EDGE_NAN },
 		{ "quantize.i2_s",
 		  "n=256",
 		  { 0, 1 },
@@ -77,7 +84,8 @@ TEST(test_wrong_elements_are_told_by_block_and_field)
 		  32 + 5,
 		  0x10,
 		  37,
-		  "block 1, code 37: got 3, want 2; x * s is 1" },
+		  "block 1, code 37: got 3, want 2; x * s is 1",
+		  0 },
 		{ "quantize.i8_token",
 		  "tokens=3,dim=4",
 		  { 5, 2 },
@@ -85,7 +93,8 @@ TEST(test_wrong_elements_are_told_by_block_and_field)
 		  4,
 		  0x01,
 		  4,
-		  "token 1, code 0: got 65, want 64; x * s is 63.5" },
+		  "token 1, code 0: got 65, want 64; x * s is 63.5",
+		  0 },
 		{ "quantize.i8_token",
 		  "tokens=3,dim=4",
 		  { 9, NAN },
@@ -94,12 +103,71 @@ TEST(test_wrong_elements_are_told_by_block_and_field)
 		  1,
 		  2,
 		  "token 2: got nan (bits 7fc00001), want nan (bits 7fc00000); the input has a NaN, see "
-		  "op_quantize.h" },
+		  "op_quantize.h",
+		  ASSAY_EDGE_NAN },
+		/* ties: 0.5 is as near to 0 as to 1, and so it is after a rounding of x or the scale */
+		{ "quantize.q8_0",
+		  "n=32",
+		  { 5, 254 },
+		  ASSAY_QUANTIZE_Q,
+		  2 + 7,
+		  0x01,
+		  9,
+		  "block 0, code 7: got 0, want 1; x * id is 0.5, see op_quantize.h",
+		  ASSAY_EDGE_TIE },
+		{ "quantize.q8_0",
+		  "n=32",
+		  { 5, 254 },
+		  ASSAY_QUANTIZE_Q,
+		  2 + 7,
+		  0x03,
+		  9,
+		  "block 0, code 7: got 2, want 1; x * id is 0.5, see op_quantize.h",
+		  0 },
+		{ "quantize.q8_0",
+		  "n=32",
+		  { 5, 254.01f },
+		  ASSAY_QUANTIZE_Q,
+		  2 + 7,
+		  0x01,
+		  9,
+		  "block 0, code 7: got 1, want 0; x * id is 0.49998033, see op_quantize.h",
+		  0 },
+		{ "quantize.tq2_0",
+		  "n=256",
+		  { 5, 2 },
+		  ASSAY_QUANTIZE_Q,
+		  3,
+		  0x03,
+		  3,
+		  "block 0, code 3: got 1, want 2; x * id is 0.5, see op_quantize.h",
+		  ASSAY_EDGE_TIE },
+		/* a scale beyond the largest half */
+		{ "quantize.q8_0",
+		  "n=32",
+		  { 5, 1e30f },
+		  ASSAY_QUANTIZE_Q,
+		  0,
+		  0xff,
+		  0,
+		  "block 0, scale: got half 0x7cff, want 0x7c00",
+		  ASSAY_EDGE_INFINITY },
+		/* codes are right where the scale overflows */
+		{ "quantize.q8_0",
+		  "n=32",
+		  { 5, 1e30f },
+		  ASSAY_QUANTIZE_Q,
+		  2 + 5,
+		  0x01,
+		  7,
+		  "block 0, code 5: got 126, want 127; x * id is 127, see op_quantize.h",
+		  0 },
 	};
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		struct mini_case *c = mini_new(rows[i].op, "ref", rows[i].axes, NULL);
 		struct assay_check check;
+		char deviation[300];
 		float *x;
 
 		mini_fill(c);
@@ -111,9 +179,14 @@ TEST(test_wrong_elements_are_told_by_block_and_field)
 		mini_check(c);
 		((uint8_t *)c->tensors[rows[i].tensor].data)[rows[i].at] ^= rows[i].flip;
 		check = mini_try_check(c);
-		assert_int_equal(check.correct, 0);
-		assert_string_equal(check.reason.text, rows[i].want);
-		assert_int_equal(check.first_bad, rows[i].element);
+		assert_int_equal(check.correct, rows[i].deviates != 0);
+		assert_int_equal(check.deviates, rows[i].deviates);
+		snprintf(deviation, sizeof(deviation), "element %d of '%s': %s", (int)rows[i].element,
+			 c->tensors[rows[i].tensor].spec->name, rows[i].want);
+		assert_string_equal(rows[i].deviates ? check.deviation.text : check.reason.text,
+				    rows[i].deviates ? deviation : rows[i].want);
+		if (!rows[i].deviates)
+			assert_int_equal(check.first_bad, rows[i].element);
 		mini_free(c);
 	}
 }

@@ -139,6 +139,8 @@ TEST(nonsense_is_named)
 		ROW(numa_node, int32_t, INT32_MAX, "numa_node 2147483647"),
 		ROW(max_rel_err, double, NAN, "max_rel_err nan"),
 		ROW(accepted.max_rel_err[1], double, INFINITY, "accepted.max_rel_err[1] inf"),
+		ROW(deviation.edges, unsigned, 0x10, "deviation.edges 0x10"),
+		ROW(accepted.deviation[1].edges, unsigned, 0x80000000, "accepted.deviation[1].edges 0x80000000"),
 		ROW(code_hash, char, 'g', "code_hash is no digest"),
 		ROW(code_hash[9], char, '\0', "code_hash is no digest"),
 		ROW(code_hash[ASSAY_DIGEST_LEN], char, '0', "code_hash is no digest"),
@@ -192,8 +194,9 @@ TEST(every_text_has_an_end)
 	static const struct {
 		size_t at, bytes;
 		const char *name;
-	} rows[] = { TEXT(reason),        TEXT(output_name),     TEXT(metrics[1].tag),   TEXT(counts[1].name),
-		     TEXT(counts[1].how), TEXT(missing[0].name), TEXT(missing[0].reason) };
+	} rows[] = { TEXT(reason),           TEXT(output_name),     TEXT(metrics[1].tag),
+		     TEXT(counts[1].name),   TEXT(counts[1].how),   TEXT(wrong),
+		     TEXT(deviation.reason), TEXT(missing[0].name), TEXT(missing[0].reason) };
 	struct world *w = *state;
 
 	for (size_t i = 0; i < N_OF(rows); i++) {

@@ -23,7 +23,7 @@ extern "C" {
 
 #define ASSAY_PLUGIN_MAGIC 0x59415341u /* "ASAY" in a little-endian file */
 #define ASSAY_ABI_MAJOR    1
-#define ASSAY_ABI_MINOR    6
+#define ASSAY_ABI_MINOR    7
 
 #define ASSAY_MAX_TENSORS  32
 #define ASSAY_MAX_AXES     8
@@ -194,7 +194,19 @@ struct assay_tensor {
 	uint64_t reserved[3];
 };
 
-/* Verdict of assay_op.check over one set of outputs. */
+/*
+ * Since 1.7. Values on which a correct kernel of others may give another answer than the op defines: a kernel that
+ * does no more than deviate on them is measured, and a policy may refuse it (require_edges).
+ */
+enum assay_edge {
+	ASSAY_EDGE_NAN = 1u << 0,
+	ASSAY_EDGE_INFINITY = 1u << 1,  /* infinite inputs, or results beyond what their type holds */
+	ASSAY_EDGE_SUBNORMAL = 1u << 2, /* subnormal numbers, and reciprocals that overflow because of them */
+	ASSAY_EDGE_TIE = 1u << 3,       /* as near to two answers as rounding can tell, and the other one was given */
+	ASSAY_EDGES = 0xf,
+};
+
+/* Verdict of assay_op.check over one set of outputs. `correct` tells of all ordinary values. */
 struct assay_check {
 	uint32_t size;
 	int32_t correct;            /* 1 right, 0 wrong */
@@ -202,6 +214,11 @@ struct assay_check {
 	int64_t first_bad;          /* flat index of the first differing element, or -1 */
 	const char *tensor;         /* the output in which it lies, or NULL */
 	struct assay_reason reason; /* when wrong: "got 3, want 4" and the like */
+
+	/* since 1.7 */
+	uint32_t deviates; /* when correct: enum assay_edge, where the outputs are other ones than the op defines */
+	uint32_t reserved; /* 0 */
+	struct assay_reason deviation; /* of the first one */
 };
 
 /* A metric an op publishes itself. Generic ones (time, operations and bytes per second) come from the cost. */
