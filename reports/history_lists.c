@@ -62,14 +62,20 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 	assay_columns_print(&t, out);
 	assay_columns_release(&t);
 	if (h->n_points < h->least_points)
-		assay_text_addf(out, "\n%zu %s: changes of the level are found from %zu runs on\n", h->n_points,
+		assay_text_addf(out, "\n%zu %s: at least %zu are needed to find change points\n", h->n_points,
 				h->n_points == 1 ? "run" : "runs", h->least_points);
 	else
 		assay_text_addf(out, "\n%s\n",
-				!h->n_changes ? "no change of the level was found"
-					      : "changes of the level, candidates until --confirm confirms them:");
+				!h->n_changes ? "no change points found"
+					      : "change points, candidates until --confirm confirms them:");
 	for (size_t i = 0; i < h->n_changes; i++)
 		change_text(h, &h->changes[i], out);
+	if (h->n_points >= h->least_points && !h->least_level)
+		assay_text_addf(out, "%zu runs with as much noise are too few to show a change of any size\n",
+				h->n_points);
+	else if (h->n_points >= h->least_points)
+		assay_text_addf(out, "a level shorter than %zu runs is not reported: it could be noise\n",
+				h->least_level);
 }
 
 static json_t *point_json(const struct assay_trend_point *p)
@@ -111,8 +117,10 @@ static void write_json(const struct assay_report *r, const struct assay_emit_sty
 		json_array_append_new(points, point_json(&h->points[i]));
 	for (size_t i = 0; i < h->n_changes; i++)
 		json_array_append_new(changes, change_json(h, &h->changes[i]));
-	assay_json_print(json_pack("{s:i,s:o,s:o,s:o,s:o}", "schema", 1, "case", assay_json_text(h->key), "machine",
-				   assay_json_text(h->machine), "points", points, "changes", changes),
+	assay_json_print(json_pack("{s:i,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "case", assay_json_text(h->key), "machine",
+				   assay_json_text(h->machine), "points", points, "changes", changes,
+				   "least_level_runs",
+				   h->least_level ? json_integer((json_int_t)h->least_level) : json_null()),
 			 out);
 }
 

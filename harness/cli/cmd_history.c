@@ -85,8 +85,9 @@ static const struct assay_option options[] = {
 };
 static const struct assay_command_line line = {
 	.usage = "CASE",
-	.doc = "List the stored runs of a case on one machine, and where its level changed: between which commits, by "
-	       "how much, and how sure that is. A change is a candidate, because a stored series measures the machine "
+	.doc = "List the stored runs of a case on one machine, and its change points: between which commits the level "
+	       "changed, by how much, and how sure that is. A change is a candidate, because a stored series measures "
+	       "the machine "
 	       "as much as the code: 'assay compare' of both commits confirms it. What nearly all cases of the machine "
 	       "show together is marked as a change of the machine. CASE is a key, or a glob or part that only one key "
 	       "has.\v"
@@ -117,6 +118,7 @@ static int history(void *args, struct assay_watcher *w, int *status, struct assa
 								     .points = h.points,
 								     .n_points = h.n_points,
 								     .least_points = h.least_points,
+								     .least_level = h.least_level,
 								     .changes = h.changes,
 								     .n_changes = h.n_changes } },
 				a->csv        ? "csv"

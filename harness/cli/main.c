@@ -31,7 +31,7 @@ static const struct command {
 	{ "judge", "judge a stored comparison again, from its samples alone", assay_cmd_judge },
 	{ "certify", "how often this host's judge is wrong: known outcomes, by the hundred", assay_cmd_certify },
 	{ "plan", "what this host can promise in a given time", assay_cmd_plan },
-	{ "history", "the stored runs of a case, and where its level changed", assay_cmd_history },
+	{ "history", "the stored runs of a case, and its change points", assay_cmd_history },
 	{ "diff", "two stored runs or baselines side by side, or the variants of a run", assay_cmd_diff },
 	{ "import", "take results of other tools into the database", assay_cmd_import },
 	{ "export", "write a run or a comparison as a file for other programs", assay_cmd_export },

@@ -165,11 +165,8 @@ static bool visits(const double *x, size_t n, double mid, bool up)
 	return beyond && (double)n * pow((double)beyond / (double)n, (double)longest) < VISIT_ALPHA;
 }
 
-/*
- * Is the change at bound @i too small? Or was the level behind it there before, or that before it afterwards? Then
- * states of the machine take turns.
- */
-static bool is_none(struct assay_change_work *w, const struct assay_change_levels *l, size_t i, double least_frac)
+/* Was the level behind bound @i there before, or that before it afterwards? Then states of the machine take turns. */
+static bool is_none(struct assay_change_work *w, const struct assay_change_levels *l, size_t i)
 {
 	const size_t from = l->bound[i - 1], at = l->bound[i], to = l->bound[i + 1];
 	const double *x = w->s->x;
@@ -177,13 +174,11 @@ static bool is_none(struct assay_change_work *w, const struct assay_change_level
 	double before = assay_change_level_median(w, l, i - 1, &unused);
 	double after = assay_change_level_median(w, l, i, &unused), mid = sqrt(before * after);
 
-	return fabs(log(after / before)) < log1p(least_frac) || visits(x + from, at - from, mid, after > before) ||
-	       visits(x + at, to - at, mid, after < before);
+	return visits(x + from, at - from, mid, after > before) || visits(x + at, to - at, mid, after < before);
 }
 
 /* The bound that is least of a change, or 0. */
-static size_t weakest(struct assay_change_work *w, const struct assay_change_levels *l, double least_z,
-		      double least_frac)
+static size_t weakest(struct assay_change_work *w, const struct assay_change_levels *l, double least_z)
 {
 	size_t found = 0;
 
@@ -191,12 +186,12 @@ static size_t weakest(struct assay_change_work *w, const struct assay_change_lev
 		if (l->z[i] < least_z && (!found || l->z[i] < l->z[found]))
 			found = i;
 	for (size_t i = 1; i < l->n && !found; i++)
-		if (is_none(w, l, i, least_frac))
+		if (is_none(w, l, i))
 			found = i;
 	return found;
 }
 
-void assay_change_settle(struct assay_change_work *w, struct assay_change_levels *l, double least_z, double least_frac)
+void assay_change_settle(struct assay_change_work *w, struct assay_change_levels *l, double least_z)
 {
 	size_t drop;
 
@@ -208,7 +203,7 @@ void assay_change_settle(struct assay_change_work *w, struct assay_change_levels
 			for (size_t i = 1; i < l->n; i++)
 				moved |= settle(w, l, i);
 		}
-		drop = weakest(w, l, least_z, least_frac);
+		drop = weakest(w, l, least_z);
 		if (drop) {
 			memmove(&l->bound[drop], &l->bound[drop + 1], (l->n - drop) * sizeof(*l->bound));
 			l->n--;

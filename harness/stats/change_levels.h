@@ -20,7 +20,7 @@ void assay_change_choose(const struct assay_change_work *w, struct assay_change_
 /* Bounds inside of levels, as long as there are any; at first that is the whole series. */
 void assay_change_divide(struct assay_change_work *w, struct assay_change_levels *l, double least_z);
 /* Bounds move to their best places, and go one by one where they are no changes there. w->cells as above. */
-void assay_change_settle(struct assay_change_work *w, struct assay_change_levels *l, double least_z, double least_frac);
+void assay_change_settle(struct assay_change_work *w, struct assay_change_levels *l, double least_z);
 double assay_change_level_median(struct assay_change_work *w, const struct assay_change_levels *l, size_t level,
 				 struct assay_interval *ci);
 

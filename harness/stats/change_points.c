@@ -13,6 +13,8 @@
 /* Autocorrelations that are estimated: more see longer states of a machine, and take a change for one. */
 #define MOST_LAGS      5
 #define POINTS_PER_LAG 20
+/* Levels that come back: a regression and its fix bring back one. */
+#define MOST_RETURNS 2
 /* Of so many points at the end. */
 #define OF_LATE 2000
 
@@ -31,7 +33,7 @@ void assay_change_points_init(struct assay_change_points *s, size_t least_run)
 {
 	size_t half;
 
-	*s = (struct assay_change_points){ 0 };
+	*s = (struct assay_change_points){ .inflated = 1 };
 	s->least_run = level_length(least_run);
 	half = s->least_run;
 	for (size_t i = 0; i < ASSAY_CHANGE_LAYERS; i++) {
@@ -125,7 +127,8 @@ static double inflation(struct assay_change_work *w, const struct assay_change_l
 	apart = mean_square(w->in_time, l, from, lags + 1);
 	for (size_t k = 1; k <= lags && apart > 0; k++)
 		sum += 2 * (1 - mean_square(w->in_time, l, from, k) / apart);
-	return sqrt(fmax(sum, 1));
+	/* less half of their standard error in a random order, else chance would raise the threshold of every other series */
+	return sqrt(fmax(sum - sqrt((double)lags / (double)(n - from)), 1));
 }
 
 static struct assay_change change_at(struct assay_change_work *w, const struct assay_change_levels *l, size_t i,
@@ -161,27 +164,87 @@ static double least_z(const struct assay_change_points *s, double alpha, double 
 	return hi * inflated;
 }
 
+/* Bounds that show a change of at least @least, beside those that are known. */
+static void add_levels(struct assay_change_work *w, struct assay_change_levels *l, double least)
+{
+	assay_change_choose(w, l, least);
+	assay_change_divide(w, l, least);
+	assay_change_settle(w, l, least);
+}
+
+/* Do levels come back more often than a fix brings one back? Then they are states of the machine. */
+static bool take_turns(struct assay_change_work *w, const struct assay_change_levels *l)
+{
+	unsigned returns = 0;
+
+	for (size_t i = 2; i < l->n; i++) {
+		struct assay_interval unused;
+		double before = log(assay_change_level_median(w, l, i - 2, &unused));
+		double between = log(assay_change_level_median(w, l, i - 1, &unused));
+		double after = log(assay_change_level_median(w, l, i, &unused));
+
+		returns += fabs(after - before) < fabs(after - between) / 2;
+	}
+	return returns > MOST_RETURNS;
+}
+
 /*
- * Changes that are not known look like something that neighbours have in common. So those that stand out nevertheless
- * are taken out first.
+ * A change that is not known looks like something that neighbours have in common, and what they have in common looks
+ * like changes. So the search begins with all levels that a series in random order would not show, and those go that
+ * do not stand out of what neighbours share on them. Where levels take turns it begins with none.
  */
-static double find_levels(struct assay_change_work *w, struct assay_change_levels *l, double alpha, double least_frac)
+static double find_levels(struct assay_change_work *w, struct assay_change_levels *l, double alpha)
 {
 	double inflated;
 	size_t known;
 
 	assay_change_levels_fill(w, l);
+	add_levels(w, l, least_z(w->s, alpha, 1));
+	if (take_turns(w, l)) {
+		l->n = 1;
+		l->bound[1] = w->s->n;
+		assay_change_levels_fill(w, l);
+	}
 	do {
-		double least;
-
 		known = l->n;
 		inflated = inflation(w, l);
-		least = least_z(w->s, alpha, inflated);
-		assay_change_choose(w, l, least);
-		assay_change_divide(w, l, least);
-		assay_change_settle(w, l, least, least_frac);
+		assay_change_settle(w, l, least_z(w->s, alpha, inflated));
+	} while (l->n < known);
+	do {
+		known = l->n;
+		inflated = inflation(w, l);
+		add_levels(w, l, least_z(w->s, alpha, inflated));
 	} while (l->n > known);
 	return inflated;
+}
+
+/* The z of a level of @m points at an end of @n, none of which reaches into the others. */
+static double clearest(struct assay_change_work *w, size_t n, size_t m)
+{
+	double sum = 0, squares = 0;
+
+	assay_change_scores(w, n);
+	for (size_t i = 0; i < n; i++)
+		squares += w->scores[i] * w->scores[i];
+	for (size_t i = 0; i < m; i++)
+		sum += w->scores[n - 1 - i];
+	return assay_change_normal(sum * sum / ((double)m * (double)(n - m)) * (double)n / squares, n);
+}
+
+size_t assay_change_points_shortest(const struct assay_change_points *s, double alpha)
+{
+	struct assay_change_work w = { .s = NULL };
+	size_t found = 0;
+	double least;
+
+	if (s->n < 2 * s->least_run || !(w.scores = malloc(s->n * sizeof(*w.scores))))
+		return 0;
+	least = least_z(s, alpha > 0 ? alpha : ASSAY_CHANGE_POINTS_ALPHA, s->inflated);
+	for (size_t m = s->least_run; m <= s->n / 2 && !found; m++)
+		if (clearest(&w, s->n, m) >= least)
+			found = m;
+	free(w.scores);
+	return found;
 }
 
 static int find(struct assay_change_work *w, struct assay_change_levels *l, const struct assay_change_rule *rule,
@@ -195,12 +258,16 @@ static int find(struct assay_change_work *w, struct assay_change_levels *l, cons
 		rc = assay_change_complete(w);
 	if (rc)
 		return rc;
-	inflated = find_levels(w, l, alpha, least);
+	inflated = w->s->inflated = find_levels(w, l, alpha);
 	*out = calloc(l->n, sizeof(**out));
 	if (!*out)
 		return ASSAY_ENOMEM;
-	for (size_t i = 1; i < l->n; i++)
-		(*out)[(*n)++] = change_at(w, l, i, inflated);
+	for (size_t i = 1; i < l->n; i++) {
+		struct assay_change c = change_at(w, l, i, inflated);
+
+		if (fabs(log(c.ratio)) >= log1p(least))
+			(*out)[(*n)++] = c;
+	}
 	return 0;
 }
 

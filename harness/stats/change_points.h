@@ -7,7 +7,7 @@
  * spikes nor the shape of the noise matter: whatever the values, a series in random order shows a change with
  * probability @alpha at most. The intervals are those of seeded binary segmentation (Kovács, Bühlmann, Li and Munk,
  * Biometrika 2023); the narrowest that shows a change names it (Baranowski, Chen and Fryzlewicz, JRSS B 2019). What
- * neighbours have in common makes a change harder to show: the autocorrelation of the series is estimated.
+ * neighbours have in common makes a change harder to show: the autocorrelation is estimated within the levels.
  * harness/stats/README.md has the error rates.
  */
 #ifndef ASSAY_STATS_CHANGE_POINTS_H
@@ -23,10 +23,13 @@
 /* All-zero has the defaults above. */
 struct assay_change_rule {
 	double alpha;      /* probability of any change in a series without one */
-	double least_frac; /* smaller changes of the level are left out; below 0: none is */
+	double least_frac; /* smaller changes of the level are found, and left out of the answer; below 0: none is */
 };
 
-/* From @at on, the level is @ratio times what it was from @from on; at @to the next change follows, or the end. */
+/*
+ * From @at on, the level is @ratio times what it was from @from on; at @to the next change follows, or the end. The
+ * changes next to it may be among those that are left out as too small.
+ */
 struct assay_change {
 	size_t from, at, to;
 	double ratio;             /* of the medians */
@@ -38,6 +41,11 @@ struct assay_change {
 void assay_change_points_init(struct assay_change_points *s, size_t least_run);
 /* Points of the shortest series in which a change can be found. */
 size_t assay_change_points_least(size_t least_run);
+/*
+ * After a search: how many points a level must have at the end of the series to be found at @alpha (0: the default),
+ * even where none of them reaches into the level before; 0: the series is too short for any.
+ */
+size_t assay_change_points_shortest(const struct assay_change_points *s, double alpha);
 void assay_change_points_release(struct assay_change_points *s);
 
 /* Append @n values, which are positive and finite (ASSAY_EUSAGE). On an error the series is as before. */

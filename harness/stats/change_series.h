@@ -21,6 +21,7 @@ struct assay_change_layer {
 /* A series. Its members are its own. */
 struct assay_change_points {
 	size_t least_run;
+	double inflated; /* how much less its points tell than as many in random order, as the last search found */
 	double *x;
 	size_t n, n_ranked; /* points, and those that @order knows */
 	uint32_t *order;    /* points by value */

@@ -97,11 +97,8 @@ void assay_change_scores(struct assay_change_work *w, size_t n)
 		w->scores[n / 2] = 0;
 }
 
-/*
- * The normal deviate that is as rare as a correlation whose square is @r2, between @n scores in random order and the
- * side that they are on: Student's t of n - 2 degrees of freedom (Pitman 1937), as Wallace approximates it (1959).
- */
-static double normal_of(double r2, size_t n)
+/* Student's t of n - 2 degrees of freedom (Pitman 1937), as Wallace approximates it (1959). */
+double assay_change_normal(double r2, size_t n)
 {
 	double df = (double)(n - 2);
 
@@ -129,7 +126,8 @@ struct assay_change_split assay_change_best_split(struct assay_change_work *w, c
 			best = k;
 		}
 	}
-	return (struct assay_change_split){ (uint32_t)(start + best), (float)normal_of(most * (double)n / squares, n) };
+	return (struct assay_change_split){ (uint32_t)(start + best),
+					    (float)assay_change_normal(most * (double)n / squares, n) };
 }
 
 void assay_change_merge(const struct assay_change_work *w, const uint32_t *a, size_t n, const uint32_t *b, size_t m,

@@ -23,6 +23,11 @@ int assay_change_rank(struct assay_change_points *s);
 /* Normal scores of @n ranks into w->scores. */
 void assay_change_scores(struct assay_change_work *w, size_t n);
 /*
+ * The normal deviate that is as rare as a correlation whose square is @r2, between @n scores in random order and the
+ * side that they are on.
+ */
+double assay_change_normal(double r2, size_t n);
+/*
  * Of the @n points from @start on, which @list has by value. z is the greatest standardised difference of the scores of
  * both sides, as in a random order.
  */

@@ -27,7 +27,7 @@ load helpers
 	run --separate-stderr "$ASSAY" history dequantize --csv
 	[ "$status" = 0 ] && [ "${#lines[@]}" = 2 ] && [[ ${lines[1]} == 1,*,,,, ]]
 	run --separate-stderr "$ASSAY" history dequantize
-	[ "$status" = 0 ] && [[ $output == *"1 run: changes of the level are found from 10 runs on"* ]]
+	[ "$status" = 0 ] && [[ $output == *"1 run: at least 10 are needed to find change points"* ]]
 	fails 2 "no stored case matches 'zzz'" history zzz
 	fails 2 "did you mean 'quantize.q8_0/ref/n=4096/t=all/warm'?" history quantize.q8_0/rfe/n=4096/t=all/warm
 	fails 2 "3 stored cases match 'q8_0'" history q8_0
@@ -96,4 +96,23 @@ of() {
 	jq -e '.changes[0] | .confirmed == true and .comparison == 1' <<<"$output"
 	of
 	[[ $output == *"  confirmed: compared, REGRESSED: "* ]]
+}
+
+@test "steps beyond doubt are reported at the default alpha, and how long a level must be to be seen" {
+	series=$BATS_TEST_TMPDIR/series.json
+	# runs:milliseconds ..., with noise of 0.3 %
+	for spec in "40:100 25:115 40:100" "20:100 50:88" "20:100 50:88 25:106" "30:100"; do
+		tr ' ' '\n' <<<"$spec" | awk -F: '{ if (!s) s = 7; for (i = 0; i < $1; i++) {
+			u = 0; for (q = 0; q < 12; q++) { s = (s * 16807) % 2147483647; u += s / 2147483647 }
+			v = $2 * 1e6 * (1 + (u - 6) * 0.003)
+			printf "{\"build_commit\":\"c%03d\",\"n_prompt\":1,\"n_gen\":0,\"test_time\":\"2024-%02d-%02dT00:00:00Z\",\"samples_ns\":[%d,%d]}\n",
+				d, 1 + int(d / 28), 1 + d % 28, v, v * 1.0001; d++ } }' >"$series"
+		rm -f s.db
+		"$ASSAY" import llama-bench "$series" --machine m --db s.db >/dev/null
+		run -0 "$ASSAY" history pp --db s.db --json
+		jq -e --arg spec "$spec" '(.changes | map(.runs_before)) == ($spec | split(" ") | map(split(":")[0] | tonumber))[:-1]
+			and all(.changes[]; .p < 0.001) and .least_level_runs >= 5' <<<"$output"
+	done
+	run -0 "$ASSAY" history pp --db s.db
+	[[ $output == *"no change points found"*"a level shorter than "*" runs is not reported: it could be noise"* ]]
 }

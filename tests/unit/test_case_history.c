@@ -55,6 +55,7 @@ static char *emit(const struct assay_case_history *h, const char *format)
 						     .points = h->points,
 						     .n_points = h->n_points,
 						     .least_points = h->least_points,
+						     .least_level = h->least_level,
 						     .changes = h->changes,
 						     .n_changes = h->n_changes } };
 	struct assay_text out = { 0 };

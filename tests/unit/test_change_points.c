@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "draws.h"
 #include "stats/change_points.h"
+#include "tigerbeetle_series.h"
 
 #define MOST 400
 
@@ -97,6 +98,89 @@ TEST(several_steps_are_told_apart)
 		assert_true(fabs(f.v[i].ratio / (levels[i + 1].level / levels[i].level) - 1) < 0.01);
 	}
 	free(f.v);
+}
+
+/* Steps beyond doubt are found at the default alpha, though before they are known they look like autocorrelation. */
+TEST(undiscovered_steps_do_not_hide_each_other)
+{
+	static const struct {
+		size_t n[3];
+		double level[3];
+	} series[] = {
+		{ { 40, 25, 40 }, { 100, 115, 100 } },
+		{ { 20, 50, 0 }, { 100, 88, 0 } },
+		{ { 20, 50, 25 }, { 100, 88, 106 } },
+	};
+
+	for (size_t k = 0; k < N_OF(series); k++) {
+		size_t n = 0, steps = 0;
+		struct found f;
+		double x[MOST];
+
+		for (size_t i = 0; i < 3 && series[k].n[i]; i++) {
+			fill(x + n, series[k].n[i], series[k].level[i], 0.003, 60 + 3 * k + i);
+			n += series[k].n[i];
+			steps += i > 0;
+		}
+		f = find_all(x, n, 0, &by_default);
+		assert_int_equal(f.n, steps);
+		for (size_t i = 0, at = 0; i < f.n; i++) {
+			at += series[k].n[i];
+			assert_int_equal(f.v[i].at, at);
+			assert_true(f.v[i].p < 0.001);
+		}
+		free(f.v);
+	}
+}
+
+/* All clear changes, and of those of 5 % and more just the two that its publishers name. */
+TEST(a_published_series_has_its_known_changes)
+{
+	const size_t n = N_OF(tigerbeetle_series);
+	struct found f = find_all(tigerbeetle_series, n, 0, &by_default);
+	unsigned known = 0;
+
+	for (size_t i = 0; i < f.n; i++) {
+		known += f.v[i].at == 15 || f.v[i].at == 71;
+		assert_true(f.v[i].p <= ASSAY_CHANGE_POINTS_ALPHA);
+	}
+	assert_int_equal(known, 2);
+	free(f.v);
+	f = find_all(tigerbeetle_series, n, 0, &(struct assay_change_rule){ .least_frac = 0.05 });
+	assert_int_equal(f.n, 2);
+	assert_int_equal(f.v[0].at, 15);
+	assert_int_equal(f.v[1].at, 71);
+	free(f.v);
+}
+
+/* Of a level that is not found though it lies far apart it is said that it is too short. */
+TEST(the_shortest_level_is_known)
+{
+	unsigned found = 0, too_short = 0;
+
+	for (size_t n = 10; n <= 100; n += 6) {
+		for (size_t m = 5; m <= 9 && m <= n / 2; m++) {
+			struct assay_change_points s;
+			struct found f;
+			size_t shortest;
+			double x[100];
+
+			fill(x, n, 1000, 0.003, n);
+			for (size_t i = n - m; i < n; i++)
+				x[i] *= 2;
+			assay_change_points_init(&s, 0);
+			assert_int_equal(assay_change_points_add(&s, x, n), 0);
+			f = find_in(&s, &by_default);
+			shortest = assay_change_points_shortest(&s, 0);
+			if (!f.n)
+				assert_true(!shortest || shortest > m);
+			found += f.n > 0 && shortest > 0;
+			too_short += !f.n;
+			free(f.v);
+			assay_change_points_release(&s);
+		}
+	}
+	assert_true(found > 0 && too_short > 0);
 }
 
 /* Whatever the number of points, a step is seen when sixteen came after it. */
