@@ -6,6 +6,12 @@
 #include "reports/json_parts.h"
 #include "reports/text_parts.h"
 
+/* A ratio without an interval is not shown: nobody knows how far it may be off. */
+static bool has_interval(double ratio, double lo, double hi)
+{
+	return isfinite(ratio) && isfinite(lo) && isfinite(hi);
+}
+
 static void add_change(struct assay_text *out, double ratio, double lo, double hi)
 {
 	assay_text_addf(out, "%+.2f %% (%+.2f to %+.2f %%)", 100 * (ratio - 1), 100 * (lo - 1), 100 * (hi - 1));
@@ -15,7 +21,8 @@ static void add_change(struct assay_text *out, double ratio, double lo, double h
 static void write_text(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
 {
 	const struct assay_bisect_report *b = r->bisection;
-	bool whole = isfinite(b->whole_ratio);
+	bool whole = has_interval(b->whole_ratio, b->whole_ci_lo, b->whole_ci_hi);
+	bool placed = b->end == ASSAY_BISECT_FOUND || b->end == ASSAY_BISECT_RANGE;
 
 	assay_text_addf(out, "%s\n", b->key);
 	if (b->end == ASSAY_BISECT_FOUND)
@@ -23,7 +30,7 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 				assay_paint(style, ASSAY_RESET), b->subject);
 	else
 		assay_text_addf(out, "no single commit: %s\n", b->reason);
-	if (b->end == ASSAY_BISECT_FOUND || b->end == ASSAY_BISECT_RANGE) {
+	if (placed && has_interval(b->ratio, b->ci_lo, b->ci_hi)) {
 		add_change(out, b->ratio, b->ci_lo, b->ci_hi);
 		assay_text_addf(out, " against %.12s; ", b->before);
 	}

@@ -108,7 +108,7 @@ static void look_ahead(struct view *v)
 			continue;
 		if (strlen(c->key) > longest)
 			longest = strlen(c->key);
-		if (!isfinite(c->ratio))
+		if (!assay_gate_words_has_change(c))
 			continue;
 		v->numbers = true;
 		v->variants |= c->base_variant[0] != '\0';
@@ -139,7 +139,7 @@ static void add_key_below(struct view *v, const struct assay_gate_case *c)
 {
 	char line[ASSAY_KEY_MAX + 32];
 
-	if (v->evidence && isfinite(c->ratio))
+	if (v->evidence && assay_gate_words_has_change(c))
 		snprintf(line, sizeof(line), "%s (%s)", c->key, assay_evidence_name(c->evidence));
 	else
 		snprintf(line, sizeof(line), "%s", c->key);

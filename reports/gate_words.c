@@ -54,13 +54,21 @@ static void change_or_speedup(const struct assay_gate_case *c, double ratio, cha
 		assay_gate_words_change(ratio, c->evidence == ASSAY_EVIDENCE_PAIRED, buf, size);
 }
 
+bool assay_gate_words_has_change(const struct assay_gate_case *c)
+{
+	const bool of_time = c->evidence == ASSAY_EVIDENCE_PAIRED || c->evidence == ASSAY_EVIDENCE_STORED;
+
+	return isfinite(c->ratio) && (!of_time || (isfinite(c->ci_lo) && isfinite(c->ci_hi)));
+}
+
 void assay_gate_words_of(const struct assay_gate_case *c, struct assay_gate_words *out)
 {
 	const bool turned = c->base_variant[0];
 	char lo[32], hi[32];
 
 	memset(out, 0, sizeof(*out));
-	change_or_speedup(c, c->ratio, out->change, sizeof(out->change));
+	if (assay_gate_words_has_change(c))
+		change_or_speedup(c, c->ratio, out->change, sizeof(out->change));
 	/* a count differs or does not, however little */
 	if (c->evidence == ASSAY_EVIDENCE_EXACT && c->ratio != 1 && fabs(c->ratio - 1) < 0.001)
 		snprintf(out->change, sizeof(out->change), "%+.3f %%", 100 * (c->ratio - 1));
@@ -205,7 +213,7 @@ static void speedup_text(const struct assay_gate_report *r, char *buf, size_t si
 	for (size_t i = 0; i < r->n_cases; i++) {
 		const struct assay_gate_case *c = &r->cases[i];
 
-		if (!c->base_variant[0] || !(c->ratio > 0))
+		if (!c->base_variant[0] || !assay_gate_words_has_change(c))
 			continue;
 		only = c;
 		n++;

@@ -20,6 +20,8 @@ struct assay_gate_words {
 	char pairs[24];
 };
 
+/* Is the change of @c one to show? That of a time has an interval, or nobody knows how far it may be off. */
+bool assay_gate_words_has_change(const struct assay_gate_case *c);
 void assay_gate_words_of(const struct assay_gate_case *c, struct assay_gate_words *out);
 /* The change alone. Lock-step pairs resolve hundredths of a percent, all else shows tenths. */
 void assay_gate_words_change(double ratio, bool fine, char *buf, size_t size);

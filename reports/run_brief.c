@@ -121,15 +121,23 @@ static void add_head(struct view *v)
 	assay_columns_row(&v->table, p);
 }
 
+/* With its interval, or nothing: a ratio may be off by any factor where one of both times is. */
 static void faster_text(const struct view *v, const struct assay_result *best, char *buf, size_t size)
 {
 	const struct assay_result *reference = reference_of(v, best);
-	double times = reference ? reference->median_ns / best->median_ns : NAN;
-	int decimals = times < 9.95 ? 2 : times < 99.5 ? 1 : 0;
+	struct assay_time_ratio r;
+	double half;
+	int decimals;
 
 	buf[0] = '\0';
-	if (isfinite(times))
-		snprintf(buf, size, v->style->utf8 ? "×%.*f" : "%.*fx", decimals, times);
+	if (reference == best)
+		snprintf(buf, size, v->style->utf8 ? "×1.00" : "1.00x");
+	if (!reference || reference == best || !assay_summary_ratio(reference, best, &r))
+		return;
+	half = fmax(r.ci.hi / r.times, r.times / r.ci.lo) - 1;
+	decimals = r.times < 9.95 ? 2 : r.times < 99.5 ? 1 : 0;
+	snprintf(buf, size, v->style->utf8 ? "×%.*f ±%.*f %%" : "%.*fx +-%.*f %%", decimals, r.times,
+		 half < 0.0995 ? 1 : 0, 100 * half);
 }
 
 static void add_best(struct view *v, const struct assay_result *best, const char *name, const char *tag)
@@ -243,7 +251,7 @@ static void look_ahead(struct view *v)
 	for (size_t i = 0; i < run->n_results; i++) {
 		const struct assay_result *r = &run->results[i];
 
-		v->faster |= assay_run_cells_measured(r) && reference_of(v, r);
+		v->faster |= assay_run_cells_measured(r) && reference_of(v, r) != NULL;
 		v->rate |= assay_run_cells_measured(r) &&
 			   assay_run_cells_rate_metric(r, assay_run_cells_rate_tag(run, r->c.op));
 		v->roof |= assay_result_metric(r, "roof_frac") != NULL;
@@ -275,7 +283,9 @@ static void add_legend(const struct view *v, struct assay_text *out)
 
 	assay_text_add(out, assay_paint(v->style, ASSAY_DIM));
 	if (v->faster)
-		legend_line(v, "vs ref", "speed against the reference variant on as many threads", out);
+		legend_line(v, "vs ref",
+			    "speed against the reference variant on as many threads; empty where a time was disturbed",
+			    out);
 	if (v->roof)
 		legend_line(v, "roof", "share of the bandwidth (l1 to dram) or arithmetic that bounds the case", out);
 	assay_run_cells_no_roof(v->r->run, text, sizeof(text));

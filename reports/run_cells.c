@@ -36,6 +36,7 @@ void assay_run_cells_shape(const struct assay_run *run, const struct assay_case 
 struct assay_run_against assay_run_cells_against(const struct assay_run *run, const struct assay_result *r)
 {
 	const struct assay_result *best = r, *reference = NULL, *other;
+	struct assay_time_ratio times;
 
 	for (size_t i = 0; i < run->n_results && assay_run_cells_measured(r); i++) {
 		const struct assay_result *o = &run->results[i];
@@ -49,23 +50,27 @@ struct assay_run_against assay_run_cells_against(const struct assay_run *run, co
 			reference = o;
 	}
 	other = best != r ? best : reference;
-	return (struct assay_run_against){ other, other ? r->median_ns / other->median_ns : NAN };
+	return other && assay_summary_ratio(r, other, &times)
+		       ? (struct assay_run_against){ other, times }
+		       : (struct assay_run_against){ NULL, { NAN, { NAN, NAN } } };
 }
 
 void assay_run_cells_against_text(const struct assay_run *run, const struct assay_result *r, char *buf, size_t size)
 {
 	const struct assay_run_against a = assay_run_cells_against(run, r);
-	const double times = a.times > 1 ? a.times : 1 / a.times;
+	const bool slower = a.times.times > 1;
+	const double times = slower ? a.times.times : 1 / a.times.times;
+	const double lo = slower ? a.times.ci.lo : 1 / a.times.ci.hi, hi = slower ? a.times.ci.hi : 1 / a.times.ci.lo;
+	const int decimals = times < 9.95 ? 2 : times < 99.5 ? 1 : 0;
 
 	buf[0] = '\0';
-	if (a.other && times < 1.005)
+	if (!a.other)
+		return;
+	if (times < 1.005)
 		snprintf(buf, size, "as fast as %s", a.other->c.variant);
-	else if (a.other)
-		snprintf(buf, size, "%.*fx %s than %s",
-			 times < 9.95   ? 2
-			 : times < 99.5 ? 1
-					: 0,
-			 times, a.times > 1 ? "slower" : "faster", a.other->c.variant);
+	else
+		snprintf(buf, size, "%.*fx %s than %s (%.*fx to %.*fx)", decimals, times, slower ? "slower" : "faster",
+			 a.other->c.variant, decimals, lo, decimals, hi);
 }
 
 /* "kv_hit_frac" → "kv hit": the unit stands with the number. */

@@ -68,13 +68,14 @@ static json_t *roof_json(const struct assay_result_roof *roof)
 			 "name", assay_json_text(roof->name), "in_turn", in_turn);
 }
 
-/* Of what a time is held against: null where no other variant was measured. */
+/* Of what a time is held against: null where no other variant was measured, or the ratio has no interval. */
 static json_t *against_json(const struct assay_run_against *a)
 {
 	if (!a->other)
 		return json_null();
-	return json_pack("{s:o,s:o}", "variant", assay_json_text(a->other->c.variant), "speedup",
-			 assay_json_number(1 / a->times));
+	return json_pack("{s:o,s:o,s:[o,o]}", "variant", assay_json_text(a->other->c.variant), "speedup",
+			 assay_json_number(1 / a->times.times), "speedup_ci", assay_json_number(1 / a->times.ci.hi),
+			 assay_json_number(1 / a->times.ci.lo));
 }
 
 static json_t *deviates_json(const struct assay_deviation *d)

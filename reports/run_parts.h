@@ -3,6 +3,7 @@
 #ifndef ASSAY_REPORTS_RUN_PARTS_H
 #define ASSAY_REPORTS_RUN_PARTS_H
 
+#include "model/summary.h"
 #include "reports/emitter.h"
 
 #define ASSAY_SHAPE_MAX (ASSAY_MAX_AXES * 2 * ASSAY_NAME_MAX)
@@ -16,11 +17,11 @@ void assay_run_cells_shape(const struct assay_run *run, const struct assay_case 
 
 /* What a time is held against: the fastest variant on as many threads; of that one itself the reference variant. */
 struct assay_run_against {
-	const struct assay_result *other; /* NULL: no other variant was measured */
-	double times;                     /* as long as @other takes; below 1 it is faster */
+	const struct assay_result *other; /* NULL: none was measured, or the ratio has no interval */
+	struct assay_time_ratio times;    /* as long as @other takes; below 1 it is faster */
 };
 struct assay_run_against assay_run_cells_against(const struct assay_run *run, const struct assay_result *r);
-/* "48x slower than avx512"; "" where there is no other. */
+/* "48.0x slower than avx512 (47.1x to 49.0x)"; "" where there is no other. */
 void assay_run_cells_against_text(const struct assay_run *run, const struct assay_result *r, char *buf, size_t size);
 
 /* Has an earlier result the op of result @i? */

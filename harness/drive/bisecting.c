@@ -141,15 +141,15 @@ static double half(const struct search *s)
 	return expm1(fabs(s->b.change) / 2);
 }
 
-/* Where the code is the same no time is taken: then there is surely no difference. */
+/* Where the code is the same no time is taken, or that of one pair: then there is surely no difference. */
 static double log_of(const struct assay_case_answer *a)
 {
-	return isfinite(a->ratio) ? log(a->ratio) : 0;
+	return isfinite(a->ci_lo) ? log(a->ratio) : 0;
 }
 
 static double error_of(const struct assay_case_answer *a)
 {
-	return isfinite(a->ratio) ? log(a->ci_hi / a->ci_lo) / 2 / ERRORS_OF_BOUND : 0;
+	return isfinite(a->ci_lo) ? log(a->ci_hi / a->ci_lo) / 2 / ERRORS_OF_BOUND : 0;
 }
 
 static int ask(struct search *s, size_t at, struct assay_err *err)

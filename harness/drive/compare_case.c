@@ -74,7 +74,8 @@ int assay_compare_case(const struct assay_compare_request *q, const char *key, c
 
 void assay_case_answer_text(const struct assay_case_answer *a, char *buf, size_t size)
 {
-	if (says_nothing_of_time(a->verdict) || !isfinite(a->ratio))
+	/* a ratio of which nobody knows how far it may be off says nothing */
+	if (says_nothing_of_time(a->verdict) || !isfinite(a->ratio) || !isfinite(a->ci_lo) || !isfinite(a->ci_hi))
 		snprintf(buf, size, "%s", a->reason);
 	else
 		snprintf(buf, size, "%+.2f %% (%+.2f to %+.2f %%)", 100 * (a->ratio - 1), 100 * (a->ci_lo - 1),

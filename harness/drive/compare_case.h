@@ -23,7 +23,7 @@ struct assay_case_answer {
 int assay_compare_case(const struct assay_compare_request *q, const char *key, const struct assay_watch *w,
 		       struct assay_case_answer *out, struct assay_err *err);
 
-/* "+4.9 % (+4.6 to +5.2 %)", or that the code is the same. */
+/* "+4.9 % (+4.6 to +5.2 %)", or the reason where there is no interval, such as that the code is the same. */
 void assay_case_answer_text(const struct assay_case_answer *a, char *buf, size_t size);
 
 #endif

@@ -335,7 +335,7 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 		if (assay_paired_same_code(c) && !p->n)
 			decide(out, ASSAY_PASS, "same code: its time was not taken");
 		else if (assay_paired_same_code(c))
-			decide(out, ASSAY_PASS, "same code; %+.2f %% is layout and noise", percent);
+			decide(out, ASSAY_PASS, "same code: what differs is layout and noise");
 		else
 			decide(out, ASSAY_PASS, "shown to be at most %.2f %% slower, %.3g %% are allowed",
 			       fmax(0, (out->ci_hi - 1) * 100), margin);

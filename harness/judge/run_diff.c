@@ -147,7 +147,6 @@ static void compare_times(struct work *w, const struct assay_diff_case_side side
 	c->same_code = same_code(side);
 	c->result = ASSAY_DIFF_UNCLEAR;
 	if (!assay_stored_compare(p[ASSAY_DIFF_HEAD], p[ASSAY_DIFF_BASE], ERROR_A_SIDE, 0, &cmp)) {
-		c->ratio = c->ns[ASSAY_DIFF_HEAD] / c->ns[ASSAY_DIFF_BASE];
 		snprintf(c->reason, sizeof(c->reason), "too few samples for an interval");
 		return;
 	}

@@ -112,3 +112,23 @@ double assay_summary_half_width_frac(const struct assay_result *r)
 {
 	return r->median_ns > 0 ? (r->ci95_hi_ns - r->ci95_lo_ns) / 2 / r->median_ns : 1;
 }
+
+static bool has_interval(const struct assay_result *r)
+{
+	return !r->disturbed && r->median_ns > 0 && r->ci95_lo_ns > 0 && isfinite(r->ci95_lo_ns) &&
+	       isfinite(r->ci95_hi_ns);
+}
+
+bool assay_summary_ratio(const struct assay_result *of, const struct assay_result *over, struct assay_time_ratio *out)
+{
+	double down, up;
+
+	*out = (struct assay_time_ratio){ NAN, { NAN, NAN } };
+	if (!has_interval(of) || !has_interval(over))
+		return false;
+	down = hypot(log(of->median_ns / of->ci95_lo_ns), log(over->ci95_hi_ns / over->median_ns));
+	up = hypot(log(of->ci95_hi_ns / of->median_ns), log(over->median_ns / over->ci95_lo_ns));
+	out->times = of->median_ns / over->median_ns;
+	out->ci = (struct assay_interval){ out->times * exp(-down), out->times * exp(up) };
+	return true;
+}

@@ -4,6 +4,7 @@
 #define ASSAY_MODEL_SUMMARY_H
 
 #include "model/result.h"
+#include "stats/interval.h"
 
 /* Half-width of the interval, as a share of the median, that sampling is to reach. */
 #define ASSAY_GOAL_HALF_WIDTH_FRAC 0.005
@@ -15,6 +16,17 @@
  * ASSAY_ENOMEM.
  */
 int assay_summary_fill(struct assay_result *r, struct assay_err *err);
+
+/*
+ * By how much a time is longer than another, with the interval that both intervals give (Zou and Donner 2008). False,
+ * with NaN, where one of them has none, or most of its samples are of a disturbed machine: then nobody knows how far
+ * the ratio may be off.
+ */
+struct assay_time_ratio {
+	double times;
+	struct assay_interval ci;
+};
+bool assay_summary_ratio(const struct assay_result *of, const struct assay_result *over, struct assay_time_ratio *out);
 
 /* A result that did not end well keeps no numbers: a time of a wrong kernel is no time. */
 void assay_result_drop_numbers(struct assay_result *r);

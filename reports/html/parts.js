@@ -91,7 +91,10 @@ function interval(row) {
 }
 
 function changeText(row) {
-	return row.ratio == null ? '' : row.speedup ? times(row.speedup) : change(row.ratio);
+	// a time's change without an interval may be off by any factor
+	if (row.ratio == null || (!row.ci && ['paired', 'stored'].includes(row.evidence)))
+		return '';
+	return row.speedup ? times(row.speedup) : change(row.ratio);
 }
 
 function verdictTable(rows) {

@@ -44,7 +44,8 @@ function againstText(c) {
 	if (!c.against)
 		return '';
 	const s = c.against.speedup, slower = s < 1;
-	return `${times(slower ? 1 / s : s)} ${slower ? 'slower' : 'faster'} than ${c.against.variant}`;
+	const [lo, hi] = c.against.speedup_ci, range = slower ? [1 / hi, 1 / lo] : [lo, hi];
+	return `${times(slower ? 1 / s : s)} ${slower ? 'slower' : 'faster'} than ${c.against.variant} (${range.map(times).join(' to ')})`;
 }
 
 function runTable() {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs, comparisons and gates through requests: what comes back, what the watch hears, and that nothing is printed. */
 
+#include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include "base/file.h"
 #include "drive/certify.h"
 #include "drive/compare.h"
+#include "drive/compare_case.h"
 #include "drive/entry.h"
 #include "drive/gating.h"
 #include "drive/installed.h"
@@ -412,6 +414,22 @@ static int tear_down(void **state)
 
 	snprintf(cmd, sizeof(cmd), "rm -r '%s'", dir);
 	return system(cmd);
+}
+
+/* One pair of a side that was disturbed says nothing of how far its ratio may be off. */
+TEST(a_ratio_without_an_interval_is_not_told)
+{
+	struct assay_case_answer a = { .verdict = ASSAY_PASS, .ratio = 0.99999, .ci_lo = NAN, .ci_hi = NAN };
+	char text[128];
+
+	snprintf(a.reason, sizeof(a.reason), "same code: its time was not taken");
+	assay_case_answer_text(&a, text, sizeof(text));
+	assert_string_equal(text, a.reason);
+	a.ratio = 1.049;
+	a.ci_lo = 1.046;
+	a.ci_hi = 1.052;
+	assay_case_answer_text(&a, text, sizeof(text));
+	assert_string_equal(text, "+4.90 % (+4.60 to +5.20 %)");
 }
 
 int main(int argc, char **argv)

@@ -58,8 +58,14 @@ TEST(test_change_of_count)
 	assert_string_equal(w.change, "0.0 %");
 	c.evidence = ASSAY_EVIDENCE_STORED;
 	c.ratio = 1.00001;
+	c.ci_lo = 0.9999;
+	c.ci_hi = 1.0001;
 	assay_gate_words_of(&c, &w);
 	assert_string_equal(w.change, "0.0 %");
+	/* nor is a change of a time without an interval, and it is not shown */
+	c.ci_lo = c.ci_hi = NAN;
+	assay_gate_words_of(&c, &w);
+	assert_string_equal(w.change, "");
 }
 
 TEST(test_table)

@@ -276,9 +276,9 @@ TEST(same_code)
 		enum assay_verdict want;
 		const char *reason;
 	} rows[] = {
-		{ 0.05, ASSAY_CONTROL_NONE, 0, ASSAY_PASS, "same code; +5.0" },
-		{ -0.05, ASSAY_CONTROL_NONE, 0, ASSAY_PASS, "same code; -5.0" },
-		{ 0, ASSAY_CONTROL_NONE, 0, ASSAY_PASS, "same code; " },
+		{ 0.05, ASSAY_CONTROL_NONE, 0, ASSAY_PASS, "same code: what differs" },
+		{ -0.05, ASSAY_CONTROL_NONE, 0, ASSAY_PASS, "same code: what differs" },
+		{ 0, ASSAY_CONTROL_NONE, 0, ASSAY_PASS, "same code: what differs" },
 		/* controls exist to find that out */
 		{ 0.05, ASSAY_CONTROL_AA, 0, ASSAY_REGRESSED, "5.0" },
 		{ 0.05, ASSAY_CONTROL_SLOWER, 1, ASSAY_REGRESSED, "5.0" },

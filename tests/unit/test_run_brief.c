@@ -5,6 +5,8 @@
 #include <jansson.h>
 #include <math.h>
 
+#include "reports/run_parts.h"
+
 static struct assay_result result(const char *op, const char *variant, const char *n, unsigned threads, double us)
 {
 	struct assay_result r = { .max_rel_err = -1, .numa_node = -1, .checked = true, .correct = true };
@@ -61,14 +63,14 @@ TEST(best_of_each_shape)
 	snprintf(r[10].reason, sizeof(r[10].reason), "killed by SIGSEGV");
 	s = brief(r, N_OF(r), (struct assay_emit_style){ .utf8 = true });
 	/* several rows stand under their op, a single one beside it */
-	has(s, "\nop\n  n=1         1  fast  8.00 µs  ±1.0 %   ×12.5\n");
-	has(s, "\n  n=2         1  fast  99.0 µs  ±1.0 %   ×1.01\n");
+	has(s, "\nop\n  n=1         1  fast  8.00 µs  ±1.0 %  ×12.5 ±1.4 %\n");
+	has(s, "\n  n=2         1  fast  99.0 µs  ±1.0 %  ×1.01 ±1.4 %\n");
 	has(s, "\n  n=2 cold    1  fast   300 µs  ±1.0 %\n");
 	/* without the reference on the same shape there is nothing to stand against */
 	has(s, "\n  n=3         1  fast  10.0 µs  ±1.0 %\n");
 	/* the only variant is no better than itself; the reference may be the best of several */
 	has(s, "\nalone n=7     1  ref   5.00 µs  ±1.0 %\n");
-	has(s, "\nbest n=7      1  ref   5.00 µs  ±1.0 %   ×1.00\n");
+	has(s, "\nbest n=7      1  ref   5.00 µs  ±1.0 %         ×1.00\n");
 	/* a reference that failed measures nothing */
 	has(s, "\nfailed n=7\n");
 	has(s, "   1  fast  4.00 µs  ±1.0 %\n");
@@ -76,6 +78,27 @@ TEST(best_of_each_shape)
 	assert_null(strstr(s, "slow"));
 	has(s, "\n  8 of 12 cases: the best of each shape and what failed; -v shows all\n");
 	has(s, "\n11 ok, 1 crashed in 12 s\n");
+}
+
+/* A reference of which most samples are of a disturbed machine, or that has no interval, says nothing. */
+TEST(no_ratio_without_an_interval)
+{
+	struct assay_result r[] = { result("op", "ref", "1", 1, 100), result("op", "fast", "1", 1, 8) };
+	const struct assay_run run = { .results = r, .n_results = 2 };
+	char *s, text[128];
+
+	for (unsigned i = 0; i < 2; i++) {
+		assay_run_cells_against_text(&run, &r[1], text, sizeof(text));
+		assert_string_equal(text, "12.5x faster than ref (12.3x to 12.7x)");
+		r[0].disturbed = i == 0;
+		r[0].ci95_hi_ns = i == 0 ? r[0].ci95_hi_ns : NAN;
+		s = brief(r, 2, (struct assay_emit_style){ .utf8 = true });
+		assert_null(strstr(s, "×"));
+		has(s, "fast  8.00 µs");
+		assay_run_cells_against_text(&run, &r[1], text, sizeof(text));
+		assert_string_equal(text, "");
+		r[0] = result("op", "ref", "1", 1, 100);
+	}
 }
 
 /* Threads are folded: the row is of the most work a second, against the reference on as many threads. */
@@ -93,7 +116,7 @@ TEST(best_number_of_threads)
 	for (size_t i = 0; i < 4; i++)
 		assay_result_add_metric(&r[i], "ops_per_s", "op/s", 1, (i < 2 ? 8e9 : 1e9) / r[i].median_ns);
 	s = brief(r, 4, (struct assay_emit_style){ .utf8 = true });
-	has(s, "\nop n=1    4  fast  20.0 µs  ±1.0 %   ×2.00  ");
+	has(s, "\nop n=1    4  fast  20.0 µs  ±1.0 %  ×2.00 ±1.4 %  ");
 	has(s, "\n  1 of 4 cases");
 	for (size_t i = 0; i < 4; i++)
 		assay_result_release(&r[i]);
@@ -121,7 +144,7 @@ TEST(legend_of_what_occurs)
 	assay_result_add_metric(&r[1], "roof_frac", "1", 1, 0.713);
 	r[1].roof = (struct assay_result_roof){ .bound = ASSAY_BOUND_BANDWIDTH, .op = "stream.read", .name = "l3" };
 	s = brief(r, 2, (struct assay_emit_style){ .utf8 = true });
-	has(s, "fast  8.00 µs  ?!  ±1.0 %   ×12.5  71 %  l3\n");
+	has(s, "fast  8.00 µs  ?!  ±1.0 %  ×12.5 ±1.4 %  71 %  l3\n");
 	has(s, "  vs ref speed against the reference");
 	has(s, "  roof   share of the bandwidth");
 	has(s, "\n         none of 1 case: no stream.read ran\n");
@@ -133,7 +156,7 @@ TEST(legend_of_what_occurs)
 	    "          1 did not settle, 1 on slow cores: 'assay doctor' says what disturbs this machine\n");
 
 	s = brief(r, 2, (struct assay_emit_style){ 0 });
-	has(s, "+-1.0 %   12.5x");
+	has(s, "+-1.0 %  12.5x +-1.4 %");
 	assay_result_release(&r[0]);
 	assay_result_release(&r[1]);
 }
@@ -203,11 +226,11 @@ TEST(fits_the_terminal)
 		unsigned width;
 		const char *head;
 	} cases[] = {
-		{ 0, "thr  best           time    95 %  vs ref       rate  roof  of\n" },
-		{ 120, "thr  best           time    95 %  vs ref       rate  roof  of\n" },
-		{ 84, "thr  best           time    95 %  vs ref  roof  of\n" },
-		{ 76, "thr  best           time  vs ref  roof  of\n" },
-		{ 66, "thr  best           time  vs ref  roof\n" },
+		{ 0, "thr  best           time    95 %        vs ref       rate  roof  of\n" },
+		{ 120, "thr  best           time    95 %        vs ref       rate  roof  of\n" },
+		{ 91, "thr  best           time    95 %        vs ref  roof  of\n" },
+		{ 83, "thr  best           time        vs ref  roof  of\n" },
+		{ 73, "thr  best           time        vs ref  roof\n" },
 	};
 	struct assay_result r[] = { result("a.long.name.of.an.op", "ref", "1048576", 2, 100),
 				    result("a.long.name.of.an.op", "avx512vnni", "1048576", 2, 8),
@@ -245,17 +268,17 @@ TEST(test_against)
 	char *s;
 
 	s = emit(&report, "text", NULL);
-	has(s, "48.0x slower than avx512\n");
-	has(s, "2.00x slower than avx512\n");
-	has(s, "48.0x faster than ref\n");
-	has(s, "1.50x slower than ref\n");
+	has(s, "48.0x slower than avx512 (47.3x to 48.7x)\n");
+	has(s, "2.00x slower than avx512 (1.97x to 2.03x)\n");
+	has(s, "48.0x faster than ref (47.3x to 48.7x)\n");
+	has(s, "1.50x slower than ref (1.48x to 1.52x)\n");
 	assert_int_equal(times(s, " than "), 4);
 	has(s, "  check  versus\n");
 	has(s, "\n  versus the fastest variant");
 	/* little room: a line below */
 	s = emit(&report, "text", &(struct assay_emit_style){ .width = 80 });
 	has_no_wider_line(s, 80);
-	has(s, "\n    48.0x slower than avx512\n");
+	has(s, "\n    48.0x slower than avx512 (47.3x to 48.7x)\n");
 	o = json_loads(emit(&report, "json", NULL), 0, NULL);
 	assert_non_null(o);
 	for (size_t i = 0; i < N_OF(r); i++) {
