@@ -9,6 +9,23 @@ static void write_names(const struct assay_report_source *r, struct assay_text *
 		assay_text_addf(out, "wrote %s\n", r->files->v[i]);
 }
 
+/* What no program may write into files of others. */
+static void write_lines(const struct assay_report_source *r, struct assay_text *out)
+{
+	for (size_t i = 0; i < r->add_to->n; i++)
+		assay_text_addf(out, "%sadd this line to %s:  %s\n", i ? "" : "\n", r->add_to->v[i], r->add->v[i]);
+}
+
+static json_t *lines_json(const struct assay_report_source *r)
+{
+	json_t *lines = json_array();
+
+	for (size_t i = 0; i < r->add_to->n; i++)
+		json_array_append_new(lines, json_pack("{s:o,s:o}", "file", assay_json_text(r->add_to->v[i]), "line",
+						       assay_json_text(r->add->v[i])));
+	return lines;
+}
+
 static json_t *names_json(const struct assay_report_source *r)
 {
 	json_t *files = json_array();
@@ -24,10 +41,14 @@ static void write_text(const struct assay_report *report, const struct assay_emi
 
 	(void)style;
 	write_names(r, out);
-	assay_text_addf(out,
-			"\nCompile it with the headers of this program, or with those of an installed one:\n\n"
-			"  %s\n  %s\n\n",
-			r->compile, r->compile_installed);
+	write_lines(r, out);
+	if (r->compile_installed)
+		assay_text_addf(out,
+				"\nCompile it with the headers of this program, or with those of an installed one:\n\n"
+				"  %s\n  %s\n\n",
+				r->compile, r->compile_installed);
+	else
+		assay_text_addf(out, "\nBuild it:\n\n  %s\n\n", r->compile);
 	if (r->variant)
 		assay_text_addf(out,
 				"Is it right? Write the body of work() first: as it is, this says wrong.\n\n  %s\n\n"
@@ -36,23 +57,21 @@ static void write_text(const struct assay_report *report, const struct assay_emi
 	else
 		assay_text_addf(out, "Is it right? As it is, this says ok.\n\n  %s\n\nHow fast is it?\n\n  %s\n\n",
 				r->verify, r->run);
-	assay_text_addf(
-		out,
-		"Did a change make it faster? Keep a build, change the source, compile, and let both take turns:\n\n"
-		"  %s\n  %s\n",
-		r->keep, r->compare);
+	assay_text_addf(out, "Did a change make it faster? %s, and let both take turns:\n\n  %s\n  %s\n",
+			r->compile_installed ? "Keep a build, change the source, compile" : "Commit, change the source",
+			r->keep, r->compare);
 }
 
 static void write_json(const struct assay_report *report, const struct assay_emit_style *style, struct assay_text *out)
 {
 	const struct assay_report_source *r = &report->source;
 	(void)style;
-	assay_json_print(json_pack("{s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "op",
+	assay_json_print(json_pack("{s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "op",
 				   assay_json_text(r->op), "variant", assay_json_text(r->variant), "files",
-				   names_json(r), "compile", assay_json_text(r->compile), "compile_installed",
-				   assay_json_text(r->compile_installed), "verify", assay_json_text(r->verify), "run",
-				   assay_json_text(r->run), "keep", assay_json_text(r->keep), "compare",
-				   assay_json_text(r->compare)),
+				   names_json(r), "add", lines_json(r), "compile", assay_json_text(r->compile),
+				   "compile_installed", assay_json_text(r->compile_installed), "verify",
+				   assay_json_text(r->verify), "run", assay_json_text(r->run), "keep",
+				   assay_json_text(r->keep), "compare", assay_json_text(r->compare)),
 			 out);
 }
 
@@ -63,6 +82,7 @@ static void write_repository_text(const struct assay_report *report, const struc
 
 	(void)style;
 	write_names(r, out);
+	write_lines(r, out);
 	assay_text_addf(out,
 			"\n%s/%s in %s is %s\n\n"
 			"  %s && %s\n"
@@ -83,9 +103,10 @@ static void write_repository_json(const struct assay_report *report, const struc
 	const struct assay_report_source *r = &report->source;
 
 	(void)style;
-	assay_json_print(json_pack("{s:i,s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o}", "schema", 1, "op", assay_json_text(r->op),
-				   "variant", assay_json_text(r->variant), "files", names_json(r), "right", r->right,
-				   "compile", assay_json_text(r->compile), "verify", assay_json_text(r->verify), "run",
+	assay_json_print(json_pack("{s:i,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o}", "schema", 1, "op",
+				   assay_json_text(r->op), "variant", assay_json_text(r->variant), "files",
+				   names_json(r), "add", lines_json(r), "right", r->right, "compile",
+				   assay_json_text(r->compile), "verify", assay_json_text(r->verify), "run",
 				   assay_json_text(r->run), "gate", assay_json_text(r->gate)),
 			 out);
 }

@@ -110,8 +110,9 @@ struct assay_report_catalog {
 };
 
 struct assay_report_source {
-	const char *op, *variant;          /* variant NULL: of an op */
-	const struct assay_strings *files; /* that were written */
+	const char *op, *variant;                 /* variant NULL: of an op */
+	const struct assay_strings *files;        /* that were written */
+	const struct assay_strings *add_to, *add; /* files that were there, and the line that each has to get */
 	/* the commands to come */
 	const char *compile, *compile_installed, *verify, *run, *keep, *compare;
 	const char *gate; /* of a repository, in place of the second and the last two */

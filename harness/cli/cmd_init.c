@@ -11,6 +11,7 @@
 struct init_args {
 	struct assay_settings s;
 	const char *op;
+	bool here;
 };
 
 static int refuse(void *args, const char *arg, struct assay_err *err)
@@ -22,6 +23,9 @@ static int refuse(void *args, const char *arg, struct assay_err *err)
 static const struct assay_option options[] = {
 	{ "op", 0, "OP", assay_option_text, offsetof(struct init_args, op),
 	  "Write a variant of this op; 'assay list ops' has them (default " DEFAULT_OP ")" },
+	{ "here", 0, NULL, assay_option_flag, offsetof(struct init_args, here),
+	  "In a project that has a Makefile and benches of its own: write the folder 'assay', assay.conf and the "
+	  "workflows, and say which lines its other files have to get" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
@@ -32,10 +36,13 @@ static const struct assay_command_line line = {
 	       "The variant of " DEFAULT_OP " is simple and right, the body of any other is left to you. Commands that "
 	       "are given below that folder then take its benches, plugins and policy. The three to begin with are "
 	       "printed.\n\n"
-	       "Nothing is overwritten: where a file of one of these names is there, nothing is written at all.\v"
+	       "Nothing is overwritten: where a file of one of these names is there, nothing is written at all. A "
+	       "project "
+	       "that has such files takes --here.\v"
 	       "The exit status is 0, 2 for bad usage.\n\n"
 	       "example:\n"
-	       "  git init && assay init --op matmul.ternary",
+	       "  git init && assay init --op matmul.ternary\n"
+	       "  assay init --here --op quantize.q8_0",
 	.tables = { { assay_options_output, 0 }, { options, 0 } },
 	.argument = refuse,
 };
@@ -44,7 +51,7 @@ static int init(void *args, struct assay_watcher *w, int *status, struct assay_e
 {
 	const struct init_args *a = args;
 	const struct assay_new_request q = {
-		.r = &a->s.r, .op = a->op ? a->op : DEFAULT_OP, .variant = VARIANT, .repository = true
+		.r = &a->s.r, .op = a->op ? a->op : DEFAULT_OP, .variant = VARIANT, .here = a->here, .repository = true
 	};
 	struct assay_new_result r;
 	int rc = assay_new_write(&q, &r, err);
@@ -56,6 +63,8 @@ static int init(void *args, struct assay_watcher *w, int *status, struct assay_e
 							    .source = { .op = q.op,
 									.variant = q.variant,
 									.files = &r.files,
+									.add_to = &r.add_to,
+									.add = &r.add,
 									.compile = r.compile,
 									.verify = r.verify,
 									.run = r.run,

@@ -83,6 +83,8 @@ static int write_new(void *args, struct assay_watcher *w, int *status, struct as
 							    .source = { .op = a->names[0],
 									.variant = a->names[1],
 									.files = &r.files,
+									.add_to = &r.add_to,
+									.add = &r.add,
 									.compile = r.compile,
 									.compile_installed = r.compile_installed,
 									.verify = r.verify,

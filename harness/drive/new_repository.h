@@ -13,11 +13,14 @@
 /* ASSAY_EUSAGE unless the current folder is the top of a git repository. */
 int assay_new_repository_check(struct assay_err *err);
 /* The commands that come next: make, verify, run, gate. */
-int assay_new_repository_commands(struct assay_new_result *r, struct assay_err *err);
+int assay_new_repository_commands(const struct assay_new_request *q, struct assay_new_result *r, struct assay_err *err);
 /*
  * Add the files. @files has the bench files already, of which the manifest follows; @with is the catalog with the new
  * variant in it. ASSAY_ENOTFOUND where the program has no templates beside it.
  */
-int assay_new_repository_add(struct assay_new_files *files, const struct assay_catalog *with, struct assay_err *err);
+int assay_new_repository_add(const struct assay_new_request *q, struct assay_new_files *files,
+			     const struct assay_catalog *with, struct assay_new_result *r, struct assay_err *err);
+/* What the paths of @q's files begin with: "", or "assay/" where the project has its own. */
+const char *assay_new_repository_dir(const struct assay_new_request *q);
 
 #endif

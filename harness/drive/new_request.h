@@ -11,7 +11,8 @@ struct assay_new_request {
 	const char *op;
 	const char *variant; /* NULL: the op is the new one */
 	const char *file;    /* ends in ".c"; NULL: named after what is new, in the current folder */
-	bool repository;     /* with all that gates it in a repository of its own; a variant, and no file is named */
+	bool here;       /* a repository that is there already: all in a folder of its own, but assay.conf and jobs */
+	bool repository; /* with all that gates it in a repository of its own; a variant, and no file is named */
 };
 
 /* Commands as a person types them, one line each. */
@@ -22,7 +23,8 @@ struct assay_new_result {
 	char *verify, *run;
 	char *keep, *compare; /* the build of today set aside, and what comes later compared with it */
 	char *gate;           /* of a repository, which has neither of these three: the commit, and what it must pass */
-	bool right;           /* the source is right as it is */
+	struct assay_strings add_to, add; /* files that were there, and the line that each has to get */
+	bool right;                       /* the source is right as it is */
 };
 
 #endif

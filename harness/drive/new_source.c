@@ -2,6 +2,7 @@
 /* Checks names, finds a suite that runs what is new, puts the commands together, and writes the files. */
 #include "drive/new_source.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,8 @@
 #include "drive/new_template.h"
 #include "drive/new_variant.h"
 #include "drive/op_shape.h"
+#include "drive/project.h"
+#include "drive/repository.h"
 #include "drive/session.h"
 #include "plan/plan.h"
 #include "worker/plugin_loader.h"
@@ -28,6 +31,8 @@ struct writing {
 	const struct assay_catalog_op *op; /* NULL: it is new */
 	char *stem;                        /* the file without ".c" */
 	char *bench_name;                  /* of the plugin and the bench of a new op */
+	char *source_dir, *own_bench;      /* where a repository has sources and benches: "assay/", "assay/bench" */
+	char *make;                        /* how it is built */
 	char *suite;                       /* a suite that runs what is new; NULL: none does */
 	bool has_shape;
 	int64_t axes[ASSAY_MAX_AXES]; /* a shape of that suite */
@@ -49,6 +54,44 @@ static char *heap_text(struct assay_err *err, const char *fmt, ...)
 		return s;
 	assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	return NULL;
+}
+
+/* ---- folders ---- */
+
+/*
+ * Those of a repository that `assay init` begins, or has begun: its plugins are made in build/ of the folder that has
+ * the sources and the Makefile. None elsewhere, and where the source is to lie somewhere else.
+ */
+static int find_folders(struct writing *w, struct assay_err *err)
+{
+	char here[PATH_MAX], top[PATH_MAX + 1] = "", make[2 * PATH_MAX];
+	struct assay_project_conf c = { 0 };
+	struct assay_repository repo;
+	int rc = 0, dir;
+
+	if (w->q->repository) {
+		w->source_dir = strdup(assay_new_repository_dir(w->q));
+		w->own_bench = heap_text(err, "%sbench", assay_new_repository_dir(w->q));
+		return w->source_dir && w->own_bench ? 0 : ASSAY_ENOMEM;
+	}
+	if (w->q->variant || w->q->file || w->q->r->bench_dir || assay_repository_open(&repo, NULL, NULL, NULL))
+		return 0;
+	if (assay_project_conf_read(&c, repo.top, NULL) || !c.bench)
+		goto out;
+	dir = (int)(strrchr(c.plugins, '/') ? strrchr(c.plugins, '/') + 1 - c.plugins : 0);
+	/* what a person types */
+	if (!getcwd(here, sizeof(here)) || strcmp(here, repo.top) != 0)
+		snprintf(top, sizeof(top), "%.*s/", PATH_MAX - 1, repo.top);
+	snprintf(make, sizeof(make), "%s%.*sMakefile", top, dir, c.plugins);
+	if (!strcmp(c.plugins + dir, "build") && assay_file_exists(make)) {
+		w->source_dir = heap_text(err, "%s%.*s", top, dir, c.plugins);
+		w->own_bench = heap_text(err, "%s%s", top, c.bench);
+		w->make = top[0] ? heap_text(err, "(cd %s && %s)", repo.top, c.build) : strdup(c.build);
+		rc = w->source_dir && w->own_bench && w->make ? 0 : ASSAY_ENOMEM;
+	}
+out:
+	assay_project_conf_release(&c);
+	return rc;
 }
 
 /* ---- names ---- */
@@ -123,11 +166,13 @@ static int name_files(struct writing *w, struct assay_err *err)
 	if (file && (n < 3 || strcmp(file + n - 2, ".c") != 0 || file[n - 3] == '/'))
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "bad --output '%s': expected the name of a C file, such as mine.c", file);
-	w->stem = file ? strndup(file, n - 2) : strdup(w->q->variant ? w->q->variant : w->q->op);
+	w->stem = file ? strndup(file, n - 2)
+		       : heap_text(err, "%s%s", w->source_dir ? w->source_dir : "",
+				   w->q->variant ? w->q->variant : w->q->op);
 	w->bench_name = strdup(w->q->variant ? w->q->variant : w->q->op);
 	if (!w->stem || !w->bench_name)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	for (char *c = w->stem; !file && *c; c++)
+	for (char *c = w->stem + (w->source_dir ? strlen(w->source_dir) : 0); !file && *c; c++)
 		*c = *c == '.' ? '_' : *c;
 	for (char *c = w->bench_name; *c; c++)
 		*c = *c == '.' ? '-' : *c;
@@ -344,19 +389,49 @@ static int add_bench(const struct writing *w, const char *dir, struct assay_new_
 }
 
 /* What gates the variant, its benches among that. */
-static int add_repository(const struct writing *w, struct assay_new_files *files, struct assay_err *err)
+static int add_repository(const struct writing *w, struct assay_new_files *files, struct assay_new_result *r,
+			  struct assay_err *err)
 {
 	struct assay_catalog with;
 	int rc = with_variant(w, &with, err);
-	struct assay_text *suite = rc ? NULL : assay_new_files_add(files, "bench/suites/all.suite", true, err);
+	char *path = rc ? NULL : heap_text(err, "%s/suites/all.suite", w->own_bench);
+	struct assay_text *suite = path ? assay_new_files_add(files, path, true, err) : NULL;
 
+	free(path);
 	if (!rc)
 		rc = suite ? bench_source(w, "all.suite", suite, err) : ASSAY_ENOMEM;
 	if (!rc)
-		rc = add_bench(w, "bench", files, err);
+		rc = add_bench(w, w->own_bench, files, err);
 	if (!rc)
-		rc = assay_new_repository_add(files, &with, err);
+		rc = assay_new_repository_add(w->q, files, &with, r, err);
 	free(with.variants);
+	return rc;
+}
+
+/* The bench of a new op goes into the folder of benches that there is, with a suite of its own. */
+static int add_own_bench(const struct writing *w, struct assay_new_files *files, struct assay_new_result *r,
+			 struct assay_err *err)
+{
+	char *paths[] = { heap_text(err, "%s/%s.bench", w->own_bench, w->bench_name),
+			  heap_text(err, "%s/suites/%s.suite", w->own_bench, w->bench_name) },
+	     *quick = heap_text(err, "%s/suites/" ASSAY_DEFAULT_SUITE ".suite", w->own_bench),
+	     *use = heap_text(err, "use \"%s\" { }", w->bench_name);
+	int rc = paths[0] && paths[1] && quick && use ? 0 : ASSAY_ENOMEM;
+
+	for (int i = 0; i < 2 && !rc; i++) {
+		struct assay_text *text = assay_new_files_add(files, paths[i], true, err);
+
+		rc = text ? bench_source(w, i ? "own.suite" : "op.bench", text, err) : ASSAY_ENOMEM;
+	}
+	if (!rc && assay_file_exists(quick)) {
+		rc = assay_strings_add(&r->add_to, quick, err);
+		if (!rc)
+			rc = assay_strings_add(&r->add, use, err);
+	}
+	free(paths[0]);
+	free(paths[1]);
+	free(quick);
+	free(use);
 	return rc;
 }
 
@@ -364,21 +439,41 @@ static int write_files(const struct writing *w, struct assay_new_result *r, stru
 {
 	struct assay_new_files files = { 0 };
 	char *path = heap_text(err, "%s.c", w->stem), *dir = bench_dir_of(w, err);
-	struct assay_text *source = path && dir ? assay_new_files_add(&files, path, false, err) : NULL;
+	struct assay_text *source = path && dir ? assay_new_files_add(&files, path, w->source_dir != NULL, err) : NULL;
 	int rc = source ? 0 : ASSAY_ENOMEM;
 
 	if (!rc)
 		rc = w->op ? variant_source(w, r, source, err) : op_source(w, r, source, err);
 	if (!rc && w->q->repository)
-		rc = add_repository(w, &files, err);
+		rc = add_repository(w, &files, r, err);
+	else if (!rc && w->own_bench)
+		rc = add_own_bench(w, &files, r, err);
 	else if (!rc && !w->suite)
 		rc = add_bench(w, files.fresh = dir, &files, err);
 	if (!rc)
 		rc = assay_new_files_write(&files, &r->files, err);
+	if (rc == ASSAY_EUSAGE && w->q->repository && !w->q->here && strstr(err->text, " there already")) {
+		const struct assay_err why = *err;
+
+		assay_err_set(err, rc, "%.400s; --here puts all of it into a folder of its own", why.text);
+	}
 	assay_new_files_release(&files);
 	free(path);
 	free(dir);
 	return rc;
+}
+
+/* In a repository that has all that it takes. */
+static int own_commands(const struct writing *w, struct assay_new_result *r, struct assay_err *err)
+{
+	r->compile = strdup(w->make);
+	r->verify = heap_text(err, "assay verify --suite %s", w->bench_name);
+	r->run = heap_text(err, "assay run --suite %s", w->bench_name);
+	r->keep = heap_text(err, "git add . && git commit -m '%s, measured by assay'", w->q->op);
+	r->compare = heap_text(err, "assay compare HEAD --suite %s", w->bench_name);
+	return r->compile && r->verify && r->run && r->keep && r->compare
+		       ? 0
+		       : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 }
 
 static int put_commands(const struct writing *w, struct assay_new_result *r, struct assay_err *err)
@@ -389,13 +484,15 @@ static int put_commands(const struct writing *w, struct assay_new_result *r, str
 				       .suite = w->suite,
 				       .bench_dir = w->q->r->bench_dir,
 				       .axes = w->shape.axes };
-	char *own = w->suite || w->q->repository ? NULL : bench_dir_of(w, err);
-	int rc = w->suite || w->q->repository || own ? 0 : ASSAY_ENOMEM;
+	char *own = w->suite || w->own_bench ? NULL : bench_dir_of(w, err);
+	int rc = w->suite || w->own_bench || own ? 0 : ASSAY_ENOMEM;
 
 	if (own)
 		plan.bench_dir = own;
 	if (!rc)
-		rc = w->q->repository ? assay_new_repository_commands(r, err) : assay_new_commands(&plan, r, err);
+		rc = w->q->repository ? assay_new_repository_commands(w->q, r, err)
+		     : w->own_bench   ? own_commands(w, r, err)
+				      : assay_new_commands(&plan, r, err);
 	free(own);
 	return rc;
 }
@@ -410,6 +507,8 @@ int assay_new_write(const struct assay_new_request *q, struct assay_new_result *
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	w->q = q;
 	rc = q->repository ? assay_new_repository_check(err) : 0;
+	if (!rc)
+		rc = find_folders(w, err);
 	if (!rc)
 		rc = assay_session_open(&w->session, q->r, err);
 	w->cat = w->session.catalog;
@@ -430,6 +529,9 @@ int assay_new_write(const struct assay_new_request *q, struct assay_new_result *
 	if (!rc)
 		rc = write_files(w, out, err);
 	free(w->stem);
+	free(w->source_dir);
+	free(w->own_bench);
+	free(w->make);
 	free(w->bench_name);
 	free(w->suite);
 	assay_session_close(&w->session);
@@ -440,6 +542,8 @@ int assay_new_write(const struct assay_new_request *q, struct assay_new_result *
 void assay_new_release(struct assay_new_result *r)
 {
 	assay_strings_release(&r->files);
+	assay_strings_release(&r->add_to);
+	assay_strings_release(&r->add);
 	free(r->compile);
 	free(r->compile_installed);
 	free(r->verify);

@@ -58,6 +58,7 @@ struct filling {
 	char axis[ASSAY_MAX_AXES][C_NAME_MAX], axis_enum[ASSAY_MAX_AXES][C_NAME_MAX];
 	char tensor[ASSAY_MAX_TENSORS][C_NAME_MAX], tensor_enum[ASSAY_MAX_TENSORS][C_NAME_MAX];
 	uint32_t output;  /* the first */
+	bool rows;        /* which is written row by row */
 	const char *body; /* NULL: it is left open */
 	struct assay_text value[N_KEYS];
 };
@@ -312,8 +313,52 @@ static bool constant(const char *formula)
 }
 
 /*
- * How threads share the first output: by elements, or by the blocks that its last dimensions make where these are the
- * same in all shapes, such as the 34 bytes of [n/32][34].
+ * Does the op work on rows, as norms, softmax and quantizers of tokens do? Then an input has the shape of the output,
+ * and what becomes of an element depends on all of its row.
+ */
+static bool works_on_rows(const struct filling *f)
+{
+	const struct assay_shape_facts *facts = &f->v->shape->facts;
+	const struct assay_shape_tensor *out = &facts->tensors[f->output];
+
+	for (uint32_t i = 0; i < facts->n_tensors && out->rank > 1; i++) {
+		bool same = facts->tensors[i].role == ASSAY_INPUT && facts->tensors[i].rank == out->rank;
+
+		for (uint32_t d = 0; d < out->rank && same; d++)
+			same = f->v->shape->formula[i][d][0] &&
+			       !strcmp(f->v->shape->formula[i][d], f->v->shape->formula[f->output][d]);
+		if (same)
+			return true;
+	}
+	return false;
+}
+
+/* An output with an element for each row of the first one. */
+static bool is_of_rows(const struct filling *f, uint32_t i)
+{
+	const struct assay_shape_tensor *t = f->v->shape->facts.tensors;
+
+	return f->rows && t[i].role == ASSAY_OUTPUT && t[i].rank == 1 && t[f->output].rank == 2 &&
+	       !strcmp(f->v->shape->formula[i][0], f->v->shape->formula[f->output][0]);
+}
+
+/* Rows of the output, and what other outputs have for each of them, such as a scale. */
+static void row_body(struct filling *f, uint32_t last)
+{
+	const struct assay_shape_facts *facts = &f->v->shape->facts;
+	const char *out = f->tensor[f->output];
+	struct assay_text *t = &f->value[BODY];
+
+	assay_text_addf(t, "\t\t/* TODO: write row i of %s, the dims[%u] elements from %s + dims[%u] * i on. */", out,
+			last, out, last);
+	for (uint32_t i = f->output + 1; i < facts->n_tensors; i++)
+		if (is_of_rows(f, i))
+			assay_text_addf(t, "\n\t\t/* TODO: write %s[i], too. */", f->tensor[i]);
+}
+
+/*
+ * How threads share the first output: by rows, where the op works on rows, else by elements, or by the blocks that its
+ * last dimensions make where these are the same in all shapes, such as the 34 bytes of [n/32][34].
  */
 static void share(struct filling *f)
 {
@@ -329,19 +374,25 @@ static void share(struct filling *f)
 		n = x->rank;
 		block = 1;
 	}
+	f->rows = n == x->rank && works_on_rows(f);
+	n -= f->rows;
 	for (uint32_t d = 0; d < n; d++)
 		assay_text_addf(&f->value[N_UNITS], "%sdims[%u]", d ? " * " : "", d);
 	if (!n)
 		assay_text_add(&f->value[N_UNITS], "dims ? 1 : 0");
 	assay_text_add(&f->value[OUT], out);
 	assay_text_add(&f->value[OUT_ENUM], f->tensor_enum[f->output]);
-	if (block == 1)
+	if (f->rows)
+		assay_text_addf(&f->value[UNITS], "rows (dims[%u] elements each)", n);
+	else if (block == 1)
 		assay_text_add(&f->value[UNITS], "elements");
 	else
 		assay_text_addf(&f->value[UNITS], "blocks of %lld elements", block);
 	if (f->body)
 		return;
-	if (block != 1)
+	if (f->rows)
+		row_body(f, n);
+	else if (block != 1)
 		assay_text_addf(&f->value[BODY],
 				"\t\t/* TODO: write block i of %s, the %lld elements from %s + %lld * i on. */", out,
 				block, out, block);
@@ -358,7 +409,7 @@ static void other_outputs(struct filling *f)
 	struct assay_text *t = &f->value[OTHER_OUTPUTS];
 
 	for (uint32_t i = f->output + 1; i < facts->n_tensors && !f->body; i++)
-		if (facts->tensors[i].role == ASSAY_OUTPUT)
+		if (facts->tensors[i].role == ASSAY_OUTPUT && !is_of_rows(f, i))
 			assay_text_addf(t, "%s\t/* TODO: write %s, too. */", t->len ? "\n" : "", f->tensor[i]);
 }
 

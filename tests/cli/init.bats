@@ -116,6 +116,58 @@ baselines/quick.manifest bench/mine.bench bench/suites/all.suite bench/suites/qu
 	[ -e bench/suites/quick.suite ]
 }
 
+@test "a project with files of the same names gets a folder, and is told which lines its own files have to get" {
+	mkdir bench
+	printf 'all:\n\ttouch built\n' >Makefile
+	echo theirs >bench/mine.bench
+	echo '*.o' >.gitignore
+	echo 'stages: [theirs]' >.gitlab-ci.yml
+	git add . && git -c user.name=a -c user.email=a@b commit -qm theirs
+	fails 2 "'bench/mine.bench', 'Makefile', '.gitignore', '.gitlab-ci.yml' are there already, and nothing is overwritten; --here puts" init
+	run -0 assay init --here --json
+	jq -e '.files[0] == "assay/mine.c" and .compile == "make -C assay"' <<<"$output"
+	jq -e '.add == [{file: ".gitlab-ci.yml", line: "include: \u0027/assay/gitlab-ci.yml\u0027"}, {file: ".gitignore", line: "/assay.db*"}]' <<<"$output"
+	git diff --exit-code
+	[ "$(git status --short | tr '\n' ' ')" = "?? .github/ ?? assay.conf ?? assay/ " ]
+	sed -i 's/n=[0-9]*/n=4096/' assay/bench/mine.bench
+	make -s -C assay CFLAGS="-O3 -Wall -Wextra -Werror"
+	[ ! -e built ]
+	run -0 assay verify
+	[[ $output == *"1 ok in"* ]]
+	[ "$(assay list cases)" = quantize.q8_0/mine/n=4096/t=1/warm ]
+	run -0 assay run --build --json
+	# a second time nothing is touched
+	KEEP_DB=1 fails 2 "op 'quantize.q8_0' has a variant 'mine' already, in 'assay/build/mine.so'" init --here
+	echo /assay.db* >>.gitignore
+	git add . && git -c user.name=a -c user.email=a@b commit -qm two
+	[ -z "$(git status --short)" ]
+}
+
+@test "a new op goes into the folders that are there, and their Makefile builds it" {
+	for here in "" --here; do
+		local dir=${here:+assay/}
+
+		rm -rf ./* .git .github .git*
+		git init -q -b main
+		assay init $here >/dev/null
+		run -0 assay new op norm.rms --json
+		[ "$(jq -r '.files | join(" ")' <<<"$output")" = "${dir}norm_rms.c ${dir}bench/norm-rms.bench ${dir}bench/suites/norm-rms.suite" ]
+		[ "$(jq -r '.add[] | .file + ": " + .line' <<<"$output")" = "${dir}bench/suites/quick.suite: use \"norm-rms\" { }" ]
+		jq -e '.compile_installed == null' <<<"$output"
+		eval "$(jq -r .compile <<<"$output")" >make.out
+		eval "$(jq -r .verify <<<"$output")" >out
+		grep -q '4 ok in\|2 ok in' out
+		# and the line works
+		sed -i '/use "mine"/i\    use "norm-rms" { }' "${dir}bench/suites/quick.suite"
+		assay list cases | grep -q '^norm.rms/ref/'
+		KEEP_DB=1 fails 2 "there is an op 'norm.rms' already" new op norm.rms
+		# from below, and elsewhere where that is named
+		mkdir sub
+		(cd sub && assay new op norm.two >/dev/null && assay new op norm.three -o three.c >/dev/null && [ -e three-bench ])
+		[ -e "${dir}norm_two.c" ] && [ -e "${dir}bench/norm-two.bench" ]
+	done
+}
+
 @test "bad usage is one line" {
 	fails 2 "unexpected argument 'quantize.q8_0': an op is named with --op" init quantize.q8_0
 	fails 2 "unknown op 'quantize.q8': did you mean 'quantize.q8_0'?" init --op quantize.q8
