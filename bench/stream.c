@@ -63,7 +63,7 @@ static uint64_t footprint(const struct assay_shape *shape)
 	case ASSAY_LEVEL_L3:
 		return max_u64(min_u64(llc / 2, 8 * l2) / n, 2 * l2 * n <= llc ? 2 * l2 : l2 + l2 / 2);
 	default:
-		return max_u64(max_u64(min_u64(4 * llc, MIB(512)), 2 * llc), MIB(256)) / n;
+		return max_u64(min_u64(8 * llc, MIB(512)), 2 * llc) / n;
 	}
 }
 

@@ -48,7 +48,7 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 	struct assay_columns t = { .align = "lrll", .indent = "  ", .width = style->width };
 	size_t advised = 0;
 
-	assay_columns_row(&t, (const char *const[]){ "bound by", "roof", "case", "" });
+	assay_columns_row(&t, (const char *const[]){ "bound by", "% of limit", "case", "" });
 	for (size_t i = 0; i < r->bottlenecks.n; i++) {
 		const struct assay_bottleneck *b = &r->bottlenecks.v[i];
 		char share[32] = "-", line[512];

@@ -28,7 +28,7 @@ struct view {
 	bool left_out[N_COLS];
 	struct assay_columns table;
 	size_t shown;
-	bool faster, rate, roof, ranged, doubted;
+	bool faster, rate, roof, above, ranged, doubted;
 };
 
 /* ---- what to show ---- */
@@ -102,9 +102,8 @@ static void add_cache(const struct assay_case *c, char *buf, size_t size)
 
 static void add_head(struct view *v)
 {
-	static const char *const names[N_COLS] = {
-		"", "thr", "best", "time", "", "95 %", "vs ref", "rate", "roof", "of"
-	};
+	static const char *const names[N_COLS] = { "",     "thr",    "best", "time",       "",
+						   "95 %", "vs ref", "rate", "% of limit", "limited by" };
 	char cells[N_COLS][32];
 	const char *p[N_COLS];
 
@@ -157,8 +156,8 @@ static void add_best(struct view *v, const struct assay_result *best, const char
 		 100 * assay_summary_half_width_frac(best));
 	faster_text(v, best, faster, sizeof(faster));
 	assay_run_cells_rate(best, tag, v->style, rate, sizeof(rate));
-	if (isfinite(share))
-		snprintf(roof, sizeof(roof), "%.*f %%", share < 0.0995 ? 1 : 0, 100 * share);
+	assay_run_cells_share(best, roof, sizeof(roof));
+	v->above |= assay_limit_exceeded(share);
 	for (size_t i = 0; i < N_COLS; i++)
 		if (v->left_out[i])
 			cells[i] = NULL;
@@ -272,8 +271,8 @@ static void fill(struct view *v)
 
 static void legend_line(const struct view *v, const char *name, const char *text, struct assay_text *out)
 {
-	assay_text_addf(out, "  %-7s", name);
-	assay_columns_wrap(out, text, 9, 9, v->style->width);
+	assay_text_addf(out, "  %-10s ", name);
+	assay_columns_wrap(out, text, 13, 13, v->style->width);
 	assay_text_add(out, "\n");
 }
 
@@ -287,10 +286,15 @@ static void add_legend(const struct view *v, struct assay_text *out)
 			    "speed against the reference variant on as many threads; empty where a time was disturbed",
 			    out);
 	if (v->roof)
-		legend_line(v, "roof", "share of the bandwidth (l1 to dram) or arithmetic that bounds the case", out);
+		legend_line(v, "% of limit",
+			    "share of the bandwidth (l1 to dram) or arithmetic that bounds the case, as measured in "
+			    "this run",
+			    out);
+	if (v->above)
+		legend_line(v, "wrong", ASSAY_LIMIT_EXCEEDED_TEXT, out);
 	assay_run_cells_no_roof(v->r->run, text, sizeof(text));
 	if (text[0])
-		legend_line(v, v->roof ? "" : "roof", text, out);
+		legend_line(v, v->roof ? "" : "% of limit", text, out);
 	if (v->ranged)
 		legend_line(v, "?", "too few samples for a 95 % interval: half the range of all of them", out);
 	if (v->doubted)

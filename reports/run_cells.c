@@ -92,6 +92,16 @@ static void spoken_name(const char *tag, char *name, size_t size)
 	}
 }
 
+void assay_run_cells_share(const struct assay_result *r, char *buf, size_t size)
+{
+	const double share = assay_run_cells_metric(r, "roof_frac");
+
+	buf[0] = '\0';
+	if (isfinite(share))
+		snprintf(buf, size, "%.*f %%%s", share < 0.0995 ? 1 : 0, 100 * share,
+			 assay_limit_exceeded(share) ? " wrong" : "");
+}
+
 void assay_run_cells_no_roof(const struct assay_run *run, char *buf, size_t size)
 {
 	const char *why = "";

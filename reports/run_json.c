@@ -54,8 +54,11 @@ static json_t *time_json(const struct assay_result *r, double ns)
 	return r->n_samples ? assay_json_number(ns) : json_null();
 }
 
-static json_t *roof_json(const struct assay_result_roof *roof)
+/* "exceeded": the share is so far above 1 that the limit or the case is wrong. */
+static json_t *roof_json(const struct assay_result *r)
 {
+	const struct assay_metric *share = assay_result_metric(r, "roof_frac");
+	const struct assay_result_roof *roof = &r->roof;
 	const struct assay_roof_range *t = &roof->in_turn;
 	json_t *in_turn = json_null();
 
@@ -64,8 +67,9 @@ static json_t *roof_json(const struct assay_result_roof *roof)
 	if (t->most_frac > 0)
 		in_turn = json_pack("{s:[o,o],s:b}", "ci95_frac", assay_json_number(t->least_frac),
 				    assay_json_number(t->most_frac), "ci95_reached", t->reached);
-	return json_pack("{s:s,s:o,s:o,s:o}", "bound", assay_bound_name(roof->bound), "op", assay_json_text(roof->op),
-			 "name", assay_json_text(roof->name), "in_turn", in_turn);
+	return json_pack("{s:s,s:o,s:o,s:o,s:b}", "bound", assay_bound_name(roof->bound), "op",
+			 assay_json_text(roof->op), "name", assay_json_text(roof->name), "in_turn", in_turn, "exceeded",
+			 share && assay_limit_exceeded(share->value));
 }
 
 /* Of what a time is held against: null where no other variant was measured, or the ratio has no interval. */
@@ -123,7 +127,7 @@ json_t *assay_json_run_case(const struct assay_run *run, const struct assay_resu
 	json_object_set_new(o, "metrics", assay_json_metrics(r->metrics, r->n_metrics));
 	json_object_set_new(o, "counters", assay_json_counters(&r->counters));
 	json_object_set_new(o, "unavailable", assay_json_unavailable(&r->counters));
-	json_object_set_new(o, "roof", roof_json(&r->roof));
+	json_object_set_new(o, "roof", roof_json(r));
 	json_object_set_new(o, "dropped_frac", watched ? assay_json_number(r->dropped_frac) : json_null());
 	json_object_set_new(o, "disturbed_frac", watched ? assay_json_number(r->disturbed_frac) : json_null());
 	json_object_set_new(o, "slow_core_frac", paced ? assay_json_number(r->slow_core_frac) : json_null());

@@ -32,6 +32,9 @@ bool assay_run_cells_measured(const struct assay_result *r);
 /* NaN where @r has no such metric. */
 double assay_run_cells_metric(const struct assay_result *r, const char *tag);
 
+/* The share of its limit, marked where it is wrong; "" where there is none. */
+void assay_run_cells_share(const struct assay_result *r, char *buf, size_t size);
+
 /*
  * Why measured cases have no share of the roof: "none: REASON" of all of them, "none of 3 cases: REASON" of some; the
  * reason is that of the first. "" where each has one.

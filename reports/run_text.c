@@ -44,7 +44,7 @@ struct view {
 	const char *pm; /* plus-minus */
 	bool timed;     /* any case has a time */
 	bool against;   /* any shape has several variants */
-	bool roof, narrow, note_lines, rounds, starred, ranged, efficiency, in_turn;
+	bool roof, above, narrow, note_lines, rounds, starred, ranged, efficiency, in_turn;
 	bool unsteady, dropped, disturbed, slow; /* notes that occur */
 	bool deviates;
 	bool warm, cold, digest, relative;
@@ -103,7 +103,7 @@ static void note_text(struct view *v, const struct assay_result *r, char *buf, s
 			 100 * efficiency);
 	v->efficiency |= isfinite(efficiency);
 	if (in_turn->most_frac > 0)
-		snprintf(buf + strlen(buf), size - strlen(buf), "%sroof %.1f to %.1f %%%s", buf[0] ? ", " : "",
+		snprintf(buf + strlen(buf), size - strlen(buf), "%slimit %.1f to %.1f %%%s", buf[0] ? ", " : "",
 			 100 * in_turn->least_frac, 100 * in_turn->most_frac, in_turn->reached ? "" : "?");
 	v->in_turn |= in_turn->most_frac > 0;
 }
@@ -140,8 +140,8 @@ static void add_measured(struct assay_columns *t, struct view *v, const struct a
 		v->ranged |= !r->ci95_reached;
 	}
 	assay_run_cells_rate(r, tag, v->style, rate, sizeof(rate));
-	if (isfinite(roof_frac))
-		snprintf(roof, sizeof(roof), "%.*f %%", roof_frac < 0.0995 ? 1 : 0, 100 * roof_frac);
+	assay_run_cells_share(r, roof, sizeof(roof));
+	v->above |= assay_limit_exceeded(roof_frac);
 	check_text(r, check, sizeof(check));
 	v->digest |= r->checked && r->digest[0];
 	v->relative |= r->checked && !r->digest[0] && r->max_rel_err >= 0;
@@ -201,8 +201,8 @@ static void add_result(struct assay_columns *t, struct view *v, const struct ass
 
 static void add_head(struct assay_columns *t, const struct view *v)
 {
-	static const char *const names[N_COLS] = { "variant", "shape", "thr", "cache", "time",   "95 %",
-						   "rate",    "roof",  "of",  "check", "versus", "" };
+	static const char *const names[N_COLS] = { "variant", "shape",      "thr",        "cache", "time",   "95 %",
+						   "rate",    "% of limit", "limited by", "check", "versus", "" };
 	char cells[N_COLS][32];
 	const char *p[N_COLS];
 
@@ -223,8 +223,8 @@ static void add_head(struct assay_columns *t, const struct view *v)
 
 static void legend_line(struct assay_text *out, const struct view *v, const char *name, const char *text)
 {
-	assay_text_addf(out, "  %-7s", name);
-	assay_columns_wrap(out, text, 9, 9, v->style->width);
+	assay_text_addf(out, "  %-10s ", name);
+	assay_columns_wrap(out, text, 13, 13, v->style->width);
 	assay_text_add(out, "\n");
 }
 
@@ -356,14 +356,16 @@ static void add_legend(struct assay_text *out, const struct view *v)
 			    "tokens) over time");
 	}
 	if (v->roof)
-		legend_line(out, v, "roof",
+		legend_line(out, v, "% of limit",
 			    v->narrow ? "share of the bandwidth or arithmetic that bounds the case, as this machine "
 					"gave it in this run; a wider terminal shows of which"
 				      : "share of what this machine gave in this run, and of what: the bandwidth of "
 					"stream.* where the data lies (l1, l2, l3, dram) or the arithmetic of peak.*");
+	if (v->above)
+		legend_line(out, v, "wrong", ASSAY_LIMIT_EXCEEDED_TEXT);
 	assay_run_cells_no_roof(v->run, no_roof, sizeof(no_roof));
 	if (no_roof[0])
-		legend_line(out, v, v->roof ? "" : "roof", no_roof);
+		legend_line(out, v, v->roof ? "" : "% of limit", no_roof);
 	add_check_legend(out, v);
 	if (v->against)
 		legend_line(out, v, "versus",
@@ -372,7 +374,7 @@ static void add_legend(struct assay_text *out, const struct view *v)
 	add_note_legend(out, v);
 	if (v->in_turn)
 		legend_line(out, v, "",
-			    "roof: 95 % interval of the share, where the limit took turns with the case; over rounds, "
+			    "limit: 95 % interval of its share, where it took turns with the case; over rounds, "
 			    "from the least to the most; ?: too few turns for one, the range of all");
 	if (v->efficiency)
 		legend_line(out, v, "", "efficient: work per second and thread, against one thread in this run");

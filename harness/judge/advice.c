@@ -96,6 +96,13 @@ static void add_steps(const struct assay_case_evidence *e, struct assay_advice *
 
 /* ---- rules: true where the condition holds, and then evidence and gain are filled ---- */
 
+/* What the rules that follow from the limit of the machine may say of a case depends on the bound that was found. */
+#define ON(b)      (1u << ASSAY_BOUND_BY_##b)
+#define ANY_BOUND  (~0u)
+#define BY_WORK    (ON(UNKNOWN) | ON(MEMORY) | ON(COMPUTE) | ON(LATENCY))
+#define BY_DATA    (ON(UNKNOWN) | ON(MEMORY) | ON(LATENCY))
+#define BY_NUMBERS (ON(UNKNOWN) | ON(COMPUTE) | ON(LATENCY))
+
 static bool far_from_roof(const struct assay_case_evidence *e)
 {
 	return e->bound != ASSAY_BOUND_NONE && e->roof_frac < NEAR_ROOF && !e->part;
@@ -136,7 +143,7 @@ static bool rule_wider(const struct assay_case_evidence *e, struct assay_advice 
 {
 	const struct assay_evidence_peak *p = narrower_peak(e);
 
-	if (!far_from_roof(e) || e->bound != ASSAY_BOUND_ARITHMETIC || is_scalar(e) || !p)
+	if (!far_from_roof(e) || is_scalar(e) || !p)
 		return false;
 	EVIDENCE(a, "%.0f %% of the peak of %s instructions (%s); those of %s reach %s",
 		 100 * e->ops_per_s / p->ops_per_s, p->variant, rate_words(p->ops_per_s, "op/s").text,
@@ -152,6 +159,18 @@ static bool rule_compute(const struct assay_case_evidence *e, struct assay_advic
 		return false;
 	EVIDENCE(a, "%.1f %% of %s, the peak of this arithmetic", 100 * e->roof_frac, e->roof_op);
 	a->gain = model_gain(e, best_peak(e));
+	return true;
+}
+
+/* The roof is a bandwidth, but instructions keep the case from reaching it. */
+static bool rule_instructions(const struct assay_case_evidence *e, struct assay_advice *a)
+{
+	if (!far_from_roof(e) || e->bound != ASSAY_BOUND_BANDWIDTH || !(e->roof_frac < HALF_ROOF) || is_scalar(e) ||
+	    narrower_peak(e) || !(e->instructions > 0) || !(e->bytes_per_s > 0))
+		return false;
+	EVIDENCE(a, "%.2f instructions a byte (%s), at %.1f %% of %s at %s",
+		 e->instructions / (e->bytes_per_s * e->ns * 1e-9), e->instructions_source, 100 * e->roof_frac,
+		 e->roof_op, e->roof_name);
 	return true;
 }
 
@@ -292,25 +311,31 @@ static const struct {
 	const char *name;
 	bool (*holds)(const struct assay_case_evidence *e, struct assay_advice *a);
 	const char *text;
+	unsigned bounds; /* of these cases */
 } rules[] = {
-	{ "fallbacks", rule_fallbacks, "give the shape a fast path, or pad it to one that has it" },
-	{ "allocations", rule_allocations, "allocate in prepare() and keep the memory" },
-	{ "faults", rule_faults, "touch the memory in prepare(), and keep it" },
-	{ "waits", rule_waits, "let threads spin for short waits, and take system calls out of the call" },
-	{ "overhead", rule_overhead, "do more in a call, or use fewer threads for so little work" },
-	{ "imbalance", rule_imbalance,
-	  "cut the work into equal shares, and let threads share no cache line they write" },
-	{ "part", rule_part, "begin with the longest part; the others bound what it can bring" },
-	{ "vector", rule_vector, "use vector instructions" },
-	{ "wider", rule_wider, "use the wider instructions that this machine has" },
-	{ "compute", rule_compute, "keep more independent sums in registers, and block so that loads are reused" },
+	{ "fallbacks", rule_fallbacks, "give the shape a fast path, or pad it to one that has it", ANY_BOUND },
+	{ "allocations", rule_allocations, "allocate in prepare() and keep the memory", ANY_BOUND },
+	{ "faults", rule_faults, "touch the memory in prepare(), and keep it", ANY_BOUND },
+	{ "waits", rule_waits, "let threads spin for short waits, and take system calls out of the call", ANY_BOUND },
+	{ "overhead", rule_overhead, "do more in a call, or use fewer threads for so little work", ANY_BOUND },
+	{ "imbalance", rule_imbalance, "cut the work into equal shares, and let threads share no cache line they write",
+	  ANY_BOUND },
+	{ "part", rule_part, "begin with the longest part; the others bound what it can bring", ANY_BOUND },
+	{ "vector", rule_vector, "use vector instructions", BY_WORK },
+	{ "wider", rule_wider, "use the wider instructions that this machine has", BY_NUMBERS },
+	{ "compute", rule_compute, "keep more independent sums in registers, and block so that loads are reused",
+	  BY_NUMBERS },
+	{ "instructions", rule_instructions,
+	  "execute fewer instructions for each byte: wider loads, fewer conversions, no branches", ON(COMPUTE) },
 	{ "stream", rule_stream,
-	  "keep more bytes in flight: vector loads, several streams, prefetches; touch each byte once" },
-	{ "own_cache", rule_own_cache, "find what the instructions wait for: count them with --evidence exact" },
-	{ "level", rule_level,
-	  "block the loops so that data is reused while it is near, and let threads not share it" },
-	{ "latency", rule_latency, "break chains of dependent instructions: several sums, loads ahead of their use" },
-	{ "threads", rule_threads, "use more threads" },
+	  "keep more bytes in flight: vector loads, several streams, prefetches; touch each byte once", BY_DATA },
+	{ "own_cache", rule_own_cache, "find what the instructions wait for: count them with --evidence exact",
+	  BY_DATA },
+	{ "level", rule_level, "block the loops so that data is reused while it is near, and let threads not share it",
+	  BY_DATA },
+	{ "latency", rule_latency, "break chains of dependent instructions: several sums, loads ahead of their use",
+	  BY_DATA },
+	{ "threads", rule_threads, "use more threads", ANY_BOUND },
 };
 
 static unsigned priority_of(const struct assay_advice *a)
@@ -338,8 +363,10 @@ static void advise(const struct assay_case_evidence *e, struct assay_bottleneck 
 		*a = (struct assay_advice){
 			.rule = rules[i].name, .text = rules[i].text, .gain = NAN, .most = roof_allows(e)
 		};
-		if (!rules[i].holds(e, a) || a->gain < WORTH)
+		if (!(rules[i].bounds & 1u << out->bound) || !rules[i].holds(e, a) || a->gain < WORTH)
 			continue;
+		if (e->reference) /* it is written to be read, and what a fast one reaches says nothing of it */
+			a->gain = a->most = NAN, a->n_steps = 0;
 		a->priority = priority_of(a);
 		out->n_advice++;
 	}

@@ -328,6 +328,7 @@ void assay_case_evidence_read(const struct assay_run *run, size_t at, bool reach
 	*out = (struct assay_case_evidence){
 		.key = r->c.key,
 		.variant = r->c.variant,
+		.reference = r->c.reference,
 		.threads = r->c.threads,
 		.all_threads = run->all_threads,
 		.ns = r->median_ns,

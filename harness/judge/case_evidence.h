@@ -20,6 +20,7 @@ struct assay_evidence_peak {
 
 struct assay_case_evidence {
 	const char *key, *variant;
+	bool reference;                /* the plain code that others are checked against */
 	unsigned threads, all_threads; /* 0: unknown */
 	double ns;                     /* median of a call */
 

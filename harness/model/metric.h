@@ -38,4 +38,11 @@ const struct assay_metric_info *assay_metric_find(const char *tag);
 /* ASSAY_ELIMIT with "metric 'x' is 1.2, allowed 0 to 1" when NaN, infinite or out of range. */
 int assay_metric_check(const char *tag, double value, double lo, double hi, struct assay_err *err);
 
+/*
+ * Is @share, a roof_frac, so far above 1 that the limit or the case was not measured rightly? NaN is not. The limit is a
+ * measurement, too, so that a good kernel may end a little above it.
+ */
+bool assay_limit_exceeded(double share);
+#define ASSAY_LIMIT_EXCEEDED_TEXT "above 105 %: the limit or the case was not measured rightly"
+
 #endif

@@ -197,15 +197,21 @@ static uint64_t times_bytes(uint64_t n, uint64_t bytes)
 	return !bytes || n < MOST_BYTES / bytes ? n * bytes : MOST_BYTES;
 }
 
-/* Of a last-level cache beyond this a core never has all to itself. */
-#define LARGE_LLC_BYTES (UINT64_C(512) << 20)
+/*
+ * Of twice the last-level cache part still lay in it, so that cold cases ended above the bandwidth of memory; eight
+ * times is as much as stream.* goes through at level=dram (bench/stream.c). More than 512 MiB takes long to fill.
+ */
+#define COLD_TIMES      8
+#define LEAST_TIMES     2
+#define COLD_BYTES_MOST (UINT64_C(512) << 20)
 
-/* Twice the last-level cache, or 512 MiB where that is less, but no less than the cache. */
 static uint64_t cold_bytes_of_host(const struct child *c)
 {
-	uint64_t llc = c->host.llc_bytes, twice = 2 * llc < LARGE_LLC_BYTES ? 2 * llc : LARGE_LLC_BYTES;
+	const uint64_t llc = c->host.llc_bytes, least = times_bytes(LEAST_TIMES, llc),
+		       most = times_bytes(COLD_TIMES, llc) < COLD_BYTES_MOST ? times_bytes(COLD_TIMES, llc)
+									     : COLD_BYTES_MOST;
 
-	return twice > llc ? twice : llc;
+	return most > least ? most : least;
 }
 
 /*
@@ -378,9 +384,9 @@ static json_t *do_case(struct child *c, const json_t *q)
 		if (!want)
 			return facts(op, &p, 1, NULL,
 				     "its device does not tell the size of its L2: nothing there is known to be cold");
-		if (p.cost.bytes_read > 0 && p.cost.bytes_read < (double)each) /* of its inputs it may read a part */
-			each = (uint64_t)p.cost.bytes_read;
 	}
+	if (p.cost.bytes_read > 0 && p.cost.bytes_read < (double)each) /* of its inputs it may read a part */
+		each = (uint64_t)p.cost.bytes_read;
 	copies = cold ? cold_copies(each, want) : 1;
 	if (copies > (p.extra_bytes || (v && v->prepare) ? MAX_ALLOCATED_COPIES : MAX_COPIES)) {
 		snprintf(why.text, sizeof(why.text),

@@ -88,7 +88,7 @@ function boundPart(b) {
 	if (!b)
 		return [];
 	const gain = a => [a.gain ? `expected ${times(a.gain)}` : '', a.gain_most ? `at most ${times(a.gain_most)}` : ''].filter(Boolean).join(', ');
-	return section('What bounds it', facts([['Bound by', b.bound], ['Share of the roof', b.roof_frac == null ? null : `${percent(b.roof_frac)} of ${b.roof}`], ['Evidence', b.evidence], ['Not measured', b.missing]]),
+	return section('What bounds it', facts([['Bound by', b.bound], ['Share of its limit', b.roof_frac == null ? null : `${percent(b.roof_frac)} of ${b.roof}`], ['Evidence', b.evidence], ['Not measured', b.missing]]),
 		b.advice.length ? element('ul', {class: 'advice'}, b.advice.map(a => element('li', null, `${a.priority}. `, element('strong', null, a.rule), ': ', a.text, gain(a) ? ` (${gain(a)})` : '', element('div', {class: 'reason'}, a.evidence)))) : null);
 }
 
@@ -114,7 +114,7 @@ function runCase(key) {
 	return [
 		element('p', null, badges.flatMap(b => [badge(b), ' ']), c.reason || ''),
 		c.median_ns ? facts([['Time', `${time(c.median_ns)}, ${c.ci95_reached ? '95 % interval' : 'range of all samples'} ${time(c.ci95_ns[0])} to ${time(c.ci95_ns[1])}`],
-			['Least, deviation', `${time(c.min_ns)}, ${time(c.mad_ns)}`], ['Rate', rateOf(c) && metricText(c.rate, rateOf(c))], ['Roof', roof], ['Against', againstText(c)]]) : null,
+			['Least, deviation', `${time(c.min_ns)}, ${time(c.mad_ns)}`], ['Rate', rateOf(c) && metricText(c.rate, rateOf(c))], ['Share of its limit', roof && c.roof.exceeded ? `${roof}: wrong, as the limit or the case was not measured rightly` : roof], ['Against', againstText(c)]]) : null,
 		...section('Verdicts', verdictTable(verdictsOf(c.key))),
 		...(c.points && c.points.length || c.groups ? section('Samples', element('div', {class: 'figures'}, samplesPicture(c), distributionPicture(c))) : []),
 		...pastPart(c.key),

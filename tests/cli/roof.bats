@@ -21,7 +21,7 @@ in_turn() {
 		and $lo - 0.001 <= .metrics.roof_frac.value and .metrics.roof_frac.value <= $hi + 0.001' a.json
 	"$ASSAY" show last --json | jq -e --slurpfile a a.json '[.cases[].roof] == [$a[0].cases[].roof]'
 	"$ASSAY" show last --json | jq -e --slurpfile a a.json '[.cases[].counters.roof_ns] == [$a[0].cases[].counters.roof_ns]'
-	"$ASSAY" show last | grep -E 'l2 +ok .* roof [0-9.]+ to [0-9.]+ %'
+	"$ASSAY" show last | grep -E 'l2 +ok .* limit [0-9.]+ to [0-9.]+ %'
 }
 
 @test "rounds measure it in turn each time" {

@@ -303,6 +303,51 @@ TEST(latency_and_parts)
 	assert_null(advice(&e, "part"));
 }
 
+/* Advice follows from the bound that was found, whatever the roof. */
+TEST(advice_follows_from_the_bound)
+{
+	struct assay_case_evidence e = memory(0.3, ASSAY_LEVEL_DRAM);
+
+	/* unknown whether it waits or calculates */
+	assert_non_null(advice(&e, "stream"));
+	assert_null(advice(&e, "instructions"));
+	/* three instructions in a ns: more bytes in flight would wait for them */
+	e.instructions = 3e6;
+	assert_int_equal(bound(&e), ASSAY_BOUND_BY_COMPUTE);
+	assert_null(advice(&e, "stream"));
+	assert_non_null(strstr(advice(&e, "instructions")->evidence, "1.00 instructions a byte (exact), at 30.0 %"));
+	assert_null(advice(&e, "latency"));
+	e.instructions = 0.5e6;
+	assert_int_equal(bound(&e), ASSAY_BOUND_BY_LATENCY);
+	assert_non_null(advice(&e, "stream"));
+	/* narrow instructions bound it, below a roof of memory, too */
+	e = memory(0.3, ASSAY_LEVEL_L3);
+	e.n_peaks = 3;
+	for (size_t i = 0; i < 3; i++)
+		e.peaks[i] = (struct assay_evidence_peak){ "narrow", i == 0 ? 1e9 : i == 1 ? 40e9 : 100e9 };
+	e.ops_per_s = 30e9;
+	e.peak_op = "peak.f32_fma";
+	assert_int_equal(bound(&e), ASSAY_BOUND_BY_COMPUTE);
+	assert_non_null(advice(&e, "wider"));
+	assert_null(advice(&e, "stream"));
+	/* what is lost beside the work comes first */
+	e = arithmetic(0.125);
+	assert_non_null(advice(&e, "vector"));
+	e.region_ns = 0.5e6;
+	assert_null(advice(&e, "vector"));
+	assert_non_null(advice(&e, "overhead"));
+}
+
+TEST(a_reference_is_promised_nothing)
+{
+	struct assay_case_evidence e = arithmetic(0.0175);
+
+	assert_true(advice(&e, "vector")->gain > 50);
+	e.reference = true;
+	assert_true(isnan(advice(&e, "vector")->gain) && isnan(advice(&e, "vector")->most));
+	assert_int_equal(advice(&e, "vector")->n_steps, 0);
+}
+
 TEST(bounds)
 {
 	struct assay_case_evidence e = memory(0.5, ASSAY_LEVEL_DRAM);

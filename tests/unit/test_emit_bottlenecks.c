@@ -35,7 +35,7 @@ TEST(text_tells_bound_evidence_and_advice)
 {
 	const char *text = emit(&report, "text", NULL);
 
-	assert_true(has_line(text, "  compute   1.8 %", "op/ref/t=1/warm"));
+	assert_true(has_line(text, "  compute        1.8 %", "op/ref/t=1/warm"));
 	has(text, "      the numbers\n");
 	has(text, "      1. vector: use vectors (more numbers; expect 26x, 56x at most)\n");
 	has(text, "      2. waits: spin (9 waits)\n");

@@ -154,9 +154,9 @@ TEST(test_run_table)
 
 	out = emit_run(&run, "text", &style);
 	/* 64 operations a byte: the arithmetic rate is the one that tells */
-	assert_true(has_line(out, "  avx2", "61.2 µs  ±0.4 %   64.0 GOP/s  71 %  l3  ok 01234567"));
-	assert_true(has_line(out, "  avx2", "roof 70.0 to 72.5 %?"));
-	assert_true(has_line(out, "  avx2", "±0.4 %*  41.7 tok/s  88 %  i8"));
+	assert_true(has_line(out, "  avx2", "61.2 µs  ±0.4 %   64.0 GOP/s        71 %  l3          ok 01234567"));
+	assert_true(has_line(out, "  avx2", "limit 70.0 to 72.5 %?"));
+	assert_true(has_line(out, "  avx2", "±0.4 %*  41.7 tok/s        88 %  i8"));
 	assert_true(has_line(out, "  avx2", "unsteady, 8 % dropped, 97 % efficient"));
 	assert_true(has_line(out, "    kv cache hit rate\u00a087.5\u00a0%",
 			     " · ttft p50\u00a012.3\u00a0ms, p99\u00a014.0\u00a0ms"));
@@ -184,7 +184,7 @@ TEST(test_run_table)
 	run.id = 0;
 	out = emit_run(&run, "text", &style);
 	assert_null(strstr(out, "assay show"));
-	assert_true(has_line(out, "  check  every result equals", "its line says so"));
+	assert_true(has_line(out, "  check      every result equals", "its line says so"));
 	for (size_t i = 0; i < 4; i++)
 		assay_result_release(&r[i]);
 }
@@ -210,17 +210,17 @@ TEST(test_run_legend)
 	r[0].c.cache = ASSAY_CACHE_COLD;
 	assert_int_equal(assay_counters_add_missing(&r[0].counters, "roof_frac", "assay", "no stream.read ran"), 0);
 	out = emit_run(&run, "text", &style);
-	assert_true(has_line(out, "  notes  unsteady: ", "did not settle"));
+	assert_true(has_line(out, "  notes      unsteady: ", "did not settle"));
 	assert_null(strstr(out, "dropped"));
 	assert_null(strstr(out, "slow core"));
 	assert_true(has_line(out, "  thr", "cache: cold (in memory only)"));
-	assert_true(has_line(out, "  roof   none: ", "no stream.read ran"));
+	assert_true(has_line(out, "  % of limit none: ", "no stream.read ran"));
 	r[0].steady = true;
 
 	run.n_results = 2;
 	assay_result_add_metric(&r[1], "roof_frac", "1", 1, 0.5);
 	out = emit_run(&run, "text", &style);
-	assert_true(has_line(out, "         none of 1 case: ", "no stream.read ran"));
+	assert_true(has_line(out, "             none of 1 case: ", "no stream.read ran"));
 	assert_true(has_line(out, "  thr", "warm (inputs used before) or cold (in memory only)"));
 	r[1].n_samples = 3;
 	r[1].ci95_reached = r[1].converged = false;
@@ -236,9 +236,9 @@ TEST(test_run_legend)
 	assert_true(has_line(out, "  ref", "±0.4 %?"));
 	assert_true(has_line(out, "  ref", "40 % dropped, 60 % disturbed, slow core"));
 	assert_true(has_line(out, "    ttft mean", "checksum\u00a045852504900"));
-	assert_true(has_line(out, "  ?  ", "too few samples"));
+	assert_true(has_line(out, "  ?          ", "too few samples"));
 	assert_null(strstr(out, "  *  "));
-	assert_true(has_line(out, "  below  ttft: ", "; tpot: "));
+	assert_true(has_line(out, "  below      ttft: ", "; tpot: "));
 	assert_true(has_line(out, "  below  ", "; kv cache hit rate: "));
 	assert_true(has_line(out, "  below  ", "ffn is"));
 	assert_true(has_line(out, "  notes", "disturbed: so many"));

@@ -129,7 +129,7 @@ TEST(legend_of_what_occurs)
 
 	s = brief(r, 1, (struct assay_emit_style){ .utf8 = true });
 	assert_null(strstr(s, "vs ref"));
-	assert_null(strstr(s, "roof"));
+	assert_null(strstr(s, "limit"));
 	assert_null(strstr(s, "  ?  "));
 	assert_null(strstr(s, "  !  "));
 	assert_null(strstr(s, "unsure"));
@@ -137,23 +137,34 @@ TEST(legend_of_what_occurs)
 	/* a column that has no value says why */
 	assert_int_equal(assay_counters_add_missing(&r[0].counters, "roof_frac", "assay", "no stream.read ran"), 0);
 	s = brief(r, 1, (struct assay_emit_style){ .utf8 = true });
-	has(s, "\n  roof   none: no stream.read ran\n");
+	has(s, "\n  % of limit none: no stream.read ran\n");
 
 	r[1].ci95_reached = r[1].steady = r[1].converged = false;
 	r[1].slow_core = true;
 	assay_result_add_metric(&r[1], "roof_frac", "1", 1, 0.713);
 	r[1].roof = (struct assay_result_roof){ .bound = ASSAY_BOUND_BANDWIDTH, .op = "stream.read", .name = "l3" };
 	s = brief(r, 2, (struct assay_emit_style){ .utf8 = true });
-	has(s, "fast  8.00 µs  ?!  ±1.0 %  ×12.5 ±1.4 %  71 %  l3\n");
-	has(s, "  vs ref speed against the reference");
-	has(s, "  roof   share of the bandwidth");
-	has(s, "\n         none of 1 case: no stream.read ran\n");
-	has(s, "  ?      too few samples");
-	has(s, "  !      the host disturbed it");
+	has(s, "fast  8.00 µs  ?!  ±1.0 %  ×12.5 ±1.4 %        71 %  l3\n");
+	has(s, "  vs ref     speed against the reference");
+	has(s, "  % of limit share of the bandwidth");
+	has(s, "\n             none of 1 case: no stream.read ran\n");
+	has(s, "  ?          too few samples");
+	has(s, "  !          the host disturbed it");
 	has(s,
 	    "\nunsure    1 of 2 cases are not known to within 0.5 %, half of all to within 1 %: --budget or --rounds "
 	    "narrows that\n"
 	    "          1 did not settle, 1 on slow cores: 'assay doctor' says what disturbs this machine\n");
+
+	assert_null(strstr(s, "wrong"));
+
+	/* a share that cannot be is shown, and marked */
+	r[1].metrics[0].value = 1.05;
+	has(brief(r, 2, (struct assay_emit_style){ .utf8 = true }), "  105 %  l3\n");
+	r[1].metrics[0].value = 1.22;
+	s = brief(r, 2, (struct assay_emit_style){ .utf8 = true });
+	has(s, "122 % wrong  l3\n");
+	has(s, "  wrong      above 105 %: the limit or the case was not measured rightly\n");
+	r[1].metrics[0].value = 0.713;
 
 	s = brief(r, 2, (struct assay_emit_style){ 0 });
 	has(s, "+-1.0 %  12.5x +-1.4 %");
@@ -226,11 +237,11 @@ TEST(fits_the_terminal)
 		unsigned width;
 		const char *head;
 	} cases[] = {
-		{ 0, "thr  best           time    95 %        vs ref       rate  roof  of\n" },
-		{ 120, "thr  best           time    95 %        vs ref       rate  roof  of\n" },
-		{ 91, "thr  best           time    95 %        vs ref  roof  of\n" },
-		{ 83, "thr  best           time        vs ref  roof  of\n" },
-		{ 73, "thr  best           time        vs ref  roof\n" },
+		{ 0, "thr  best           time    95 %        vs ref       rate  % of limit  limited by\n" },
+		{ 120, "thr  best           time    95 %        vs ref       rate  % of limit  limited by\n" },
+		{ 100, "thr  best           time    95 %        vs ref  % of limit  limited by\n" },
+		{ 91, "thr  best           time        vs ref  % of limit  limited by\n" },
+		{ 80, "thr  best           time        vs ref  % of limit\n" },
 	};
 	struct assay_result r[] = { result("a.long.name.of.an.op", "ref", "1048576", 2, 100),
 				    result("a.long.name.of.an.op", "avx512vnni", "1048576", 2, 8),
@@ -274,7 +285,7 @@ TEST(test_against)
 	has(s, "1.50x slower than ref (1.48x to 1.52x)\n");
 	assert_int_equal(times(s, " than "), 4);
 	has(s, "  check  versus\n");
-	has(s, "\n  versus the fastest variant");
+	has(s, "\n  versus     the fastest variant");
 	/* little room: a line below */
 	s = emit(&report, "text", &(struct assay_emit_style){ .width = 80 });
 	has_no_wider_line(s, 80);

@@ -246,7 +246,7 @@ TEST(test_sizes)
 		  ASSAY_LEVEL_DRAM,
 		  2,
 		  { 0, 0, 48 << 10, 1 << 20, 96 << 20, 8ull << 30, 0, 0 },
-		  384 << 20 },
+		  512 << 20 },
 		/* a quarter of a small memory, if that still leaves the caches */
 		{ "stream.read",
 		  ASSAY_LEVEL_DRAM,
@@ -257,7 +257,7 @@ TEST(test_sizes)
 		/* nothing known */
 		{ "stream.read", ASSAY_LEVEL_L1, 1, { 0 }, 16 << 10 },
 		{ "stream.read", ASSAY_LEVEL_L3, 1, { 0 }, 4 << 20 },
-		{ "stream.triad", ASSAY_LEVEL_DRAM, 1, { 0 }, (256 << 20) / 3 / 4096 * 4096 },
+		{ "stream.triad", ASSAY_LEVEL_DRAM, 1, { 0 }, (64 << 20) / 3 / 4096 * 4096 },
 	};
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
