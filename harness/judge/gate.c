@@ -225,7 +225,9 @@ static int judge_result(struct judging *j, const struct assay_result *r)
 	if (assay_run_result_counts(j->in->run, r)) {
 		rc = assay_gate_time_judge(&j->time, r, &j->report, j->err);
 		if (!rc)
-			rc = assay_limits_judge_edges(j->in->policy, &r->c, &r->deviation, NULL, &j->report, j->err);
+			rc = assay_limits_judge_edges(j->in->policy, &r->c, &r->deviation,
+						      first < j->report.n_cases ? &j->report.cases[first] : NULL,
+						      &j->report, j->err);
 		if (!rc)
 			rc = judge_limits(j, r);
 	} else {

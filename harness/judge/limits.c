@@ -218,11 +218,9 @@ int assay_limits_judge_edges(const struct assay_policy *p, const struct assay_ca
 		return assay_row_say(out, (struct assay_row_name){ c->key, "edges", ASSAY_EVIDENCE_EXACT },
 				     ASSAY_WRONG_RESULT, err, "%s", refused);
 	}
-	assay_edges_text(d->edges, edges, sizeof(edges));
-	if (!row)
-		return assay_row_say(out, (struct assay_row_name){ c->key, "edges", ASSAY_EVIDENCE_EXACT }, ASSAY_PASS,
-				     err, "deviates on %s, which the policy lets it", edges);
-	assay_row_note(row, "%shead deviates on %s", row->reason[0] ? "; " : "", edges);
+	if (row && row->verdict != ASSAY_INCOMPARABLE)
+		assay_row_note(row, "%shead deviates on %s", row->reason[0] ? "; " : "",
+			       assay_edges_text(d->edges, edges, sizeof(edges)));
 	return 0;
 }
 

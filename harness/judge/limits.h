@@ -79,9 +79,9 @@ bool assay_limits_need_samples(const struct assay_policy *p, const struct assay_
 			       const struct assay_countable *uncounted);
 
 /*
- * A case that deviates on some values is WRONG_RESULT where the policy says require_edges of it. That is a row of its
- * own; where it may deviate, @row, the row of a comparison that judges the case, says that the head does, or, where
- * that is NULL, a row that passes. 0 or ASSAY_ENOMEM.
+ * A case that deviates on some values is WRONG_RESULT where the policy says require_edges of it, in a row of its own.
+ * Where it may deviate, @row, which judges its time, says so; it does not where nothing was judged, and may be NULL.
+ * 0 or ASSAY_ENOMEM.
  */
 int assay_limits_judge_edges(const struct assay_policy *p, const struct assay_case *c, const struct assay_deviation *d,
 			     struct assay_gate_case *row, struct assay_gate_report *out, struct assay_err *err);
