@@ -47,7 +47,7 @@ int assay_new_repository_commands(const struct assay_new_request *q, struct assa
 	r->verify = strdup("assay verify");
 	r->run = strdup("assay run -v --suite all");
 	r->gate = strdup(q->here ? "git add " HERE " assay.conf .github/workflows/assay.yml && git commit -m 'kernels, "
-						   "measured by assay' && assay-gate"
+				   "measured by assay' && assay-gate"
 				 : "git add . && git commit -m 'kernels, measured by assay' && assay-gate");
 	return r->compile && r->verify && r->run && r->gate ? 0 : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 }

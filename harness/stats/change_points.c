@@ -127,7 +127,10 @@ static double inflation(struct assay_change_work *w, const struct assay_change_l
 	apart = mean_square(w->in_time, l, from, lags + 1);
 	for (size_t k = 1; k <= lags && apart > 0; k++)
 		sum += 2 * (1 - mean_square(w->in_time, l, from, k) / apart);
-	/* less half of their standard error in a random order, else chance would raise the threshold of every other series */
+	/*
+	 * less half of their standard error in a random order, else chance would raise the threshold of every other
+	 * series
+	 */
 	return sqrt(fmax(sum - sqrt((double)lags / (double)(n - from)), 1));
 }
 

@@ -172,7 +172,10 @@ static int check_each(struct checking *k, const char *sql, int (*check)(struct c
 
 static int check(struct checking *k)
 {
-	/* it tells 100 faults unless asked otherwise, and takes a number in brackets for a table's name from SQLite 3.46 on */
+	/*
+	 * It tells 100 faults unless asked otherwise, and takes a number in brackets for a table's name from SQLite
+	 * 3.46 on.
+	 */
 	int rc = ask_sqlite(k, "SELECT * FROM pragma_integrity_check WHERE integrity_check <> 'ok'", "SQLite");
 
 	if (!rc)
