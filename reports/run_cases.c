@@ -29,8 +29,8 @@ static void started_text(uint64_t ns, char *buf, size_t size)
 	time_t t = (time_t)(ns / 1000000000u);
 	struct tm tm;
 
-	localtime_r(&t, &tm);
-	strftime(buf, size, "%Y-%m-%d %H:%M:%S", &tm);
+	gmtime_r(&t, &tm);
+	strftime(buf, size, "%Y-%m-%d %H:%M:%S UTC", &tm);
 }
 
 static void build_text(const struct assay_build *b, char *buf, size_t size)

@@ -27,8 +27,8 @@ void assay_when_text(uint64_t unix_ns, char *buf, size_t size)
 	time_t t = (time_t)(unix_ns / 1000000000u);
 	struct tm tm;
 
-	localtime_r(&t, &tm);
-	strftime(buf, size, "%Y-%m-%d %H:%M", &tm);
+	gmtime_r(&t, &tm);
+	strftime(buf, size, "%Y-%m-%d %H:%M UTC", &tm);
 }
 
 void assay_xml_add(struct assay_text *out, const char *s)

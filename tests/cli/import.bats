@@ -101,3 +101,15 @@ FIXTURES=$ASSAY_SOURCE/tests/fixtures/import
 	[ "$status" = 0 ]
 	jq -e '.cases | length == 1 and .[0].key == "sort/hyperfine/-" and .[0].speedup < 0.6' <<<"$output"
 }
+
+@test "times on the screen are UTC, as options take them, and say so" {
+	echo '{"results":[{"command":"x","times":[1.0,1.1]}]}' >x.json
+	export TZ=America/Sao_Paulo
+	"$ASSAY" import hyperfine x.json --machine m --started 2026-03-01 --db z.db >/dev/null
+	run -0 "$ASSAY" show --db z.db
+	[[ $output == *" 2026-03-01 00:00 UTC "* ]]
+	run -0 "$ASSAY" show 1 --db z.db
+	[[ $output == *"2026-03-01 00:00:00 UTC"* ]]
+	run -0 "$ASSAY" history x --since 2026-03-01 --db z.db
+	[[ $output == *" 2026-03-01 00:00 UTC "* ]]
+}
