@@ -123,6 +123,7 @@ int assay_repository_open(struct assay_repository *r, const char *at, const vola
 	if (!name)
 		return assay_err_set(err, ASSAY_EIO, "cannot find the .git folder of '%s'", r->top);
 	d = assay_hash(name, strlen(name));
+	snprintf(r->git, sizeof(r->git), "%s", name);
 	free(name);
 	name = strrchr(r->top, '/');
 	snprintf(r->id, sizeof(r->id), "%.40s-%.12s", name && name[1] ? name + 1 : "root", d.hex);
@@ -270,6 +271,112 @@ void assay_repository_subject(const struct assay_repository *r, const char *comm
 			*c = '?';
 }
 
+/* The commit of the submodule @at in what is checked out at @path. */
+static int submodule_commit(const struct assay_repository *place, const char *at, char commit[65],
+			    struct assay_err *err)
+{
+	char name[PATH_MAX + 8], *out = NULL;
+	int rc;
+
+	snprintf(name, sizeof(name), "HEAD:%s", at);
+	rc = ask(place, (const char *const[]){ "git", "rev-parse", "--verify", "--quiet", name, NULL }, ASK_NS, &out,
+		 err);
+	if (!rc)
+		snprintf(commit, 65, "%s", out);
+	free(out);
+	return rc;
+}
+
+/* One submodule of what is checked out at @path. */
+typedef int submodule_fn(void *arg, const char *path, const char *name, const char *at, struct assay_err *err);
+
+/* Call @fn for each of them, until one is an error. */
+static int each_submodule(const char *path, submodule_fn *fn, void *arg, struct assay_err *err)
+{
+	static const char begin[] = "submodule.", end[] = ".path ";
+	static const char *const list[] = { "git",         "config",       "-f",
+					    ".gitmodules", "--get-regexp", "^submodule\\..*\\.path$",
+					    NULL };
+	struct assay_repository place = { 0 };
+	char file[PATH_MAX + 16], *out = NULL, *line, *rest = NULL;
+	int rc;
+
+	snprintf(file, sizeof(file), "%s/.gitmodules", path);
+	if (access(file, F_OK))
+		return 0;
+	snprintf(place.top, sizeof(place.top), "%s", path);
+	rc = ask(&place, list, ASK_NS, &out, err);
+	/* the file may name none */
+	if (rc)
+		return rc == ASSAY_EINTERRUPTED ? rc : 0;
+	for (line = strtok_r(out, "\n", &rest); line && !rc; line = strtok_r(NULL, "\n", &rest)) {
+		char *at = strstr(line, end);
+
+		if (strncmp(line, begin, strlen(begin)) != 0 || !at)
+			continue;
+		*at = '\0';
+		at += strlen(end);
+		line += strlen(begin);
+		/* as git, which refuses names that lead elsewhere */
+		if (at[0] != '/' && !strstr(at, "..") && line[0] != '/' && !strstr(line, ".."))
+			rc = fn(arg, path, line, at, err);
+	}
+	free(out);
+	return rc;
+}
+
+/*
+ * Check one out from the copy of it below the .git at @arg. One that is not there is left out, as it is in the working
+ * tree; where the build needs it, assay_repository_lacks() says so.
+ */
+static int checkout_submodule(void *arg, const char *path, const char *name, const char *at, struct assay_err *err)
+{
+	struct assay_repository place = { 0 };
+	char from[2 * PATH_MAX], to[2 * PATH_MAX], commit[65], *out = NULL;
+	const char *const clone[] = {
+		"git", "-c", "core.hooksPath=/dev/null", "clone", "--quiet", "--no-checkout", "--shared", from, to, NULL
+	};
+	const char *const checkout[] = {
+		"git", "-c", "core.hooksPath=/dev/null", "-C", to, "checkout", "--quiet", "--detach", commit, NULL
+	};
+	struct assay_err why = { 0 };
+	int rc;
+
+	snprintf(place.top, sizeof(place.top), "%s", path);
+	snprintf(from, sizeof(from), "%s/modules/%s", (const char *)arg, name);
+	snprintf(to, sizeof(to), "%s/%s", path, at);
+	if (access(from, F_OK) || submodule_commit(&place, at, commit, &why))
+		return 0;
+	rc = ask(&place, clone, CHECKOUT_NS, &out, &why);
+	free(out);
+	out = NULL;
+	if (!rc)
+		rc = ask(&place, checkout, CHECKOUT_NS, &out, &why);
+	free(out);
+	if (rc)
+		return assay_err_set(err, rc, "cannot check out commit %.12s of the submodule '%s': %s", commit, at,
+				     why.text);
+	return each_submodule(to, checkout_submodule, from, err);
+}
+
+static int find_missing(void *arg, const char *path, const char *name, const char *at, struct assay_err *err)
+{
+	struct assay_strings *missing = arg;
+	char to[2 * PATH_MAX];
+
+	(void)name;
+	snprintf(to, sizeof(to), "%s/%s/.git", path, at);
+	if (access(to, F_OK))
+		return assay_strings_add(missing, at, err);
+	to[strlen(to) - strlen("/.git")] = '\0';
+	return each_submodule(to, find_missing, missing, err);
+}
+
+int assay_repository_lacks(const char *path, struct assay_strings *out, struct assay_err *err)
+{
+	return each_submodule(path, find_missing, out, err);
+}
+
 int assay_repository_checkout(const struct assay_repository *r, const char *commit, const char *path,
 			      struct assay_err *err)
 {
@@ -283,7 +390,9 @@ int assay_repository_checkout(const struct assay_repository *r, const char *comm
 	int rc = ask(r, argv, CHECKOUT_NS, &out, &why);
 
 	free(out);
-	return rc ? assay_err_set(err, rc, "cannot check out %.12s into '%s': %s", commit, path, why.text) : 0;
+	if (rc)
+		return assay_err_set(err, rc, "cannot check out %.12s into '%s': %s", commit, path, why.text);
+	return each_submodule(path, checkout_submodule, (void *)r->git, err);
 }
 
 int assay_repository_discard(const struct assay_repository *r, const char *path, struct assay_err *err)

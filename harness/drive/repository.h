@@ -13,7 +13,8 @@
 
 struct assay_repository {
 	char top[PATH_MAX]; /* of the working tree */
-	char id[64];        /* its name and a digest of where its .git is: the same from all its worktrees */
+	char git[PATH_MAX]; /* its .git, which its worktrees share */
+	char id[64];        /* its name and a digest of where that is: the same from all its worktrees */
 	const volatile sig_atomic_t *interrupted; /* then git is stopped, with ASSAY_EINTERRUPTED; NULL: never */
 };
 
@@ -39,9 +40,15 @@ void assay_repository_subject(const struct assay_repository *r, const char *comm
 /* Append the commit and the name of each tag, oldest release first. */
 int assay_repository_tags(const struct assay_repository *r, struct assay_strings *out, struct assay_err *err);
 
-/* Check out @commit into the new folder @path, as a worktree with no branch. Hooks do not run. */
+/*
+ * Check out @commit into the new folder @path, as a worktree with no branch, and its submodules from what @r has of
+ * them, without a network. Hooks do not run.
+ */
 int assay_repository_checkout(const struct assay_repository *r, const char *commit, const char *path,
 			      struct assay_err *err);
+
+/* Append the submodules of what is checked out at @path that are not there. */
+int assay_repository_lacks(const char *path, struct assay_strings *out, struct assay_err *err);
 
 /* Take a folder made by checkout away, whole or not. */
 int assay_repository_discard(const struct assay_repository *r, const char *path, struct assay_err *err);

@@ -46,6 +46,22 @@ static int plugins_of(const char *dir, struct assay_strings *out, struct assay_e
 	return rc == ASSAY_EIO ? 0 : rc;
 }
 
+static int digest_plugins(const struct assay_strings *plugins, struct assay_strings *out, struct assay_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < plugins->n && !rc; i++) {
+		char *data = NULL;
+		size_t len;
+
+		rc = assay_file_read(plugins->v[i], &data, &len, err);
+		if (!rc)
+			rc = assay_strings_add(out, assay_hash(data, len).hex, err);
+		free(data);
+	}
+	return rc;
+}
+
 /* ---- what decides a build ---- */
 
 static int read_conf(struct revision_build *b, struct assay_err *err)
@@ -184,6 +200,20 @@ static int build_failed(const struct revision_build *b, const char *name, const 
 	return rc;
 }
 
+/* To the error of a build at @dir that failed: perhaps because of a submodule that is not there. */
+static void add_missing(const char *dir, struct assay_err *err)
+{
+	struct assay_strings missing = { 0 };
+	size_t n = err ? strlen(err->text) : 0;
+
+	if (err && !assay_repository_lacks(dir, &missing, NULL) && missing.n)
+		snprintf(err->text + n, sizeof(err->text) - n,
+			 "; its submodule '%.200s' is not checked out: 'git submodule update --init --recursive' gets "
+			 "it",
+			 missing.v[0]);
+	assay_strings_release(&missing);
+}
+
 /* Run the command at @dir; what it writes goes to @log_path. */
 static int run_command(const struct revision_build *b, const char *name, const char *dir, const char *log_path,
 		       struct assay_text *log, struct assay_err *err)
@@ -219,9 +249,35 @@ static int run_command(const struct revision_build *b, const char *name, const c
 	if (p.status) {
 		assay_process_describe(&p, how, sizeof(how));
 		tail(log_path, log);
-		return build_failed(b, name, how, log_path, err);
+		rc = build_failed(b, name, how, log_path, err);
+		add_missing(dir, err);
+		return rc;
 	}
 	return 0;
+}
+
+/*
+ * What a revision is measured by lies in its checkout: a link that is committed leads from every checkout to the same
+ * files, which are those of the last build.
+ */
+static int check_inside(const char *place, const struct assay_strings *plugins, const char *name, struct assay_err *err)
+{
+	char *top = realpath(place, NULL);
+	size_t n = top ? strlen(top) : 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < plugins->n && top && !rc; i++) {
+		char *real = realpath(plugins->v[i], NULL);
+
+		if (real && (strncmp(real, top, n) != 0 || real[n] != '/'))
+			rc = assay_err_set(err, ASSAY_EUSAGE,
+					   "the plugin '%s' of '%s' lies outside its checkout, at '%s': every revision "
+					   "would be measured by the same file; build it inside the checkout",
+					   plugins->v[i] + n + 1, name, real);
+		free(real);
+	}
+	free(top);
+	return rc;
 }
 
 /* After the command ended well in @dir. */
@@ -256,6 +312,46 @@ static int make_place(const struct revision_build *b, const char *name, const ch
 	return rc ? assay_err_prefix(err, "revision '%s'", name) : 0;
 }
 
+/* Is all of a finished place there, as its build left it? Otherwise somebody tidied up, or wrote over it. */
+static bool is_whole(const struct revision_build *b, const char *built, struct assay_strings *plugins)
+{
+	struct assay_strings digests = { 0 };
+	struct assay_text text = { 0 };
+	char *was = NULL;
+	size_t len;
+	bool whole = !assay_file_read(built, &was, &len, NULL) &&
+		     !take_plugins(b, b->place, NULL, plugins, NULL, NULL) && !digest_plugins(plugins, &digests, NULL);
+
+	for (size_t i = 0; i < digests.n; i++)
+		assay_text_addf(&text, "%s\n", digests.v[i]);
+	whole = whole && text.s && !strcmp(text.s, was);
+	if (!whole) {
+		assay_strings_release(plugins);
+		*plugins = (struct assay_strings){ 0 };
+	}
+	assay_strings_release(&digests);
+	assay_text_release(&text);
+	free(was);
+	return whole;
+}
+
+/* That the place is complete, with the digests of its plugins. */
+static int write_built(const char *path, const struct assay_strings *plugins, struct assay_err *err)
+{
+	struct assay_strings digests = { 0 };
+	struct assay_text text = { 0 };
+	int rc = digest_plugins(plugins, &digests, err);
+
+	for (size_t i = 0; i < digests.n; i++)
+		assay_text_addf(&text, "%s\n", digests.v[i]);
+	if (!rc)
+		rc = text.s ? assay_file_write(path, text.s, text.len, err)
+			    : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	assay_strings_release(&digests);
+	assay_text_release(&text);
+	return rc;
+}
+
 static int build_commit(struct revision_build *b, const char *name, const char *commit, struct assay_strings *plugins,
 			struct assay_text *log, struct assay_err *err)
 {
@@ -271,10 +367,11 @@ static int build_commit(struct revision_build *b, const char *name, const char *
 	if (fd < 0)
 		return fd;
 	if (assay_file_exists(built)) {
-		rc = take_plugins(b, b->place, log_path, plugins, NULL, NULL);
-		if (!rc)
+		if (is_whole(b, built, plugins)) {
+			rc = check_inside(b->place, plugins, name, err);
 			goto out;
-		unlink(built); /* somebody tidied up in between */
+		}
+		unlink(built);
 	}
 	if (b->o->building)
 		b->o->building(b->o->arg, name, b->conf.build);
@@ -284,7 +381,9 @@ static int build_commit(struct revision_build *b, const char *name, const char *
 	if (!rc)
 		rc = take_plugins(b, b->place, log_path, plugins, log, err);
 	if (!rc)
-		rc = assay_file_write(built, b->conf.build, strlen(b->conf.build), err);
+		rc = check_inside(b->place, plugins, name, err);
+	if (!rc)
+		rc = write_built(built, plugins, err);
 out:
 	close(fd);
 	return rc;
@@ -397,6 +496,8 @@ int assay_revision_resolve(const char *arg, const struct assay_revision_options 
 	} else if (!rc) {
 		rc = state_of_files(o, out, err);
 	}
+	if (!rc)
+		rc = digest_plugins(&out->plugins, &out->digests, err);
 	if (rc)
 		assay_side_source_release(out);
 	return rc;
@@ -526,8 +627,25 @@ int assay_revision_resolve_watched(const char *arg, const char *cache_dir, const
 	return rc;
 }
 
+int assay_side_source_unchanged(const struct assay_side_source *s, struct assay_err *err)
+{
+	struct assay_strings now = { 0 };
+	int rc = digest_plugins(&s->plugins, &now, err);
+
+	for (size_t i = 0; i < s->plugins.n && !rc; i++)
+		if (strcmp(now.v[i], s->digests.v[i]) != 0)
+			rc = assay_err_set(
+				err, ASSAY_EUSAGE,
+				"the plugin '%s' of '%s' was overwritten after it was built: the build of the "
+				"other side must write inside its own checkout alone",
+				s->plugins.v[i], s->name);
+	assay_strings_release(&now);
+	return rc;
+}
+
 void assay_side_source_release(struct assay_side_source *s)
 {
+	assay_strings_release(&s->digests);
 	assay_strings_release(&s->plugins);
 	free(s->top);
 	*s = (struct assay_side_source){ 0 };

@@ -15,6 +15,7 @@ struct assay_side_source {
 	bool from_git;                /* it was built from the commit, and from changes, that build says */
 	char *top;                    /* then: of the checkout that the plugins were built in, malloc'ed; else NULL */
 	struct assay_strings plugins; /* sorted by path; at least one */
+	struct assay_strings digests; /* of their files, as they were right after the build */
 	/* commit and dirty, "" where that is not known; the catalog of the plugins tells compiler, flags and plugins */
 	struct assay_build build;
 };
@@ -69,6 +70,11 @@ int assay_revision_of_plugins(const struct assay_strings *plugins, const volatil
  */
 int assay_revision_resolve_watched(const char *arg, const char *cache_dir, const struct assay_commit *stated,
 				   const struct assay_watch *w, struct assay_side_source *out, struct assay_err *err);
+/*
+ * Are the plugins of @s as they were when it was resolved? The build of another side may have written over them.
+ * ASSAY_EUSAGE names the first that is not.
+ */
+int assay_side_source_unchanged(const struct assay_side_source *s, struct assay_err *err);
 void assay_side_source_release(struct assay_side_source *s);
 
 #endif

@@ -127,3 +127,51 @@ compare() {
 		and .head_revision == {"commit": $v2, "dirty": true} and (.program | has("commit") and has("dirty"))' <<<"$output"
 	fails 2 "--revision tells what plugin files were built from, and 'working tree' is built here" compare out/variant.so "${select[@]}" --revision v1
 }
+
+@test "a revision is built with its submodules, and where they are not there the error says so" {
+	export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=protocol.file.allow GIT_CONFIG_VALUE_0=always
+	for lib in inner lib; do
+		git init -q "../$lib"
+		echo "#define ${lib^^} 1" >"../$lib/$lib.h"
+		[ $lib = inner ] || git -C ../lib submodule --quiet add "$PWD/../inner" inner 2>/dev/null
+		git -C "../$lib" add . && git -C "../$lib" commit -qm $lib
+	done
+	git submodule --quiet add "$PWD/../lib" lib 2>/dev/null
+	git submodule --quiet update --init --recursive
+	printf '#include "lib/lib.h"\n#include "lib/inner/inner.h"\n_Static_assert(LIB + INNER == 2, "both");\n' >>example_variant.c
+	git add . && git commit -qm three
+	# where they came from is no longer there: no network is needed
+	mv ../lib ../lib.gone && mv ../inner ../inner.gone
+	run --separate-stderr compare HEAD --margin 50% --json --db ../assay.db
+	[[ $stderr == *"building HEAD"* ]] && [[ $output == *"same code"* ]]
+	mv ../lib.gone ../lib && mv ../inner.gone ../inner
+	git clone -q . ../without && cd ../without
+	run --separate-stderr compare HEAD --db ../assay.db
+	[ "$status" = 2 ]
+	[[ ${stderr_lines[-1]} == *"its submodule 'lib' is not checked out: 'git submodule update --init --recursive' gets it" ]]
+}
+
+@test "a build that writes over the other side's plugins is refused by name" {
+	cp build.sh own.sh
+	# shellcheck disable=SC2016
+	printf 'for d in "$XDG_CACHE_HOME"/assay/*/*/out; do [ ! -d "$d" ] || cp out/variant.so "$d/variant.so"; done\n' >>build.sh
+	sed -i 's/example.scale/&/; s/return 0;/return 0; \/* slower *\//' example_variant.c
+	echo 'int another;' >>example_variant.c
+	run --separate-stderr compare HEAD --margin 50% --db ../assay.db
+	[ "$status" = 2 ]
+	[[ ${stderr_lines[-1]} == "assay: the plugin '"*"/out/variant.so' of 'HEAD' was overwritten after it was built: "* ]]
+	# what is left of it in the cache is not used again
+	mv own.sh build.sh
+	run --separate-stderr compare HEAD --margin 50% --db ../assay.db
+	[ "$status" != 2 ] && [[ $stderr == *"building HEAD"* ]]
+}
+
+@test "a folder of plugins that a committed link leads out of the checkout is refused by name" {
+	mkdir ../shared
+	rm .gitignore
+	ln -s "$PWD/../shared" out
+	git add . && git commit -qm link
+	run --separate-stderr compare HEAD --margin 50% --db ../assay.db
+	[ "$status" = 2 ]
+	[[ ${stderr_lines[-1]} == "assay: the plugin 'out/op.so' of 'HEAD' lies outside its checkout, at '"*"/shared/op.so': "* ]]
+}
