@@ -349,6 +349,37 @@ static int count(struct counting *k, const struct assay_case *c)
 	return rc ? rc : read_counts(k);
 }
 
+/*
+ * A plugin may have instructions that it does not declare and valgrind does not know, as -march=native makes them, and
+ * valgrind may fail to start. What is stepped runs on the processor itself.
+ */
+static bool may_step_instead(const struct counting *k)
+{
+	return k->o->means->source == ASSAY_EXACT_SOURCE_AUTO && k->out->how == ASSAY_EXACT_CALLGRIND &&
+	       !k->o->means->no_steps[0] &&
+	       (k->out->status == ASSAY_STATUS_CRASHED || k->out->status == ASSAY_STATUS_FAILED);
+}
+
+/* What fails likewise when it is stepped is no fault of valgrind, and keeps what was said of it first. */
+static int step_instead(struct counting *k, const struct assay_case *c)
+{
+	struct assay_exact_case first = *k->out;
+	int rc;
+
+	*k->out = (struct assay_exact_case){ .status = ASSAY_STATUS_OK,
+					     .how = ASSAY_EXACT_STEPPED,
+					     .all_threads = first.all_threads };
+	memcpy(k->out->key, first.key, sizeof(first.key));
+	rc = count(k, c);
+	if (rc >= 0 && k->out->status == first.status) {
+		assay_exact_case_release(k->out);
+		*k->out = first;
+	} else {
+		assay_exact_case_release(&first);
+	}
+	return rc;
+}
+
 int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *cat,
 			const struct assay_case_facts *facts, const struct assay_exact_options *o,
 			struct assay_exact_case *out, enum assay_exact_end *end, struct assay_err *err)
@@ -371,6 +402,8 @@ int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *
 	rc = assay_case_plugins_find(c, cat, o->plugins, o->parts, &k.plugins, err);
 	if (!rc)
 		rc = count(&k, c);
+	if (rc >= 0 && may_step_instead(&k))
+		rc = step_instead(&k, c);
 	assay_case_plugins_release(&k.plugins);
 	assay_temporary_remove(&folder);
 	*end = k.end;

@@ -339,3 +339,19 @@ within() {
 	fails 2 "no timed run in 'alone.db', only exact counts: 'assay gate --evidence exact --db alone.db' judges them, 'assay run --evidence all --db alone.db' measures times as well" \
 		show last --db alone.db
 }
+
+# A plugin may hold instructions that valgrind does not know, which its variants do not declare; and valgrind may not
+# start. This one says its version, and then dies as on such an instruction.
+@test "what dies in valgrind alone is stepped instead, unless callgrind was asked for" {
+	needs_valgrind
+	key=$(jq -r '[.cases[] | select(.status == "ok" and ([.counters[].how] | all(. == "callgrind"))) | .key][0]' first.json)
+	mkdir bin
+	printf '#!/bin/sh\n[ "$1" = --version ] && echo valgrind-3.19.0 && exit\nkill -ILL $$\n' >bin/valgrind
+	chmod +x bin/valgrind
+	PATH=$PWD/bin:$PATH count --only "$key" --db dies.db >dies.json || true
+	reason=$(jq -r '.cases[0].reason' dies.json)
+	[[ $reason != *"cannot be stepped"* && $reason != *"nor can it be stepped"* ]] || skip "$reason"
+	jq -e '.cases[0] | .status == "ok" and ([.counters[].how] | all(. == "stepped"))' dies.json
+	PATH=$PWD/bin:$PATH run -4 count --only "$key" --counter-source callgrind --db asked.db
+	jq -e '.cases[0].status == "crashed"' <<<"$output"
+}

@@ -47,8 +47,8 @@ TEST(inventory_refuses_bad_plugins)
 	static const struct {
 		const char *plugin, *reason;
 	} cases[] = {
-		{ "bad_abi_older", "was built for plugin ABI 0.9, this program takes 1.x (1.6)" },
-		{ "bad_abi_newer", "was built for plugin ABI 2.0, this program takes 1.x (1.6)" },
+		{ "bad_abi_older", "was built for plugin ABI 0.9, this program takes 1.x (1.7)" },
+		{ "bad_abi_newer", "was built for plugin ABI 2.0, this program takes 1.x (1.7)" },
 		{ "bad_no_symbol", "no symbol 'assay_plugin_v1'" },
 		{ "bad_magic", "has magic 0xdeadbeef, expected 0x59415341" },
 		{ "bad_measures", "op 'bad.measures'" },
