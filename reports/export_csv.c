@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "model/summary.h"
 #include "reports/run_parts.h"
 
 struct row {
@@ -131,8 +132,8 @@ static void add_case(struct row *row, const struct assay_run *run, const struct 
 	add_count(row, r->rounds);
 	add_count(row, r->iterations);
 	add_number(row, timed ? r->median_ns : NAN);
-	add_number(row, timed ? r->ci95_lo_ns : NAN);
-	add_number(row, timed ? r->ci95_hi_ns : NAN);
+	add_number(row, timed ? assay_summary_interval_ns(r).lo : NAN);
+	add_number(row, timed ? assay_summary_interval_ns(r).hi : NAN);
 	add_number(row, timed ? r->min_ns : NAN);
 	add_number(row, timed ? r->mad_ns : NAN);
 	for (size_t i = 0; i < metrics->n; i++)

@@ -16,6 +16,7 @@
 #include <strings.h>
 
 #include "base/code_point.h"
+#include "model/summary.h"
 #include "reports/run_parts.h"
 
 #define NAME_MAX_BYTES 128
@@ -190,12 +191,12 @@ static double median_s(const struct assay_result *r)
 
 static double lower_s(const struct assay_result *r)
 {
-	return r->n_samples ? r->ci95_lo_ns * 1e-9 : NAN;
+	return assay_summary_interval_ns(r).lo * 1e-9;
 }
 
 static double upper_s(const struct assay_result *r)
 {
-	return r->n_samples ? r->ci95_hi_ns * 1e-9 : NAN;
+	return assay_summary_interval_ns(r).hi * 1e-9;
 }
 
 static double n_samples(const struct assay_result *r)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The history of a case for people, for scripts and for spreadsheets. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,14 +50,15 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 	assay_columns_row(&t, (const char *const[]){ "run", "started", "commit", "median", "95 %" });
 	for (size_t i = 0; i < h->n_points; i++) {
 		const struct assay_trend_point *p = &h->points[i];
-		char id[24], when[32], commit[24], median[32], half[32];
+		char id[24], when[32], commit[24], median[32], half[32] = "";
 
 		snprintf(id, sizeof(id), "%" PRId64, p->run_id);
 		assay_when_text(p->started_ns, when, sizeof(when));
 		commit_text(p, commit, sizeof(commit));
 		assay_quantity_text(p->median_ns * 1e-9, "s", style->utf8, median, sizeof(median));
-		snprintf(half, sizeof(half), "%s%.1f %%", style->utf8 ? "±" : "+-",
-			 50 * (p->ci95_hi_ns - p->ci95_lo_ns) / p->median_ns);
+		if (isfinite(p->ci95_lo_ns))
+			snprintf(half, sizeof(half), "%s%.1f %%", style->utf8 ? "±" : "+-",
+				 50 * (p->ci95_hi_ns - p->ci95_lo_ns) / p->median_ns);
 		assay_columns_row(&t, (const char *const[]){ id, when, commit, median, half });
 	}
 	assay_columns_print(&t, out);
@@ -83,10 +85,12 @@ static json_t *point_json(const struct assay_trend_point *p)
 	bool dirty;
 	const char *commit = assay_trend_commit(p, &dirty);
 
-	return json_pack("{s:I,s:o,s:b,s:o,s:o,s:[o,o]}", "run", (json_int_t)p->run_id, "commit",
-			 assay_json_text(commit), "dirty", dirty, "started", assay_json_time(p->started_ns),
-			 "median_ns", assay_json_number(p->median_ns), "ci95_ns", assay_json_number(p->ci95_lo_ns),
-			 assay_json_number(p->ci95_hi_ns));
+	return json_pack("{s:I,s:o,s:b,s:o,s:o,s:o}", "run", (json_int_t)p->run_id, "commit", assay_json_text(commit),
+			 "dirty", dirty, "started", assay_json_time(p->started_ns), "median_ns",
+			 assay_json_number(p->median_ns), "ci95_ns",
+			 isfinite(p->ci95_lo_ns) ? json_pack("[o,o]", assay_json_number(p->ci95_lo_ns),
+							     assay_json_number(p->ci95_hi_ns))
+						 : json_null());
 }
 
 static json_t *change_json(const struct assay_report_history *h, const struct assay_trend_change *c)
@@ -141,8 +145,11 @@ static void write_csv(const struct assay_report *r, const struct assay_emit_styl
 		assay_text_addf(out, "%" PRId64 ",", p->run_id);
 		for (const char *c = assay_trend_commit(p, &dirty); *c; c++)
 			assay_text_addn(out, strchr(",\"\n\r=+-@", *c) ? "?" : c, 1);
-		assay_text_addf(out, ",%d,%" PRIu64 ",%.9g,%.9g,%.9g,", dirty, p->started_ns, p->median_ns,
-				p->ci95_lo_ns, p->ci95_hi_ns);
+		assay_text_addf(out, ",%d,%" PRIu64 ",%.9g,", dirty, p->started_ns, p->median_ns);
+		if (isfinite(p->ci95_lo_ns))
+			assay_text_addf(out, "%.9g,%.9g,", p->ci95_lo_ns, p->ci95_hi_ns);
+		else
+			assay_text_add(out, ",,");
 		if (next < h->n_changes && h->changes[next].at == i) {
 			const struct assay_trend_change *c = &h->changes[next++];
 

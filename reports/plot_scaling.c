@@ -51,9 +51,11 @@ static void set_speed(struct assay_case_lines *l, const char *tag, double *most,
 			struct assay_line_point *p = &l->v[i].v[k];
 
 			p->y = rate(p->r, tag) / base;
-			p->lo = p->y * p->r->median_ns / fmax(p->r->ci95_hi_ns, p->r->median_ns);
-			p->hi = p->y * p->r->median_ns /
-				(p->r->ci95_lo_ns > 0 ? fmin(p->r->ci95_lo_ns, p->r->median_ns) : p->r->median_ns);
+			p->lo = p->hi = p->y;
+			if (p->r->ci95_reached) {
+				p->lo *= p->r->median_ns / p->r->ci95_hi_ns;
+				p->hi *= p->r->median_ns / p->r->ci95_lo_ns;
+			}
 			*most = fmax(*most, p->hi);
 			*threads = fmax(*threads, p->x);
 		}

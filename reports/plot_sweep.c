@@ -88,8 +88,8 @@ static bool set_values(struct assay_case_lines *l, const char *tag, bool time, d
 			p->y = p->lo = p->hi = m ? m->value : NAN;
 			if (time) {
 				p->y = p->r->median_ns * 1e-9;
-				p->lo = p->r->ci95_lo_ns > 0 ? p->r->ci95_lo_ns * 1e-9 : p->y;
-				p->hi = p->r->ci95_hi_ns > 0 ? p->r->ci95_hi_ns * 1e-9 : p->y;
+				p->lo = p->r->ci95_reached ? p->r->ci95_lo_ns * 1e-9 : p->y;
+				p->hi = p->r->ci95_reached ? p->r->ci95_hi_ns * 1e-9 : p->y;
 			}
 			*lo = fmin(*lo, p->y);
 			*hi = fmax(*hi, p->y);

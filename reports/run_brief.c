@@ -28,7 +28,7 @@ struct view {
 	bool left_out[N_COLS];
 	struct assay_columns table;
 	size_t shown;
-	bool faster, rate, roof, above, ranged, doubted;
+	bool faster, rate, roof, above, alone, doubted;
 };
 
 /* ---- what to show ---- */
@@ -143,7 +143,7 @@ static void add_best(struct view *v, const struct assay_result *best, const char
 {
 	double share = assay_run_cells_metric(best, "roof_frac");
 	bool doubted = !best->steady || best->disturbed || best->slow_core;
-	char threads[16], time[64], mark[8], half_text[64], faster[32], rate[64], roof[32] = "";
+	char threads[16], time[64], mark[8], half_text[64] = "", faster[32], rate[64], roof[32] = "";
 	const char *cells[N_COLS] = { [COL_NAME] = name,         [COL_THREADS] = threads, [COL_BEST] = best->c.variant,
 				      [COL_TIME] = time,         [COL_MARK] = mark,       [COL_HALF] = half_text,
 				      [COL_RATE] = rate,         [COL_FASTER] = faster,   [COL_ROOF] = roof,
@@ -151,9 +151,10 @@ static void add_best(struct view *v, const struct assay_result *best, const char
 
 	snprintf(threads, sizeof(threads), best->c.threads ? "%u" : "-", best->c.threads);
 	assay_quantity_text(best->median_ns * 1e-9, "s", v->style->utf8, time, sizeof(time));
-	snprintf(mark, sizeof(mark), "%s%s", best->ci95_reached ? "" : "?", doubted ? "!" : "");
-	snprintf(half_text, sizeof(half_text), "%s%.1f %%", v->style->utf8 ? "±" : "+-",
-		 100 * assay_summary_half_width_frac(best));
+	snprintf(mark, sizeof(mark), "%s", doubted ? "!" : "");
+	if (best->ci95_reached)
+		snprintf(half_text, sizeof(half_text), "%s%.1f %%", v->style->utf8 ? "±" : "+-",
+			 100 * assay_summary_half_width_frac(best));
 	faster_text(v, best, faster, sizeof(faster));
 	assay_run_cells_rate(best, tag, v->style, rate, sizeof(rate));
 	assay_run_cells_share(best, roof, sizeof(roof));
@@ -163,7 +164,7 @@ static void add_best(struct view *v, const struct assay_result *best, const char
 			cells[i] = NULL;
 	assay_columns_row(&v->table, cells);
 	v->shown++;
-	v->ranged |= !best->ci95_reached;
+	v->alone |= !best->ci95_reached;
 	v->doubted |= doubted;
 }
 
@@ -295,8 +296,9 @@ static void add_legend(const struct view *v, struct assay_text *out)
 	assay_run_cells_no_roof(v->r->run, text, sizeof(text));
 	if (text[0])
 		legend_line(v, v->roof ? "" : "% of limit", text, out);
-	if (v->ranged)
-		legend_line(v, "?", "too few samples for a 95 % interval: half the range of all of them", out);
+	if (v->alone)
+		legend_line(v, "95 %", "half the interval over processes; none where one process took all samples",
+			    out);
 	if (v->doubted)
 		legend_line(v, "!", "the host disturbed it: slow core, disturbed samples, or never steady", out);
 	assay_text_add(out, assay_paint(v->style, ASSAY_RESET));

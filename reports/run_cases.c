@@ -94,9 +94,9 @@ static void add_numbers(const struct assay_result *r, const struct assay_emit_st
 	assay_quantity_text(r->ci95_lo_ns * 1e-9, "s", style->utf8, b, sizeof(b));
 	assay_quantity_text(r->ci95_hi_ns * 1e-9, "s", style->utf8, c, sizeof(c));
 	if (r->ci95_reached)
-		snprintf(buf, sizeof(buf), "%s (95 %% interval %s to %s)", a, b, c);
+		snprintf(buf, sizeof(buf), "%s (95 %% interval over processes %s to %s)", a, b, c);
 	else
-		snprintf(buf, sizeof(buf), "%s (range %s to %s: too few samples for a 95 %% interval)", a, b, c);
+		snprintf(buf, sizeof(buf), "%s (one process alone, so no interval)", a);
 	line(out, style, "median", buf);
 	assay_quantity_text(r->min_ns * 1e-9, "s", style->utf8, a, sizeof(a));
 	assay_quantity_text(r->mad_ns * 1e-9, "s", style->utf8, b, sizeof(b));
@@ -106,17 +106,19 @@ static void add_numbers(const struct assay_result *r, const struct assay_emit_st
 	if (assay_result_pace_tried(r))
 		snprintf(slow, sizeof(slow), ", %.1f %% of slow cores", 100 * r->slow_core_frac);
 	if (r->c.cache == ASSAY_CACHE_UNKNOWN) {
-		snprintf(buf, sizeof(buf), "%zu of %llu iterations in %zu round%s; disturbance and warm-up unknown",
-			 r->n_samples, (unsigned long long)r->iterations, r->rounds, r->rounds == 1 ? "" : "s");
+		snprintf(buf, sizeof(buf), "%zu of %llu iterations in %zu process%s; disturbance and warm-up unknown",
+			 r->n_samples, (unsigned long long)r->iterations, r->rounds, r->rounds == 1 ? "" : "es");
 		line(out, style, "samples", buf);
 		return;
 	}
 	snprintf(buf, sizeof(buf),
-		 "%zu of %llu iterations in %zu round%s, %.1f %% disturbed%s, %.1f %% dropped; %s; warm-up %s, %s",
-		 r->n_samples, (unsigned long long)r->iterations, r->rounds, r->rounds == 1 ? "" : "s",
+		 "%zu of %llu iterations in %zu process%s, %.1f %% disturbed%s, %.1f %% dropped; %swarm-up %s, %s",
+		 r->n_samples, (unsigned long long)r->iterations, r->rounds, r->rounds == 1 ? "" : "es",
 		 100 * r->disturbed_frac, slow, 100 * r->dropped_frac,
-		 r->converged ? "interval within its goal" : "interval wider than its goal", a,
-		 r->steady ? "steady" : "not steady");
+		 !r->ci95_reached ? ""
+		 : r->converged   ? "interval within its goal; "
+				  : "interval wider than its goal; ",
+		 a, r->steady ? "steady" : "not steady");
 	line(out, style, "samples", buf);
 }
 

@@ -119,8 +119,9 @@ json_t *assay_json_run_case(const struct assay_run *run, const struct assay_resu
 	json_object_set_new(o, "iterations", assay_json_u64(r->iterations));
 	json_object_set_new(o, "median_ns", time_json(r, r->median_ns));
 	json_object_set_new(o, "ci95_ns",
-			    r->n_samples ? json_pack("[o,o]", time_json(r, r->ci95_lo_ns), time_json(r, r->ci95_hi_ns))
-					 : json_null());
+			    r->ci95_reached
+				    ? json_pack("[o,o]", time_json(r, r->ci95_lo_ns), time_json(r, r->ci95_hi_ns))
+				    : json_null());
 	json_object_set_new(o, "min_ns", time_json(r, r->min_ns));
 	json_object_set_new(o, "mad_ns", time_json(r, r->mad_ns));
 	json_object_set_new(o, "against", against_json(&against));
@@ -134,7 +135,7 @@ json_t *assay_json_run_case(const struct assay_run *run, const struct assay_resu
 	json_object_set_new(o, "slow_core", paced ? json_boolean(r->slow_core) : json_null());
 	json_object_set_new(o, "ci95_reached", r->n_samples ? json_boolean(r->ci95_reached) : json_null());
 	json_object_set_new(o, "steady", watched ? json_boolean(r->steady) : json_null());
-	json_object_set_new(o, "converged", r->n_samples ? json_boolean(r->converged) : json_null());
+	json_object_set_new(o, "converged", r->ci95_reached ? json_boolean(r->converged) : json_null());
 	json_object_set_new(o, "cpus", cpus_json(r->cpus, r->n_cpus));
 	json_object_set_new(o, "numa_node", r->numa_node >= 0 && r->n_cpus ? json_integer(r->numa_node) : json_null());
 	json_object_set_new(o, "copies", assay_json_u64(r->copies));

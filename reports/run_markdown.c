@@ -60,8 +60,10 @@ static void add_case(struct assay_text *out, const struct assay_run *run, const 
 	}
 	assay_quantity_text(r->median_ns * 1e-9, "s", true, time, sizeof(time));
 	assay_run_cells_rate(r, assay_run_cells_rate_tag(run, r->c.op), &style, rate, sizeof(rate));
-	assay_text_addf(out, " | %s | ±%.1f %%%s | %s | %s |\n", time, 100 * assay_summary_half_width_frac(r),
-			r->ci95_reached ? "" : "?", rate, check_word(r, check, sizeof(check)));
+	assay_text_addf(out, " | %s | ", time);
+	if (r->ci95_reached)
+		assay_text_addf(out, "±%.1f %%", 100 * assay_summary_half_width_frac(r));
+	assay_text_addf(out, " | %s | %s |\n", rate, check_word(r, check, sizeof(check)));
 }
 
 static void run_markdown(const struct assay_report *report, const struct assay_emit_style *style,

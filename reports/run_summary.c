@@ -146,7 +146,7 @@ static double middle_half(const struct assay_run *run, struct assay_text *out)
 	for (size_t i = 0; i < run->n_results && half; i++) {
 		const struct assay_result *r = &run->results[i];
 
-		if (assay_run_cells_measured(r))
+		if (assay_run_cells_measured(r) && r->ci95_reached)
 			half[n++] = assay_summary_half_width_frac(r);
 	}
 	if (n) {
@@ -174,7 +174,7 @@ static size_t add_number(char *text, size_t size, size_t at, size_t n, const cha
 /* What is not known well, why, and what helps. With fixed work an interval is what it is. */
 static void add_doubts(const struct assay_run *run, const struct assay_emit_style *style, struct assay_text *out)
 {
-	size_t n = 0, wide = 0, unsteady = 0, slow = 0, disturbed = 0;
+	size_t n = 0, wide = 0, alone = 0, unsteady = 0, slow = 0, disturbed = 0;
 	const char *name = "unsure";
 	char text[320];
 
@@ -184,7 +184,8 @@ static void add_doubts(const struct assay_run *run, const struct assay_emit_styl
 		if (!assay_run_cells_measured(r))
 			continue;
 		n++;
-		wide += !r->converged;
+		wide += r->ci95_reached && !r->converged;
+		alone += !r->ci95_reached;
 		unsteady += !r->steady;
 		slow += r->slow_core;
 		disturbed += r->disturbed;
@@ -193,14 +194,21 @@ static void add_doubts(const struct assay_run *run, const struct assay_emit_styl
 		return;
 	if (wide && assay_run_is_imported(run)) {
 		snprintf(text, sizeof(text),
-			 "%zu of %zu cases are not known to within 0.5 %%, half of all to within %.2g %%", wide, n,
-			 100 * middle_half(run, out));
+			 "%zu of %zu cases are not known to within 0.5 %%, half of all to within %.2g %%", wide,
+			 n - alone, 100 * middle_half(run, out));
 		assay_named_line(out, style, name, text);
 	} else if (wide) {
 		snprintf(text, sizeof(text),
 			 "%zu of %zu case%s %s not known to within 0.5 %%, half of all to within %.2g %%: --budget or "
 			 "--rounds narrows that",
-			 wide, n, n == 1 ? "" : "s", n == 1 ? "is" : "are", 100 * middle_half(run, out));
+			 wide, n - alone, n - alone == 1 ? "" : "s", n - alone == 1 ? "is" : "are",
+			 100 * middle_half(run, out));
+		assay_named_line(out, style, name, text);
+		name = "";
+	}
+	if (alone && !assay_run_is_imported(run)) {
+		snprintf(text, sizeof(text), "%zu of %zu case%s %s no interval: a single process took all samples",
+			 alone, n, n == 1 ? "" : "s", alone == 1 ? "has" : "have");
 		assay_named_line(out, style, name, text);
 		name = "";
 	}

@@ -44,7 +44,7 @@ struct view {
 	const char *pm; /* plus-minus */
 	bool timed;     /* any case has a time */
 	bool against;   /* any shape has several variants */
-	bool roof, above, narrow, note_lines, rounds, starred, ranged, efficiency, in_turn;
+	bool roof, above, narrow, note_lines, starred, alone, efficiency, in_turn;
 	bool unsteady, dropped, disturbed, slow; /* notes that occur */
 	bool deviates;
 	bool warm, cold, digest, relative;
@@ -131,13 +131,11 @@ static void add_measured(struct assay_columns *t, struct view *v, const struct a
 
 	if (r->n_samples) {
 		assay_quantity_text(r->median_ns * 1e-9, "s", v->style->utf8, time, sizeof(time));
-		snprintf(half, sizeof(half), "%s%.1f %%%s", v->pm, 100 * assay_summary_half_width_frac(r),
-			 !r->ci95_reached ? "?"
-			 : r->converged   ? " "
-					  : "*");
-		v->rounds |= r->rounds > 1;
+		if (r->ci95_reached)
+			snprintf(half, sizeof(half), "%s%.1f %%%s", v->pm, 100 * assay_summary_half_width_frac(r),
+				 r->converged ? " " : "*");
 		v->starred |= r->ci95_reached && !r->converged;
-		v->ranged |= !r->ci95_reached;
+		v->alone |= !r->ci95_reached;
 	}
 	assay_run_cells_rate(r, tag, v->style, rate, sizeof(rate));
 	assay_run_cells_share(r, roof, sizeof(roof));
@@ -340,17 +338,17 @@ static void add_legend(struct assay_text *out, const struct view *v)
 	assay_text_addf(out, "\n%s", assay_paint(v->style, ASSAY_DIM));
 	add_thread_legend(out, v);
 	if (v->timed) {
-		legend_line(out, v, "time",
-			    v->rounds ? "median of one call, and half the width of its 95 % interval, over rounds: "
-					"each a process of its own, with the other cases between"
-				      : "median of one call, and half the width of its 95 % interval");
+		legend_line(
+			out, v, "time",
+			v->alone
+				? "median of one call, and half the width of its 95 % interval over processes; without "
+				  "one where a single process took all samples, which cannot tell how others differ"
+				: "median of one call, and half the width of its 95 % interval over processes, "
+				  "which took turns with the other cases");
 		if (v->starred)
 			legend_line(out, v, "*",
-				    "that interval is wider than 0.5 %: more time, --budget, or more rounds, --rounds, "
-				    "narrow it");
-		if (v->ranged)
-			legend_line(out, v, "?",
-				    "too few samples for a 95 % interval: half the width of the range of all of them");
+				    "that interval is wider than 0.5 %: more time, --budget, or more processes, "
+				    "--rounds, narrow it");
 		legend_line(out, v, "rate",
 			    "what the op needs at least (bytes: B/s, arithmetic: OP/s with a multiply-add as two, "
 			    "tokens) over time");

@@ -42,8 +42,9 @@ static const struct assay_option options[] = {
 	  "as "
 	  "the suite says; with --only as long as it takes)" },
 	{ "rounds", 0, "N", set_rounds, AT(r),
-	  "Measure the suite N times over, each case in a new process with its share of the time, and take the median "
-	  "of its medians (default: as the suite says; with ASSAY_DETERMINISTIC=1 always once)" },
+	  "Measure each case in N processes, one after the other with the other cases between, and take the median of "
+	  "their medians; a case whose process takes longer than four budgets gets one (default: as the suite says, "
+	  "else 3; with ASSAY_DETERMINISTIC=1 always 1)" },
 	{ "roof-in-turn", 0, NULL, assay_option_flag, AT(r.roof_in_turn),
 	  "After each case, measure the limits of its roof once more in turn with it, so that a busy host slows both "
 	  "alike. The run must have measured these limits before: stream.read or stream.copy, peak.*" },

@@ -26,8 +26,9 @@ static void head(struct assay_importing *im)
 static void read_times(struct assay_importing *im, struct assay_result *r)
 {
 	assay_json_enter(im->j, ASSAY_JSON_ARRAY);
-	while (assay_json_next(im->j))
-		assay_importing_sample(im, r, 1, assay_json_take_number(im->j) * 1e9, 0);
+	while (assay_json_next(im->j)) /* each time is that of a process */
+		assay_importing_sample(im, r, 1, assay_json_take_number(im->j) * 1e9,
+				       r->n_samples ? ASSAY_SAMPLE_NEW_ROUND : 0);
 }
 
 /* A time of a command that failed is no time of what it is to do. null is a signal. */

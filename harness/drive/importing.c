@@ -371,7 +371,7 @@ static void complete(struct assay_importing *im, struct assay_result *r)
 	if (r->status == ASSAY_STATUS_OK)
 		assay_importing_metric(im, r, "time_s", "s", -1, r->median_ns * 1e-9);
 	r->iterations = r->n_samples ? r->samples[0].iterations : 0;
-	r->converged = r->n_samples && assay_summary_half_width_frac(r) <= ASSAY_GOAL_HALF_WIDTH_FRAC;
+	r->converged = r->ci95_reached && assay_summary_half_width_frac(r) <= ASSAY_GOAL_HALF_WIDTH_FRAC;
 	/* whether warm-up was enough is not said; nothing speaks against it */
 	r->steady = r->n_samples > 0;
 }

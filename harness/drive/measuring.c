@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assay/random.h"
 #include "base/monotonic.h"
 #include "drive/build_identity.h"
 #include "drive/hints.h"
@@ -20,6 +21,8 @@
 #include "model/summary.h"
 #include "model/device_text.h"
 #include "model/verdict.h"
+
+#define STREAM_LAYOUT 12u /* of the seed of a run */
 
 static int add_fact(struct assay_run *run, const char *name, const char *value, struct assay_err *err)
 {
@@ -133,10 +136,21 @@ static unsigned rounds_of(const struct assay_measuring *m)
 	return m->verify_only || m->request->deterministic ? 1 : m->session->plan.rounds;
 }
 
-/* One case, with the time it took without its turns. */
+/*
+ * Where buffers, code and stacks lie is chance, which would otherwise be the same in every process of a case, or be
+ * drawn by the kernel. The seed repeats it. Never 0, which would switch it off.
+ */
+static uint64_t layout_of_round(uint64_t seed, unsigned round)
+{
+	const struct assay_philox draw = assay_random4(seed, STREAM_LAYOUT, round);
+
+	return ((uint64_t)draw.v[0] << 32 | draw.v[1]) | 1;
+}
+
+/* One case in @round, with the time it took without its turns. */
 static int measure_timed(const struct assay_measuring *m, const struct assay_measure_options *of_all,
-			 const struct assay_run *run, size_t i, struct assay_result *r, uint64_t *took_ns,
-			 struct assay_err *err)
+			 const struct assay_run *run, size_t i, unsigned round, struct assay_result *r,
+			 uint64_t *took_ns, struct assay_err *err)
 {
 	struct assay_measure_options own = *of_all, *o = &own;
 	struct assay_case c = m->session->plan.cases[i];
@@ -146,6 +160,8 @@ static int measure_timed(const struct assay_measuring *m, const struct assay_mea
 	if (rc)
 		return rc;
 	own.patience = &of_all->patience[i];
+	own.layout_seed = m->verify_only || m->request->deterministic ? 0 : layout_of_round(own.seed, round);
+	own.accepted = m->verify_only ? NULL : &of_all->accepted[i];
 	c.budget_ns = assay_round_budget_ns(c.budget_ns, rounds_of(m));
 	rc = assay_measure_case(&c, m->session->catalog, &m->session->facts[i], o, r, err);
 	*took_ns = assay_monotonic_ns() - began;
@@ -195,7 +211,7 @@ static int first_round(const struct assay_measuring *m, const struct assay_measu
 		uint64_t took_ns;
 
 		assay_watch_tell(m->watch, &(struct assay_event){ .kind = ASSAY_EVENT_CASE, .at = i });
-		rc = measure_timed(m, o, run, i, r, &took_ns, err);
+		rc = measure_timed(m, o, run, i, 1, r, &took_ns, err);
 		if (!rc)
 			rc = judge_speed(m, o, run, i, limits, r, err);
 		again[i] = !rc && assay_round_wanted(r, took_ns);
@@ -222,7 +238,7 @@ static int further_round(const struct assay_measuring *m, const struct assay_mea
 		if (!wanted[i])
 			continue;
 		assay_watch_tell(m->watch, &(struct assay_event){ .kind = ASSAY_EVENT_CASE, .at = i });
-		rc = measure_timed(m, o, run, i, &more, &took_ns, err);
+		rc = measure_timed(m, o, run, i, round, &more, &took_ns, err);
 		if (!rc && m->reload)
 			rc = m->reload(m->arg, r, err);
 		if (!rc)
@@ -267,10 +283,12 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 	bool *in_turn = calloc(plan->n_cases + 1, sizeof(*in_turn));
 	int rc = 0;
 
-	o.patience = calloc(plan->n_cases + 1, sizeof(*o.patience)); /* one a case; measure_timed() takes its own */
+	/* one a case; measure_timed() takes its own */
+	o.patience = calloc(plan->n_cases + 1, sizeof(*o.patience));
+	o.accepted = calloc(plan->n_cases + 1, sizeof(*o.accepted));
 
 	run->results = calloc(plan->n_cases, sizeof(*run->results));
-	if (!run->results || !wanted || !in_turn || !o.patience) {
+	if (!run->results || !wanted || !in_turn || !o.patience || !o.accepted) {
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	} else {
 		for (size_t i = 0; i < plan->n_cases; i++)
@@ -293,6 +311,7 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 		assay_watch_tell(m->watch, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
 	}
 	assay_core_paces_release(&paces);
+	free(o.accepted);
 	free(o.patience);
 	free(in_turn);
 	free(wanted);

@@ -21,11 +21,24 @@ static bool usable(const struct assay_stored_point *p)
 	return p->n >= 2 && p->lo > 0 && p->lo <= p->median && p->median <= p->hi && isfinite(p->hi);
 }
 
-/* The interval at hand covers 95 %, or 1 - 2^(1-n) when it is the range of n samples; stretch it to @z. */
-static struct widths widths_at(const struct assay_stored_point *p, double z)
+/* What intervals are stretched to: that of the error that is allowed. */
+struct quantiles {
+	double z; /* of the normal distribution */
+	double t; /* of Student's, with as many degrees of freedom as all processes of both sides give together */
+};
+
+/*
+ * Stretch the interval at hand. Over processes it is Student's. That of a process alone covers 95 %, or 1 - 2^(1-n)
+ * when it is the range of n samples.
+ */
+static struct widths widths_at(const struct assay_stored_point *p, const struct quantiles *q)
 {
-	double have = p->n >= N_FOR_95 ? Z95 : assay_stats_normal_quantile(1.0 - ldexp(1.0, -(int)p->n));
-	double stretch = z / have;
+	double stretch;
+
+	if (p->processes > 1)
+		stretch = q->t / assay_stats_t_quantile(0.975, (double)p->processes - 1);
+	else
+		stretch = q->z / (p->n >= N_FOR_95 ? Z95 : assay_stats_normal_quantile(1.0 - ldexp(1.0, -(int)p->n)));
 
 	return (struct widths){ stretch * log(p->median / p->lo), stretch * log(p->hi / p->median) };
 }
@@ -65,7 +78,7 @@ struct side {
 	double per_run;      /* variance of the centre over that between runs */
 };
 
-static bool sum_up(struct assay_stored_points p, double z, struct side *out)
+static bool sum_up(struct assay_stored_points p, const struct quantiles *q, struct side *out)
 {
 	double k = (double)p.n, mean = 0;
 	/* The median of several runs is the more robust centre and, at most by this factor, the less efficient one. */
@@ -77,7 +90,7 @@ static bool sum_up(struct assay_stored_points p, double z, struct side *out)
 
 		if (!usable(&p.v[i]))
 			return false;
-		w = widths_at(&p.v[i], z);
+		w = widths_at(&p.v[i], q);
 		mean += log(p.v[i].median) / k;
 		out->below += loss * square(w.below) / square(k);
 		out->above += loss * square(w.above) / square(k);
@@ -89,17 +102,30 @@ static bool sum_up(struct assay_stored_points p, double z, struct side *out)
 	return p.n > 0;
 }
 
+/* Processes beyond the first of each run: what they tell of how processes differ. */
+static size_t spare_processes(struct assay_stored_points p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p.n; i++)
+		n += p.v[i].processes > 1 ? p.v[i].processes - 1 : 0;
+	return n;
+}
+
 bool assay_stored_compare(struct assay_stored_points head, struct assay_stored_points base, double error,
 			  double margin_frac, struct assay_stored_compare *out)
 {
-	double z = assay_stats_normal_quantile(1.0 - error), between, d;
+	const size_t df = spare_processes(head) + spare_processes(base);
+	const struct quantiles q = { assay_stats_normal_quantile(1.0 - error),
+				     df ? assay_stats_t_quantile(1.0 - error, (double)df) : NAN };
+	double between, d;
 	size_t spare = head.n + base.n - 2; /* degrees of freedom of the spread between runs */
 	struct side h, b;
 
-	if (!sum_up(head, z, &h) || !sum_up(base, z, &b))
+	if (!sum_up(head, &q, &h) || !sum_up(base, &q, &b))
 		return false;
 	out->between_sd = spare ? sqrt((h.squares + b.squares) / (double)spare) / c4(spare + 1) : 0.0;
-	between = square(z * out->between_sd) * (h.per_run + b.per_run);
+	between = square(q.z * out->between_sd) * (h.per_run + b.per_run);
 	d = h.centre - b.centre;
 	out->ratio = exp(d);
 	out->lo = exp(d - sqrt(h.below + b.above + between));
@@ -115,6 +141,7 @@ struct assay_stored_point assay_stored_point_of(const struct assay_result *r)
 		.lo = r->ci95_lo_ns,
 		.hi = r->ci95_hi_ns,
 		.n = (size_t)llround((double)r->n_samples * (1.0 - r->dropped_frac)),
+		.processes = r->rounds,
 	};
 }
 

@@ -14,6 +14,7 @@
 struct assay_stored_point {
 	double median, lo, hi;
 	size_t n;
+	size_t processes; /* that took them; from two on, the interval is over processes */
 };
 
 struct assay_stored_compare {

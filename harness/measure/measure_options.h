@@ -11,6 +11,7 @@
 #include "machine/core_pace.h"
 #include "machine/topology.h"
 #include "worker/patience.h"
+#include "worker/protocol.h"
 
 /* What one case is doing now, for a progress bar. */
 enum assay_stage {
@@ -31,6 +32,12 @@ struct assay_measure_options {
 	struct assay_patience *patience; /* what the case took before, to which this adds; NULL: nothing is known */
 	struct assay_placement_options placement;
 	uint64_t seed;
+	uint64_t layout_seed; /* draws where everything lies in memory; 0: where it always lies */
+	/*
+	 * What the oracle called right in processes of the case before, to which this one adds. Once there is something, a
+	 * process checks less and needs fewer samples. NULL: there are no others.
+	 */
+	struct assay_accepted *accepted;
 	bool verify_only;                          /* correctness, no samples */
 	bool even_if_wrong;                        /* a wrong kernel is measured all the same, and stays wrong */
 	bool deterministic;                        /* fixed iterations and samples: the work does not depend on time */

@@ -51,6 +51,8 @@ static bool measures(const struct assay_case *c, const struct assay_case_facts *
 	return i == ASSAY_LIMIT_PEAK ? f->cost.arith == arith : c->n_axes && !strcmp(c->axes[0].text, level);
 }
 
+#define LEAST_SAMPLES 6 /* fewer have no 95 % interval of their median */
+
 /* A limit that was not measured so well that cases could be held against it is none. */
 void assay_limits_find(const struct assay_run *run, const struct assay_case_facts *facts, const struct assay_case *c,
 		       const struct assay_case_facts *f, const struct assay_host_info *host, struct assay_limits *l)
@@ -62,7 +64,7 @@ void assay_limits_find(const struct assay_run *run, const struct assay_case_fact
 	for (size_t k = 0; k < run->n_results; k++) {
 		const struct assay_result *r = &run->results[k];
 
-		if (r->status != ASSAY_STATUS_OK || !r->ci95_reached || r->c.threads != c->threads ||
+		if (r->status != ASSAY_STATUS_OK || r->n_samples < LEAST_SAMPLES || r->c.threads != c->threads ||
 		    strcmp(r->c.device, c->device))
 			continue;
 		for (int i = 0; i < ASSAY_N_LIMITS; i++) {

@@ -64,7 +64,7 @@ struct assay_trend_point {
 	bool dirty;
 	struct assay_commit plugin; /* as of a build */
 	char machine_id[ASSAY_DIGEST_LEN + 1];
-	double median_ns, ci95_lo_ns, ci95_hi_ns;
+	double median_ns, ci95_lo_ns, ci95_hi_ns; /* the interval is NaN where one process took the samples */
 	double value; /* of another metric or count, in its base unit, where one was asked for; NaN: the run has none */
 };
 

@@ -133,8 +133,12 @@ struct assay_result {
 	/* recomputed from the samples; ns per iteration; 0 samples: all 0 and status is not ok */
 	size_t rounds;       /* processes that took them, one after the other, with other cases between */
 	uint64_t iterations; /* per sample */
+	/*
+	 * The interval of several processes tells where the median of others would lie. That of a process alone does not,
+	 * since processes differ by more than their samples do: it helps to decide when to stop, and is shown to nobody.
+	 */
 	double median_ns, ci95_lo_ns, ci95_hi_ns;
-	bool ci95_reached; /* false: too few samples for 95 %, the interval is their whole range */
+	bool ci95_reached; /* false: one process alone */
 	double min_ns, mad_ns;
 	double dropped_frac;
 	double disturbed_frac; /* share of samples that were disturbed */

@@ -77,7 +77,7 @@ int assay_summary_fill(struct assay_result *r, struct assay_err *err)
 		over_rounds(r, medians);
 		assay_stats_sort(x, t.kept);
 	} else {
-		struct assay_interval ci = assay_stats_median_ci(x, t.kept, 0.95, &r->ci95_reached);
+		struct assay_interval ci = assay_stats_median_ci(x, t.kept, 0.95, NULL);
 
 		r->median_ns = medians[0];
 		r->ci95_lo_ns = ci.lo;
@@ -106,6 +106,12 @@ void assay_result_drop_numbers(struct assay_result *r)
 	r->roof = (struct assay_result_roof){ 0 };
 	r->steady = r->converged = false;
 	assay_summary_fill(r, NULL);
+}
+
+struct assay_interval assay_summary_interval_ns(const struct assay_result *r)
+{
+	return r->ci95_reached ? (struct assay_interval){ r->ci95_lo_ns, r->ci95_hi_ns }
+			       : (struct assay_interval){ NAN, NAN };
 }
 
 double assay_summary_half_width_frac(const struct assay_result *r)

@@ -31,7 +31,10 @@ bool assay_summary_ratio(const struct assay_result *of, const struct assay_resul
 /* A result that did not end well keeps no numbers: a time of a wrong kernel is no time. */
 void assay_result_drop_numbers(struct assay_result *r);
 
-/* Half-width of the interval over the median; 1 without samples. */
+/* The 95 % interval of the median over processes, as it may be shown; both ends are NaN where there is none. */
+struct assay_interval assay_summary_interval_ns(const struct assay_result *r);
+
+/* Half-width of the interval over the median, also of that of one process alone; 1 without samples. */
 double assay_summary_half_width_frac(const struct assay_result *r);
 
 #endif

@@ -251,7 +251,7 @@ static void read_use(struct assay_suite *s, const struct assay_conf_section *u)
 static int read_rounds(struct assay_suite *s, const struct assay_conf_entry *rounds, struct assay_err *err)
 {
 	struct assay_err why = { 0 };
-	uint64_t n = 1;
+	uint64_t n = ASSAY_DEFAULT_ROUNDS;
 
 	if (rounds && assay_parse_u64(rounds->values[0].text, "rounds", 1, ASSAY_MAX_ROUNDS, &n, &why))
 		return assay_conf_fail(err, s->file.path, rounds->values[0].line, "%.200s", why.text);

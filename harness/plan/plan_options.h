@@ -13,6 +13,8 @@
 
 /* Of one case in a run. */
 #define ASSAY_MAX_ROUNDS 20
+/* The fewest that tell how processes differ. */
+#define ASSAY_DEFAULT_ROUNDS 3
 
 /* In a list of numbers of threads: all that the machine has, and 1, 2, 4, … up to all. */
 #define ASSAY_THREADS_ALL      0u

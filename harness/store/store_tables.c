@@ -190,6 +190,7 @@ static const struct assay_column statistics_list[] = {
 	ASSAY_COLUMN(struct assay_result, min_ns, "min_ns"),
 	ASSAY_COLUMN(struct assay_result, mad_ns, "mad_ns"),
 	ASSAY_COLUMN(struct assay_result, dropped_frac, "dropped_frac"),
+	ASSAY_COLUMN(struct assay_result, rounds, "rounds"),
 };
 const struct assay_columns assay_store_statistics_columns = ASSAY_COLUMNS(statistics_list);
 

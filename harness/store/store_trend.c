@@ -53,8 +53,8 @@ static int read_trend_point(struct assay_store *s, struct assay_row *row, struct
 	assay_store_row_text(row, p->machine_id, sizeof(p->machine_id));
 	rc = read_result(s, row, p->run_id, &r, err);
 	p->median_ns = r.median_ns;
-	p->ci95_lo_ns = r.ci95_lo_ns;
-	p->ci95_hi_ns = r.ci95_hi_ns;
+	p->ci95_lo_ns = r.rounds > 1 ? r.ci95_lo_ns : NAN;
+	p->ci95_hi_ns = r.rounds > 1 ? r.ci95_hi_ns : NAN;
 	memcpy(key, r.c.key, ASSAY_KEY_MAX);
 	assay_result_release(&r);
 	return rc;

@@ -101,7 +101,8 @@ function samplesPicture(c) {
 	const f = field(pictureWidth(), 240, {from: 1, to: Math.max(n, 2), name: c.points ? 'sample' : 'group of samples'}, y,
 		`Time per iteration of ${plural(c.samples, 'sample')} in order: median ${time(c.median_ns)}, least ${time(c.min_ns)}`);
 	const band = v => f.y(clamp(v, y.from, y.to));
-	f.parts.unshift(shape('rect', {class: 'band', x: f.left, width: f.right - f.left, y: band(c.ci95_ns[1]), height: Math.max(1.5, band(c.ci95_ns[0]) - band(c.ci95_ns[1]))}));
+	if (c.ci95_ns)
+		f.parts.unshift(shape('rect', {class: 'band', x: f.left, width: f.right - f.left, y: band(c.ci95_ns[1]), height: Math.max(1.5, band(c.ci95_ns[0]) - band(c.ci95_ns[1]))}));
 	f.parts.push(shape('line', {class: 'head', x1: f.left, x2: f.right, y1: f.y(c.median_ns), y2: f.y(c.median_ns)}));
 	let rounds = 0, disturbed = 0;
 	(c.points || c.groups).forEach((p, i) => {
@@ -116,7 +117,7 @@ function samplesPicture(c) {
 		f.parts.push(mark(f, y, i + 1, c.points ? p[0] : p[2], flags & AGAINST));
 	});
 	const thinned = c.points ? '' : `${plural(c.samples, 'sample')} are shown as ${n} groups in order of time: a line from the least to the most of each, its median as a mark. `;
-	return figure(f.svg(), `Samples in the order they were taken. ${thinned}The line is the median, the band its 95 % interval`
+	return figure(f.svg(), `Samples in the order they were taken. ${thinned}The line is the median${c.ci95_ns ? ', the band its 95 % interval over processes' : ''}`
 		+ (disturbed ? '; diamonds are disturbed' : '') + (rounds ? '; a dashed line begins another process' : '') + '. Triangles at the edge lie beyond it.');
 }
 

@@ -15,14 +15,14 @@ function runBadge(c) {
 }
 
 function widthFrac(c) {
-	return c.median_ns ? (c.ci95_ns[1] - c.ci95_ns[0]) / 2 / c.median_ns : null;
+	return c.ci95_ns ? (c.ci95_ns[1] - c.ci95_ns[0]) / 2 / c.median_ns : null;
 }
 
 // What a reader must know before believing a time.
 function doubts(c) {
 	if (!c.median_ns)
 		return '';
-	return [c.deviates.length ? 'deviates on ' + c.deviates.join(', ') : '', c.ci95_reached ? '' : 'few samples', c.converged ? '' : 'wide', c.steady ? '' : 'unsteady', c.slow_core ? 'slow core' : '',
+	return [c.deviates.length ? 'deviates on ' + c.deviates.join(', ') : '', c.ci95_ns ? '' : 'one process', c.converged === false ? 'wide' : '', c.steady ? '' : 'unsteady', c.slow_core ? 'slow core' : '',
 		c.dropped_frac > 0 ? `${percent(c.dropped_frac)} dropped` : '', c.disturbed_frac > 0.5 ? 'disturbed' : ''].filter(Boolean).join(', ');
 }
 
@@ -60,7 +60,7 @@ function runTable() {
 			{label: 'Case', value: c => c.key, cell: c => [caseLink(c.key), element('div', {class: 'reason'}, reason(c))]},
 			{label: 'Verdict', value: c => gravest.indexOf(runBadge(c)), number: true, cell: c => badge(runBadge(c)), left: true},
 			{label: 'Time', number: true, value: c => c.median_ns, cell: c => c.median_ns ? time(c.median_ns) : ''},
-			{label: '95 %', number: true, value: widthFrac, cell: c => c.median_ns ? '±' + percent(widthFrac(c)) : ''},
+			{label: '95 %', number: true, value: widthFrac, cell: c => c.ci95_ns ? '±' + percent(widthFrac(c)) : ''},
 			{label: 'Rate', number: true, value: c => rateOf(c) && rateOf(c).value, cell: c => rateOf(c) ? metricText(c.rate, rateOf(c)) : ''},
 			{label: 'Roof', number: true, value: roofOf, cell: c => roofOf(c) == null ? '' : [`${percent(roofOf(c))} of ${c.roof.name}`, element('div', {class: 'reason'}, boundOf(c))]},
 			{label: 'Against', value: c => c.against && c.against.speedup, number: true, left: true, cell: againstText},
@@ -113,7 +113,7 @@ function runCase(key) {
 		+ (c.deviates.length ? `; deviates on ${c.deviates.join(', ')}: ${c.deviation}` : '');
 	return [
 		element('p', null, badges.flatMap(b => [badge(b), ' ']), c.reason || ''),
-		c.median_ns ? facts([['Time', `${time(c.median_ns)}, ${c.ci95_reached ? '95 % interval' : 'range of all samples'} ${time(c.ci95_ns[0])} to ${time(c.ci95_ns[1])}`],
+		c.median_ns ? facts([['Time', time(c.median_ns) + (c.ci95_ns ? `, 95 % interval over processes ${time(c.ci95_ns[0])} to ${time(c.ci95_ns[1])}` : '; one process alone, so no interval')],
 			['Least, deviation', `${time(c.min_ns)}, ${time(c.mad_ns)}`], ['Rate', rateOf(c) && metricText(c.rate, rateOf(c))], ['Share of its limit', roof && c.roof.exceeded ? `${roof}: wrong, as the limit or the case was not measured rightly` : roof], ['Against', againstText(c)]]) : null,
 		...section('Verdicts', verdictTable(verdictsOf(c.key))),
 		...(c.points && c.points.length || c.groups ? section('Samples', element('div', {class: 'figures'}, samplesPicture(c), distributionPicture(c))) : []),

@@ -31,7 +31,7 @@ in_turn() {
 }
 
 @test "an interrupt while the last case takes turns is no finished run" {
-	"$ASSAY" run --suite full --only 'stream.*/ref/level=l2/t=1/*' --only "$ONE" --budget 3s --roof-in-turn >out.txt 2>err.txt &
+	"$ASSAY" run --suite full --only 'stream.*/ref/level=l2/t=1/*' --only "$ONE" --budget 3s --rounds 1 --roof-in-turn >out.txt 2>err.txt &
 	pid=$!
 	# all others are kept; one worker is a case alone, two are case and limit
 	for _ in $(seq 600); do

@@ -98,7 +98,8 @@ gone() {
 		and has("correct") and has("digest") and has("max_rel_err") and has("samples") and has("iterations")
 		and has("median_ns") and has("ci95_ns") and has("metrics") and has("counters") and has("dropped_frac") and has("cpus")
 		and (.counters.slow_core_samples.value == (.slow_core_frac * .samples | round) or .status != "ok") and has("slow_core")] | all' <<<"$output"
-	jq -e '[.cases[] | .status == "ok" and .correct and .median_ns > 0 and .ci95_ns[0] <= .median_ns and .median_ns <= .ci95_ns[1]
+	jq -e '[.cases[] | .status == "ok" and .correct and .median_ns > 0
+		and (if .rounds > 1 then .ci95_ns[0] <= .median_ns and .median_ns <= .ci95_ns[1] else .ci95_ns == null end)
 		and .samples > 0 and .iterations > 0 and (.cpus | length) > 0] | all' <<<"$output"
 	jq -e '[.cases[].metrics | length > 0] | all' <<<"$output"
 	jq -e '[.cases[] | .metrics | to_entries[] | .value | has("value") and has("unit") and has("better")] | all' <<<"$output"
@@ -215,9 +216,13 @@ bytes_of_work() {
 	"$ASSAY" show last dequantize --samples --json | jq -e '.cases[0] | .rounds == 2 and (.raw | length) == .samples
 		and ([.raw[][2] / 65536 | floor % 2 | select(. == 1)] | length) == 1'
 	run "$ASSAY" show last dequantize
-	[[ $output == *" iterations in 2 rounds, "* ]]
+	[[ $output == *" iterations in 2 processes, "* ]]
 	ASSAY_DETERMINISTIC=1 "$ASSAY" run --suite smoke --only 'dequantize.q8_0/ref/*' --threads 1 --rounds 2 --json |
-		jq -e '.cases[0].rounds == 1'
+		jq -e '.cases[0] | .rounds == 1 and .ci95_ns == null and (.ci95_reached | not)'
+	"$ASSAY" show last dequantize | grep '^median .* (one process alone, so no interval)$'
+	"$ASSAY" history dequantize --csv | grep -Eq '^2(,[^,]*){4},,,'
+	run -0 --separate-stderr "$ASSAY" run --suite smoke --only 'dequantize.q8_0/ref/*' --threads 1 --budget 3s --json
+	jq -e '.cases[0] | .rounds == 3 and (.ci95_ns | length) == 2' <<<"$output"
 }
 
 # Wait until a run that writes to out.txt measures: until the head of its report is there.

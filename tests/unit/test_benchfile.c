@@ -45,7 +45,7 @@ TEST(test_suite)
 		fail_msg("%s", err.text);
 	assert_string_equal(s.name, "some");
 	assert_string_equal(s.summary, "a part of it");
-	assert_int_equal(s.rounds, 1);
+	assert_int_equal(s.rounds, 3);
 	/* The same glob twice is two uses. */
 	assert_int_equal(s.n_uses, 2);
 	assert_string_equal(s.uses[0].glob, s.uses[1].glob);

@@ -31,7 +31,8 @@ static void make_run(struct assay_run *run, struct assay_result results[2])
 	r->checked = r->correct = true;
 	r->samples = samples;
 	r->n_samples = 2;
-	r->rounds = 1;
+	r->rounds = 2;
+	r->ci95_reached = true;
 	r->iterations = 2;
 	r->median_ns = 1050;
 	r->ci95_lo_ns = 1000;
@@ -69,7 +70,7 @@ TEST(run_as_csv)
 		"correct,digest,samples,rounds,iterations,median_ns,ci95_lo_ns,ci95_hi_ns,min_ns,mad_ns,metric:time_s,"
 		"metric:bytes_per_s,metric:kv_hit_rate,metric:Total_ms,count:page_faults\r\n"
 		"7,quick,\"a,b\",,2026-01-31T12:00:00Z,\"one \"\"two\"\" \\ three\",0123abcd,\"op/v/m=4,n=2/t=1/warm\","
-		"op,v,\"m=4,n=2\",1,warm,ok,,true,,2,1,2,1050,1000,1100,1000,50,1.05e-06,4000000000,0.5,3,17\r\n"
+		"op,v,\"m=4,n=2\",1,warm,ok,,true,,2,2,2,1050,1000,1100,1000,50,1.05e-06,4000000000,0.5,3,17\r\n"
 		"7,quick,\"a,b\",,2026-01-31T12:00:00Z,\"one \"\"two\"\" \\ three\",0123abcd,\"op/v/m=4,n=2/t=4/warm\","
 		"op,v,\"m=4,n=2\",4,warm,crashed,\"signal 11, \"\"core\"\" dumped\",,,0,0,0,,,,,,,,,,\r\n");
 	release(results);
@@ -144,7 +145,7 @@ TEST(run_in_other_formats)
 	has(s, "<error type=\"crashed\" message=\"signal 11, &quot;core&quot; dumped\"/>");
 	s = emit_run(&run, "markdown", NULL);
 	has(s, "## assay: run 7 of suite `quick`, `a,b`\n");
-	has(s, "| `op/v/m=4,n=2/t=1/warm` | 1.05 µs | ±4.8 %? | 4.00 GB/s | ok |\n");
+	has(s, "| `op/v/m=4,n=2/t=1/warm` | 1.05 µs | ±4.8 % | 4.00 GB/s | ok |\n");
 	has(s, "| crashed: signal 11, \"core\" dumped |\n");
 	assert_null(strstr(s, "Imported"));
 	strcpy(run.imported.format, "hyperfine");

@@ -65,6 +65,7 @@ static void fill_ok(struct assay_result *r)
 				    .median_ns = 123.5,
 				    .ci95_lo_ns = 120,
 				    .ci95_hi_ns = 130,
+				    .ci95_reached = true,
 				    .roof = { ASSAY_BOUND_BANDWIDTH, "stream.read", "l3", { 0.5, 0.75, true } },
 				    .cpus = cpus,
 				    .n_cpus = 2 };

@@ -344,6 +344,7 @@ TEST(scaling_is_against_one_thread)
 		result(t - 1, "op", "avx2", "8", t, 1000.0 / t);
 		results[t - 1].ci95_lo_ns = 500.0 / t;
 		results[t - 1].ci95_hi_ns = 2000.0 / t;
+		results[t - 1].ci95_reached = true;
 	}
 	result(3, "op", "ref", "8", 1, 5000); /* one number of threads makes no line */
 	text = script_of(&p);

@@ -43,7 +43,7 @@ struct history {
 
 static struct assay_stored_point point(double ns)
 {
-	return (struct assay_stored_point){ ns, ns * 0.995, ns * 1.005, 100 };
+	return (struct assay_stored_point){ ns, ns * 0.995, ns * 1.005, 100, 1 };
 }
 
 static enum assay_verdict gate(const struct history *h, struct draws *d, bool segments)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Questions across runs: lists, the run to compare with, the history of a case, baselines. */
+#include <math.h>
+
 #include "store_fixture.h"
 
 STORE_TEST(test_runs_are_listed)
@@ -241,6 +243,7 @@ STORE_TEST(test_trend_and_cases)
 	size_t n = 0;
 
 	make_result(&r, 4, 10);
+	r.rounds = 2;
 	median_ns = r.median_ns;
 	lo_ns = r.ci95_lo_ns;
 	assert_error(f, assay_store_trend(s, r.c.key, NULL, &v, &n, &f->err), ASSAY_ENOTFOUND,
@@ -255,6 +258,7 @@ STORE_TEST(test_trend_and_cases)
 	run.started_ns = 1000;
 	assert_ok(f, assay_store_run_begin(s, &run, &f->err));
 	r.median_ns = r.ci95_hi_ns = 4444;
+	r.rounds = 1; /* which tells nothing of others */
 	assert_ok(f, assay_store_result_add(s, run.id, &r, &f->err));
 	/* not ok: no point */
 	make_run(&run, "full", "m2");
@@ -273,6 +277,7 @@ STORE_TEST(test_trend_and_cases)
 	assert_int_equal(n, 2);
 	assert_int_equal(v[0].run_id, 2);
 	assert_true(v[0].median_ns == 4444 && v[0].started_ns == 1000);
+	assert_true(isnan(v[0].ci95_lo_ns) && isnan(v[0].ci95_hi_ns));
 	assert_string_equal(v[0].machine_id, "m2");
 	assert_string_equal(v[1].commit, "0123456789abcdef0123456789abcdef01234567");
 	assert_true(v[1].dirty && v[1].median_ns == median_ns && v[1].ci95_lo_ns == lo_ns);

@@ -20,6 +20,9 @@ TEST(clean_samples)
 	assert_true(r.mad_ns == 2.5);
 	/* ranks 2 and 9 of 10 cover the median with 1 - 2 * (1 + 10) / 1024 = 97.9 % */
 	assert_true(r.ci95_lo_ns == 11 && r.ci95_hi_ns == 18);
+	/* which is of one process alone, and so nothing to show */
+	assert_false(r.ci95_reached);
+	assert_true(isnan(assay_summary_interval_ns(&r).lo) && isnan(assay_summary_interval_ns(&r).hi));
 	assert_true(r.dropped_frac == 0);
 	assert_true(fabs(assay_summary_half_width_frac(&r) - 3.5 / 14.5) < 1e-12);
 }
@@ -160,7 +163,7 @@ TEST(rounds_count_alike)
 	assert_int_equal(3, r.rounds);
 	assert_true(r.median_ns == 102 && r.min_ns == 100);
 	assert_true(fabs(r.ci95_lo_ns - 97.13764818113196) < 1e-6 && fabs(r.ci95_hi_ns - 107.07828897642622) < 1e-6);
-	assert_true(r.ci95_reached);
+	assert_true(r.ci95_reached && assay_summary_interval_ns(&r).lo == r.ci95_lo_ns);
 	/* a mark in the first sample makes no round more */
 	s[0].flags = ASSAY_SAMPLE_NEW_ROUND;
 	assert_int_equal(0, assay_summary_fill(&r, NULL));
