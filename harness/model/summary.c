@@ -121,7 +121,7 @@ double assay_summary_half_width_frac(const struct assay_result *r)
 
 static bool has_interval(const struct assay_result *r)
 {
-	return !r->disturbed && r->median_ns > 0 && r->ci95_lo_ns > 0 && isfinite(r->ci95_lo_ns) &&
+	return r->ci95_reached && !r->disturbed && r->median_ns > 0 && r->ci95_lo_ns > 0 && isfinite(r->ci95_lo_ns) &&
 	       isfinite(r->ci95_hi_ns);
 }
 

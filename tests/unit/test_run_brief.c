@@ -165,6 +165,7 @@ TEST(legend_of_what_occurs)
 	has(s, "  wrong      above 105 %: the limit or the case was not measured rightly\n");
 	r[1].metrics[0].value = 0.713;
 
+	r[1].ci95_reached = true;
 	s = brief(r, 2, (struct assay_emit_style){ 0 });
 	has(s, "+-1.0 %  12.5x +-1.4 %");
 	assay_result_release(&r[0]);
