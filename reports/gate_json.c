@@ -19,30 +19,36 @@ static json_t *pairs(size_t n)
 	return n ? json_integer((json_int_t)n) : json_null();
 }
 
-static const char *because_evidence(const struct assay_gate_because *b)
+static json_t *because_part(const struct assay_gate_because *b, const struct assay_because_part *p)
 {
-	static const char *const names[] = { "sampled", "code", "exact" };
+	static const char *const evidence[] = { "sampled", "code", "exact" };
 
-	return names[b->evidence];
+	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s}", "text", assay_json_text(b->text),
+			 "function", assay_json_text(p->function), "object", assay_json_text(p->object), "file",
+			 assay_json_text(p->file), "lines",
+			 p->line ? json_pack("[i,i]", (int)p->line, (int)p->last_line) : json_null(), "delta_ns",
+			 assay_json_number(p->change_ns), "ci", interval(p->ci_lo_ns, p->ci_hi_ns), "whole_ns",
+			 assay_json_number(b->whole_ns), "whole_ci", interval(b->whole_lo_ns, b->whole_hi_ns),
+			 "seconds", assay_json_number(b->seconds), "samples", assay_json_u64(b->samples), "evidence",
+			 evidence[p->evidence]);
 }
 
 void assay_json_add_because(json_t *o, const struct assay_gate_because *b)
 {
+	json_t *list;
+
 	if (!b->asked)
 		return;
-	if (!b->function[0]) {
+	if (!b->n_parts) {
 		json_object_set_new(o, "because_unknown", assay_json_text(b->text));
 		return;
 	}
-	json_object_set_new(o, "because",
-			    json_pack("[{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s}]", "text",
-				      assay_json_text(b->text), "function", assay_json_text(b->function), "object",
-				      assay_json_text(b->object), "file", assay_json_text(b->file), "lines",
-				      b->line ? json_pack("[i,i]", (int)b->line, (int)b->last_line) : json_null(),
-				      "delta_ns", assay_json_number(b->change_ns), "ci",
-				      interval(b->ci_lo_ns, b->ci_hi_ns), "whole_ns", assay_json_number(b->whole_ns),
-				      "seconds", assay_json_number(b->seconds), "samples", assay_json_u64(b->samples),
-				      "evidence", because_evidence(b)));
+	list = json_array();
+	for (size_t i = 0; i < b->n_parts; i++)
+		json_array_append_new(list, because_part(b, &b->parts[i]));
+	json_object_set_new(o, "because", list);
+	if (b->rest_ns != 0)
+		json_object_set_new(o, "because_rest_ns", assay_json_number(b->rest_ns));
 }
 
 json_t *assay_json_gate_case(const struct assay_gate_case *c)

@@ -39,6 +39,10 @@ static void add_row(struct assay_text *out, const struct assay_gate_case *c)
 	assay_text_addf(out, " | %s | %s | %s | %s | %s | ", w.change, w.interval, w.margin, w.pairs,
 			assay_evidence_name(c->evidence));
 	assay_markdown_prose(out, c->reason);
+	if (c->because.asked) {
+		assay_text_add(out, c->reason[0] ? "; " : "");
+		assay_markdown_prose(out, c->because.text);
+	}
 	assay_text_add(out, " |\n");
 }
 

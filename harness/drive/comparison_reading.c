@@ -132,7 +132,7 @@ static int read_verdict(const struct assay_comparison *cmp, const struct assay_c
 	if (rc || !c->because || c->control != ASSAY_CONTROL_NONE || !isfinite(verdict.ratio) ||
 	    !isfinite(verdict.ci_lo))
 		return rc;
-	return assay_function_blame(c->because, verdict.ratio, (struct assay_interval){ verdict.ci_lo, verdict.ci_hi },
+	return assay_function_blame(c, verdict.ratio, (struct assay_interval){ verdict.ci_lo, verdict.ci_hi },
 				    &out->because, err);
 }
 

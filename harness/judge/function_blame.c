@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "judge/function_parts.h"
+#include "model/call_time.h"
 #include "model/quantity.h"
 #include "stats/distributions.h"
 #include "stats/stats.h"
 
-#define MOST_NAMED 3
 #define ALSO_FRAC  0.2 /* of the whole change that a further function takes to be named, too */
 #define LONG_S     3600
 #define SLACK_FRAC 0.1 /* of the change: sampling costs a little on both sides */
@@ -106,51 +106,57 @@ static bool code_moved(const struct blaming *k)
 	return false;
 }
 
-/* The uncertainty of the whole change goes to each function by its share of it. */
-static struct assay_interval interval_of(const struct blaming *k, const struct assay_function_part *f)
+/* Is the function known to be the cause by more than samples? */
+static enum assay_because_evidence_kind evidence_of(const struct blaming *k, const struct assay_function_part *p)
 {
-	const double half = errors_of(k, 1 - LEVEL) * f->error, share = f->change / k->p.whole_ns * k->p.base_ns;
+	const struct assay_because_function *f = p->f;
+	const bool counted = f->counted[0] >= 0 && f->counted[1] >= 0 && f->counted[0] != f->counted[1];
 
-	return (struct assay_interval){ f->change - hypot(half, share * (k->ratio - k->ci.lo)),
-					f->change + hypot(half, share * (k->ci.hi - k->ratio)) };
+	return !is_only_one(k, p) ? ASSAY_BECAUSE_SAMPLED : counted ? ASSAY_BECAUSE_EXACT : ASSAY_BECAUSE_CODE;
+}
+
+/*
+ * The uncertainty of the whole change goes to each function by its share of it. Where nothing but this function can
+ * have changed, the samples add none.
+ */
+static struct assay_interval interval_of(const struct blaming *k, const struct assay_because_part *part, double error)
+{
+	const double half = part->evidence == ASSAY_BECAUSE_SAMPLED ? errors_of(k, 1 - LEVEL) * error : 0;
+	const double share = part->change_ns / k->p.whole_ns * k->p.base_ns;
+	const double below = hypot(half, share * (k->ratio - k->ci.lo)),
+		     above = hypot(half, share * (k->ci.hi - k->ratio));
+
+	return (struct assay_interval){ part->change_ns - below, part->change_ns + above };
 }
 
 /* "matmul_gemv_tile (matmul_ternary_tile.h:120-141) takes +1.9 us (+1.7 us to +2.1 us)" */
-static size_t add_function(const struct blaming *k, const struct assay_function_part *p, char *buf, size_t size)
+static void add_part_text(const struct blaming *k, const struct assay_because_part *part)
 {
-	const struct assay_because_function *f = p->f;
-	const struct assay_interval ci = interval_of(k, p);
+	struct assay_gate_because *out = k->out;
+	const size_t at = strlen(out->text);
 	char change[48], lo[48], hi[48], place[192] = "";
 
-	change_text(p->change, change, sizeof(change));
-	change_text(ci.lo, lo, sizeof(lo));
-	change_text(ci.hi, hi, sizeof(hi));
-	if (f->line && f->last_line > f->line)
-		snprintf(place, sizeof(place), " (%.128s:%u-%u)", f->file, f->line, f->last_line);
-	else if (f->line)
-		snprintf(place, sizeof(place), " (%.128s:%u)", f->file, f->line);
-	else if (f->object[0])
-		snprintf(place, sizeof(place), " (%.128s)", f->object);
-	return (size_t)snprintf(buf, size, "%.100s%s takes %s (%s to %s)", f->name[0] ? f->name : "[unknown]", place,
-				change, lo, hi);
+	change_text(part->change_ns, change, sizeof(change));
+	change_text(part->ci_lo_ns, lo, sizeof(lo));
+	change_text(part->ci_hi_ns, hi, sizeof(hi));
+	if (part->line && part->last_line > part->line)
+		snprintf(place, sizeof(place), " (%.128s:%u-%u)", part->file, part->line, part->last_line);
+	else if (part->line)
+		snprintf(place, sizeof(place), " (%.128s:%u)", part->file, part->line);
+	else if (part->object[0])
+		snprintf(place, sizeof(place), " (%.128s)", part->object);
+	snprintf(out->text + at, sizeof(out->text) - at, "%.100s%s takes %s (%s to %s)",
+		 part->function[0] ? part->function : "[unknown]", place, change, lo, hi);
 }
 
-static void take(const struct blaming *k, const struct assay_function_part *p)
+static void add_text(const struct blaming *k, const char *before, double ns, const char *after)
 {
-	const struct assay_interval ci = interval_of(k, p);
-	const struct assay_because_function *f = p->f;
 	struct assay_gate_because *out = k->out;
-	const bool counted = f->counted[0] >= 0 && f->counted[1] >= 0 && f->counted[0] != f->counted[1];
+	const size_t at = strlen(out->text);
+	char text[48];
 
-	snprintf(out->function, sizeof(out->function), "%s", f->name);
-	snprintf(out->object, sizeof(out->object), "%s", f->object);
-	snprintf(out->file, sizeof(out->file), "%s", f->file);
-	out->line = f->line;
-	out->last_line = f->last_line;
-	out->change_ns = p->change;
-	out->ci_lo_ns = ci.lo;
-	out->ci_hi_ns = ci.hi;
-	out->evidence = !is_only_one(k, p) ? ASSAY_BECAUSE_SAMPLED : counted ? ASSAY_BECAUSE_EXACT : ASSAY_BECAUSE_CODE;
+	change_text(ns, text, sizeof(text));
+	snprintf(out->text + at, sizeof(out->text) - at, "%s%s%s", before, text, after);
 }
 
 /* What is known besides samples, behind the sentence. */
@@ -158,62 +164,78 @@ static void add_evidence(const struct blaming *k, const struct assay_function_pa
 {
 	struct assay_gate_because *out = k->out;
 	const double more = p->f->counted[1] - p->f->counted[0];
+	const enum assay_because_evidence_kind evidence = evidence_of(k, p);
 	const size_t at = strlen(out->text);
 
-	if (out->evidence == ASSAY_BECAUSE_EXACT)
+	if (evidence == ASSAY_BECAUSE_EXACT)
 		snprintf(out->text + at, sizeof(out->text) - at,
 			 "; a call executes %.0f instructions %s of it, and of no other function", fabs(more),
 			 more > 0 ? "more" : "fewer");
-	else if (out->evidence == ASSAY_BECAUSE_CODE)
+	else if (evidence == ASSAY_BECAUSE_CODE)
 		snprintf(out->text + at, sizeof(out->text) - at, "; no other function's machine code differs");
 }
 
-/* What the named ones leave of the change, where that is more than chance. */
-static void add_rest(const struct blaming *k, double sum, double error)
+/*
+ * Take the change apart into the functions @v. What the samples leave of it, or give them beyond it, is chance as far
+ * as its error goes. Then it goes to them by their variances, which is the least-squares estimate of parts that sum to
+ * a known whole; else it is told as a rest.
+ */
+static void take_apart(const struct blaming *k, const struct assay_function_part *const v[], size_t n)
 {
 	struct assay_gate_because *out = k->out;
-	const double rest = k->p.whole_ns - sum;
-	const size_t at = strlen(out->text);
-	char text[48];
+	double sum = 0, squares = 0, rest;
 
-	if (fabs(rest) <= errors_of(k, 1 - LEVEL) * hypot(error, k->p.whole_error))
-		return;
-	change_text(rest, text, sizeof(text));
-	snprintf(out->text + at, sizeof(out->text) - at, "; where the other %s lies is not known", text);
+	for (size_t i = 0; i < n; i++) {
+		sum += v[i]->change;
+		squares += v[i]->error * v[i]->error;
+	}
+	rest = k->p.whole_ns - sum;
+	if (fabs(rest) > errors_of(k, 1 - LEVEL) * hypot(sqrt(squares), k->p.whole_error)) {
+		out->rest_ns = rest;
+		rest = 0;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct assay_because_function *f = v[i]->f;
+		struct assay_because_part *part = &out->parts[out->n_parts++];
+		struct assay_interval ci;
+
+		*part = (struct assay_because_part){
+			.line = f->line,
+			.last_line = f->last_line,
+			.change_ns = v[i]->change + rest * v[i]->error * v[i]->error / squares,
+			.evidence = evidence_of(k, v[i]),
+		};
+		snprintf(part->function, sizeof(part->function), "%s", f->name);
+		snprintf(part->object, sizeof(part->object), "%s", f->object);
+		snprintf(part->file, sizeof(part->file), "%s", f->file);
+		ci = interval_of(k, part, v[i]->error);
+		part->ci_lo_ns = ci.lo;
+		part->ci_hi_ns = ci.hi;
+		snprintf(out->text + strlen(out->text), sizeof(out->text) - strlen(out->text), "%s", i ? ", " : "");
+		add_part_text(k, part);
+	}
 }
 
-/* Add up to MOST_NAMED functions to the text; of what went the other way, too, where code moved. How many. */
-static size_t add_functions(const struct blaming *k, bool moved)
+/* Up to as many functions as can be named; of what went the other way, too, where code moved. */
+static size_t choose(const struct blaming *k, bool moved, const struct assay_function_part *out[])
 {
-	struct assay_gate_because *out = k->out;
-	size_t named = 0, at = strlen(out->text);
-	double sum = 0, squares = 0;
-	char whole[48];
+	size_t n = 0;
+	double sum = 0;
 
-	for (size_t i = 0; i < k->p.n && named < MOST_NAMED && at < sizeof(out->text); i++) {
+	for (size_t i = 0; i < k->p.n && n < ASSAY_BECAUSE_PARTS_MAX; i++) {
 		const struct assay_function_part *p = &k->p.v[i];
 
-		if (!stands_out(k, p, named || moved) && !(moved && went_back(k, p)))
+		if (!stands_out(k, p, n || moved) && !(moved && went_back(k, p)))
 			continue;
 		/* the parts are no more than the whole */
-		if (named && !moved &&
+		if (n && !moved &&
 		    (fabs(p->change) < ALSO_FRAC * fabs(k->p.whole_ns) ||
 		     fabs(sum + p->change) > (1 + SLACK_FRAC) * fabs(k->p.whole_ns)))
 			continue;
 		sum += p->change;
-		squares += p->error * p->error;
-		if (!named && !moved)
-			take(k, p);
-		at += (size_t)snprintf(out->text + at, sizeof(out->text) - at, "%s", named++ ? ", " : "");
-		if (at < sizeof(out->text))
-			at += add_function(k, p, out->text + at, sizeof(out->text) - at);
+		out[n++] = p;
 	}
-	if (named && !moved && at < sizeof(out->text)) {
-		change_text(k->p.whole_ns, whole, sizeof(whole));
-		snprintf(out->text + at, sizeof(out->text) - at, " of the %s", whole);
-		add_rest(k, sum, sqrt(squares));
-	}
-	return named;
+	return n;
 }
 
 /* How long it takes until half of the change would stand out in any function. */
@@ -230,11 +252,11 @@ static void say_what_would_do(const struct blaming *k)
 	if (needed <= seconds)
 		snprintf(enough, sizeof(enough), "it is spread over several functions");
 	else if (!(needed <= LONG_S))
-		snprintf(enough, sizeof(enough), "even an hour of samples would not tell");
+		snprintf(enough, sizeof(enough), "an hour of samples would not show it either");
 	else
-		snprintf(enough, sizeof(enough), "--profile-for %.0fs would tell", ceil(needed / 10) * 10);
+		snprintf(enough, sizeof(enough), "--profile-for %.0fs would show it", ceil(needed / 10) * 10);
 	snprintf(k->out->text, sizeof(k->out->text),
-		 "because of no single function that is known: %s is %.0f of %.0f samples in %.*f s; %s", change,
+		 "cause unknown: no single function stands out; %s is %.0f of %.0f samples in %.*f s; %s", change,
 		 fabs(1 - 1 / k->ratio) * k->p.samples[1], k->p.samples[1], seconds < 1, seconds, enough);
 }
 
@@ -252,73 +274,113 @@ static bool agrees(const struct blaming *k, struct assay_interval *profiled)
 	return profiled->lo <= k->ci.hi + slack && profiled->hi >= k->ci.lo - slack;
 }
 
-static void explain_single(const struct blaming *k, const struct assay_function_part *f)
+static void explain_parts(const struct blaming *k, const struct assay_function_part *const v[], size_t n)
 {
 	struct assay_gate_because *out = k->out;
-	char whole[48];
-	size_t at = (size_t)snprintf(out->text, sizeof(out->text), "because ");
 
-	take(k, f);
-	at += add_function(k, f, out->text + at, sizeof(out->text) - at);
-	change_text(k->p.whole_ns, whole, sizeof(whole));
-	if (at < sizeof(out->text))
-		snprintf(out->text + at, sizeof(out->text) - at, " of the %s", whole);
-	add_evidence(k, f);
+	snprintf(out->text, sizeof(out->text), "because ");
+	take_apart(k, v, n);
+	add_text(k, " of the ", k->p.whole_ns, "");
+	if (out->rest_ns != 0)
+		add_text(k, "; the cause of the other ", out->rest_ns, " is unknown");
+	if (n == 1)
+		add_evidence(k, v[0]);
+}
+
+/* Parts of code that moved are told, but none of them is the cause. */
+static void explain_moved(const struct blaming *k, const struct assay_function_part *const v[], size_t n)
+{
+	struct assay_gate_because *out = k->out;
+
+	add_text(k, "cause unknown: work moved between functions, ", k->p.whole_ns, " in all: ");
+	take_apart(k, v, n);
+	if (out->rest_ns != 0)
+		add_text(k, ", and others ", out->rest_ns, "");
+	out->n_parts = 0;
+	out->rest_ns = 0;
 }
 
 static void explain(const struct blaming *k)
 {
 	struct assay_gate_because *out = k->out;
-	const struct assay_function_part *single;
+	const struct assay_function_part *single, *parts[ASSAY_BECAUSE_PARTS_MAX];
 	struct assay_interval profiled;
 	const bool moved = code_moved(k);
-	char whole[48];
+	size_t n;
 
 	if (!(k->p.samples[0] > 0 && k->p.samples[1] > 0)) {
-		snprintf(out->text, sizeof(out->text), "because of what is not known: no samples were taken");
+		snprintf(out->text, sizeof(out->text), "cause unknown: no samples were taken");
 		return;
 	}
 	if (!agrees(k, &profiled)) {
 		snprintf(out->text, sizeof(out->text),
-			 "because of what is not known: while they were profiled, the sides differed by %+.2f to "
-			 "%+.2f %%, when they were measured by %+.2f to %+.2f %%",
+			 "cause unknown: while they were profiled, the sides differed by %+.2f to %+.2f %%, when they "
+			 "were measured by %+.2f to %+.2f %%",
 			 100 * (profiled.lo - 1), 100 * (profiled.hi - 1), 100 * (k->ci.lo - 1), 100 * (k->ci.hi - 1));
 		return;
 	}
 	single = find_single(k);
 	if (single) {
-		explain_single(k, single);
+		explain_parts(k, &single, 1);
 		return;
 	}
-	change_text(k->p.whole_ns, whole, sizeof(whole));
-	snprintf(out->text, sizeof(out->text),
-		 moved ? "because of no single function that is known, of the %s work "
-			 "moved between functions: "
-		       : "because ",
-		 whole);
-	if (!add_functions(k, moved))
+	n = choose(k, moved, parts);
+	if (n && moved)
+		explain_moved(k, parts, n);
+	else if (n)
+		explain_parts(k, parts, n);
+	else
 		say_what_would_do(k);
 }
 
-int assay_function_blame(const struct assay_because_evidence *e, double ratio, struct assay_interval ci,
+/* What an iteration of the base takes: the median over the pairs that were compared. NaN: not known. */
+static double base_ns_of(const struct assay_comparison_case *c)
+{
+	double *of_pair = calloc(c->n_pairs + 1, sizeof(*of_pair)), *ns, result = NAN;
+	size_t pairs = 0;
+
+	for (size_t i = 0; of_pair && i < c->n_pairs; i++) {
+		const struct assay_pair_side *s = &c->pairs[i].side[ASSAY_BASE];
+		const size_t n_samples = s->status == ASSAY_STATUS_OK ? 2 * c->pairs[i].n_blocks : 0;
+		size_t n;
+
+		ns = calloc(n_samples + 1, sizeof(*ns));
+		n = ns ? assay_call_times(s->samples, n_samples, ns) : 0;
+		if (n) {
+			assay_stats_sort(ns, n);
+			of_pair[pairs++] = assay_stats_median(ns, n);
+		}
+		free(ns);
+	}
+	if (pairs) {
+		assay_stats_sort(of_pair, pairs);
+		result = assay_stats_median(of_pair, pairs);
+	}
+	free(of_pair);
+	return result;
+}
+
+int assay_function_blame(const struct assay_comparison_case *c, double ratio, struct assay_interval ci,
 			 struct assay_gate_because *out, struct assay_err *err)
 {
+	const struct assay_because_evidence *e = c->because;
+	const double base_ns = base_ns_of(c);
 	struct blaming *k = calloc(1, sizeof(*k));
 
 	if (!k)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	*k = (struct blaming){ .e = e, .ratio = ratio, .ci = ci, .out = out };
 	*out = (struct assay_gate_because){ .asked = true,
-					    .change_ns = NAN,
-					    .ci_lo_ns = NAN,
-					    .ci_hi_ns = NAN,
-					    .whole_ns = NAN,
+					    .whole_ns = base_ns * (ratio - 1),
+					    .whole_lo_ns = base_ns * (ci.lo - 1),
+					    .whole_hi_ns = base_ns * (ci.hi - 1),
 					    .seconds = e->seconds };
 	if (e->unknown[0]) {
-		snprintf(out->text, sizeof(out->text), "because of what is not known: %.400s", e->unknown);
+		snprintf(out->text, sizeof(out->text), "cause unknown: %.400s", e->unknown);
+	} else if (!isfinite(base_ns)) {
+		snprintf(out->text, sizeof(out->text), "cause unknown: the base has no times any more");
 	} else {
-		assay_function_parts(&k->p, e, ratio, ci);
-		out->whole_ns = k->p.whole_ns;
+		assay_function_parts(&k->p, e, base_ns, ratio, ci);
 		out->samples = (uint64_t)(k->p.samples[0] + k->p.samples[1]);
 		explain(k);
 	}
@@ -348,9 +410,8 @@ int assay_function_blame_cases(const struct assay_comparison *cmp, struct assay_
 			c->because && c->control == ASSAY_CONTROL_NONE ? timed_row(r, c->c.key) : NULL;
 
 		if (row)
-			rc = assay_function_blame(c->because, row->ratio,
-						  (struct assay_interval){ row->ci_lo, row->ci_hi }, &row->because,
-						  err);
+			rc = assay_function_blame(c, row->ratio, (struct assay_interval){ row->ci_lo, row->ci_hi },
+						  &row->because, err);
 	}
 	return rc;
 }

@@ -3,7 +3,8 @@
  * "because FUNCTION takes …": the function that a change of time lies in, by samples of both sides. Pure.
  *
  * The time of an iteration is what the comparison measured; samples say how it divides. A function's part of the change
- * is its share of the head's time less its share of the base's, so that the parts of all functions sum to the change.
+ * is its share of the head's time less its share of the base's, so that the parts of all functions sum to the change. Of
+ * the functions that are named, what they leave goes to them by their variances (least squares) where it is chance.
  *
  * That there is a change is known, so the question is which function it lies in. It is answered by Bayes' rule. The
  * hypotheses are that one function takes all of it, and no other takes any. What the samples say of each is its
@@ -35,8 +36,11 @@
 #include "model/comparison.h"
 #include "stats/interval.h"
 
-/* Say in @out which function it is of a change to @ratio, as it was judged, or why that is not known. ASSAY_ENOMEM. */
-int assay_function_blame(const struct assay_because_evidence *e, double ratio, struct assay_interval ci,
+/*
+ * Say in @out which function it is of a change of @c to @ratio, as it was judged, or why that is not known. @c has
+ * evidence. ASSAY_ENOMEM.
+ */
+int assay_function_blame(const struct assay_comparison_case *c, double ratio, struct assay_interval ci,
 			 struct assay_gate_because *out, struct assay_err *err);
 
 /* Fill `because` of the cases of @r for which @cmp has evidence. ASSAY_ENOMEM. */

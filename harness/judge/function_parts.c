@@ -168,8 +168,8 @@ static bool is_asked(const struct assay_because_function *f, const struct shares
 	return false;
 }
 
-void assay_function_parts(struct assay_function_parts *p, const struct assay_because_evidence *e, double ratio,
-			  struct assay_interval ci)
+void assay_function_parts(struct assay_function_parts *p, const struct assay_because_evidence *e, double base_ns,
+			  double ratio, struct assay_interval ci)
 {
 	struct spread v[ASSAY_PARTS_MAX];
 	struct shares s;
@@ -178,8 +178,7 @@ void assay_function_parts(struct assay_function_parts *p, const struct assay_bec
 	count(e, &s);
 	p->samples[0] = s.n[0];
 	p->samples[1] = s.n[1];
-	for (size_t k = 0; k < e->n_pairs; k++)
-		p->base_ns += e->pairs[k].base_ns / (double)e->n_pairs;
+	p->base_ns = base_ns;
 	p->whole_ns = p->base_ns * (ratio - 1);
 	p->whole_error = p->base_ns * (ci.hi - ci.lo) / 2 / Z_95_TWO_SIDED;
 	if (!(s.n[0] > 0 && s.n[1] > 0))

@@ -19,7 +19,7 @@ struct assay_function_part {
 };
 
 struct assay_function_parts {
-	double base_ns, whole_ns, whole_error; /* an iteration of the base, and what one of the head takes more */
+	double base_ns, whole_ns, whole_error; /* an iteration of the base as it was compared, and the head's change */
 	double samples[2];
 	double df;                                     /* degrees of freedom behind the errors */
 	struct assay_function_part v[ASSAY_PARTS_MAX]; /* the largest change first */
@@ -27,8 +27,11 @@ struct assay_function_parts {
 	size_t most; /* the part that is most probable, where there is any */
 };
 
-/* Of an iteration that changed to @ratio. Functions that take less than a hundredth of either side are left out. */
-void assay_function_parts(struct assay_function_parts *p, const struct assay_because_evidence *e, double ratio,
-			  struct assay_interval ci);
+/*
+ * Of an iteration that took @base_ns and changed to @ratio. Functions that take less than a hundredth of either side
+ * are left out.
+ */
+void assay_function_parts(struct assay_function_parts *p, const struct assay_because_evidence *e, double base_ns,
+			  double ratio, struct assay_interval ci);
 
 #endif

@@ -10,6 +10,9 @@
 #include "measure/iterations.h"
 
 #define MOST_COMMAND_NS 100e6 /* between two looks at the samples, where calls are shorter */
+/* Turns that are not sampled tell what a call takes without the interruptions of samples. */
+#define UNSAMPLED_NS   25e6
+#define UNSAMPLED_FRAC 0.2 /* of the timed iterations */
 
 struct profiling {
 	const struct assay_measure_options *o;
@@ -20,15 +23,23 @@ struct profiling {
 /* Samples until the time is over, in commands that are short enough for the rings. */
 static int sample(struct profiling *k)
 {
+	const struct assay_profiled_turns *turns = k->w.turns;
 	const uint64_t start = assay_monotonic_ns();
 	int rc;
 
 	do {
-		rc = assay_profiled_worker_sample(&k->w, MOST_COMMAND_NS);
+		const bool pause =
+			turns[false].wall_ns <= UNSAMPLED_FRAC * (turns[false].wall_ns + turns[true].wall_ns);
+
+		assay_profiled_worker_pause(&k->w, pause);
+		rc = assay_profiled_worker_sample(&k->w, pause ? UNSAMPLED_NS : MOST_COMMAND_NS);
 		if (!rc && k->o->progress)
 			k->o->progress(k->o->progress_arg, ASSAY_STAGE_SAMPLE,
 				       fmin(1, (double)(assay_monotonic_ns() - start) / (double)k->p->for_ns));
-	} while (!rc && assay_monotonic_ns() - start < k->p->for_ns);
+	} while (!rc && (assay_monotonic_ns() - start < k->p->for_ns || !turns[true].n_samples));
+	assay_profiled_worker_pause(&k->w, false);
+	if (!rc)
+		k->w.out->iteration_ns = assay_profiled_worker_call_ns(&k->w, false, 1);
 	return rc;
 }
 

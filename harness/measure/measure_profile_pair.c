@@ -15,8 +15,7 @@
  * Samples that are averaged before their median is taken: each is interrupted by the profiler some whole number of
  * times, and the median alone would go up by a whole interruption where a side takes a little longer.
  */
-#define GROUP      32
-#define MIN_GROUPS 8
+#define GROUP 32
 
 struct profiled_pair {
 	struct assay_profiled_worker w[2];
@@ -88,13 +87,6 @@ static double cost_ratio(struct profiled_pair *k)
 	return sqrt(turn_ns[0][1] / turn_ns[0][0] * turn_ns[1][1] / turn_ns[1][0]);
 }
 
-static double typical(double *v, size_t n)
-{
-	const size_t group = n / MIN_GROUPS < GROUP ? n / MIN_GROUPS : GROUP;
-
-	return n ? assay_stats_median_of_means(v, n, group ? group : 1) : NAN;
-}
-
 int assay_measure_profile_pair(const struct assay_case *c, const struct assay_case_facts *facts,
 			       const struct assay_measure_options *o, const struct assay_profile_pair_options *p,
 			       struct assay_profile_pair *out, struct assay_profile_end *end, struct assay_err *err)
@@ -134,7 +126,7 @@ int assay_measure_profile_pair(const struct assay_case *c, const struct assay_ca
 	rc = rc ? assay_err_set(err, rc, "%s", why.text) : run(&k, wo);
 	out->cost_ratio = p->costs ? cost_ratio(&k) : NAN;
 	for (unsigned i = 0; i < 2; i++) {
-		out->iteration_ns[i] = typical(k.w[i].per_iteration, k.w[i].n);
+		out->iteration_ns[i] = assay_profiled_worker_call_ns(&k.w[i], k.w[i].turns[true].n_samples, GROUP);
 		assay_profiled_worker_free(&k.w[i]);
 	}
 	free(cpus);

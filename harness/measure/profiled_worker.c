@@ -8,6 +8,10 @@
 
 #include "base/grow.h"
 #include "measure/iterations.h"
+#include "model/call_time.h"
+#include "stats/stats.h"
+
+#define MIN_GROUPS 8
 
 /* Also while it works: a ring must not fill before it is emptied again. */
 static void drain(void *arg)
@@ -99,22 +103,37 @@ int assay_profiled_worker_sample(struct assay_profiled_worker *k, double ns)
 	const struct assay_worker_reply *reply = assay_worker_reply(k->worker);
 	const double patience = k->cpu ? (double)assay_cpu_profile_patience_ns(k->cpu) : ns;
 	const double batch = fmin(ns, patience) / fmax(1, k->sample_ns);
-	const bool sampled = k->cpu && !k->paused;
-	const double used_before = used_ns(k), iterated = k->iterated;
+	struct assay_profiled_turns *turns = &k->turns[k->cpu && !k->paused];
+	const double used_before = used_ns(k);
+	double iterated = 0;
 	int rc = command(k, ASSAY_CMD_SAMPLE, k->iterations, (uint32_t)fmin(ASSAY_PAGE_SAMPLES, fmax(1, batch)));
 
 	for (uint32_t i = 0; !rc && i < reply->n_samples; i++) {
-		k->ns += (double)reply->samples[i].ns;
-		k->iterated += (double)reply->samples[i].iterations;
-		if (assay_grow(&k->per_iteration, k->n, sizeof(*k->per_iteration)))
+		if (assay_grow(&turns->samples, turns->n_samples, sizeof(*turns->samples)))
 			return assay_err_set(k->err, ASSAY_ENOMEM, "out of memory for the samples of a profile");
-		k->per_iteration[k->n++] = (double)reply->samples[i].ns / (double)reply->samples[i].iterations;
+		turns->samples[turns->n_samples++] = reply->samples[i];
+		turns->wall_ns += (double)reply->samples[i].ns;
+		iterated += (double)reply->samples[i].iterations;
 	}
-	if (!rc && assay_grow(&k->turns[sampled].ns, k->turns[sampled].n, sizeof(*k->turns[sampled].ns)))
+	if (!rc && assay_grow(&turns->ns, turns->n, sizeof(*turns->ns)))
 		return assay_err_set(k->err, ASSAY_ENOMEM, "out of memory for the samples of a profile");
 	if (!rc)
-		k->turns[sampled].ns[k->turns[sampled].n++] = (used_ns(k) - used_before) / (k->iterated - iterated);
+		turns->ns[turns->n++] = (used_ns(k) - used_before) / iterated;
 	return rc;
+}
+
+double assay_profiled_worker_call_ns(const struct assay_profiled_worker *k, bool sampled, size_t group)
+{
+	const struct assay_profiled_turns *turns = &k->turns[sampled];
+	double *ns = calloc(turns->n_samples + 1, sizeof(*ns)), typical = NAN;
+	const size_t n = ns ? assay_call_times(turns->samples, turns->n_samples, ns) : 0;
+	/* of few calls fewer make a group, so that there is a median of several */
+	const size_t most = n / MIN_GROUPS < group ? n / MIN_GROUPS : group;
+
+	if (n)
+		typical = assay_stats_median_of_means(ns, n, most ? most : 1);
+	free(ns);
+	return typical;
 }
 
 void assay_profiled_worker_pause(struct assay_profiled_worker *k, bool paused)
@@ -132,8 +151,6 @@ int assay_profiled_worker_end(struct assay_profiled_worker *k, int rc)
 	if (!rc)
 		rc = command(k, ASSAY_CMD_RECHECK, 0, 0);
 	ended = k->cpu ? assay_cpu_profile_end(k->cpu, rc < 0 ? NULL : k->err) : 0;
-	if (k->iterated > 0)
-		k->out->iteration_ns = k->ns / k->iterated;
 	return rc < 0 ? rc : ended ? ended : rc;
 }
 
@@ -141,12 +158,11 @@ void assay_profiled_worker_free(struct assay_profiled_worker *k)
 {
 	assay_cpu_profile_close(k->cpu);
 	assay_worker_free(k->worker);
-	free(k->per_iteration);
 	for (unsigned i = 0; i < 2; i++) {
+		free(k->turns[i].samples);
 		free(k->turns[i].ns);
-		k->turns[i].ns = NULL;
+		k->turns[i] = (struct assay_profiled_turns){ 0 };
 	}
 	k->cpu = NULL;
 	k->worker = NULL;
-	k->per_iteration = NULL;
 }

@@ -20,16 +20,16 @@ struct assay_profiled_worker {
 	struct assay_profile *out;
 	struct assay_profile_end *end;
 	struct assay_err *err;
-	uint64_t iterations;   /* of a sample */
-	double sample_ns;      /* that it takes about */
-	double ns, iterated;   /* of the timed samples */
-	double *per_iteration; /* of each of them, in ns; malloc'ed */
-	size_t n;
-	struct {
+	uint64_t iterations; /* of a sample */
+	double sample_ns;    /* that it takes about */
+	struct assay_profiled_turns {
+		struct assay_sample *samples; /* malloc'ed */
+		size_t n_samples;
 		double *ns; /* processor time of an iteration, of each command; malloc'ed */
 		size_t n;
-	} turns[2];  /* that were not sampled, and that were */
-	bool paused; /* turns are not sampled */
+		double wall_ns; /* of all samples together */
+	} turns[2];             /* that were not sampled, and that were */
+	bool paused;            /* turns are not sampled */
 	char op[2 * ASSAY_NAME_MAX + 1];
 };
 
@@ -46,6 +46,11 @@ int assay_profiled_worker_ready(struct assay_profiled_worker *k, const struct as
 void assay_profiled_worker_pause(struct assay_profiled_worker *k, bool paused);
 /* One command of samples that takes about @ns, or less where rings fill earlier. */
 int assay_profiled_worker_sample(struct assay_profiled_worker *k, double ns);
+/*
+ * What an iteration took in the turns that were @sampled, as assay_call_times() has it: the median of means of @group
+ * calls. NaN: there is none, or out of memory.
+ */
+double assay_profiled_worker_call_ns(const struct assay_profiled_worker *k, bool sampled, size_t group);
 /* Check the outputs once more where all went well (@rc 0), and end the profile. */
 int assay_profiled_worker_end(struct assay_profiled_worker *k, int rc);
 void assay_profiled_worker_free(struct assay_profiled_worker *k);

@@ -23,22 +23,31 @@ enum assay_doubt {
 	ASSAY_N_DOUBTS,
 };
 
-/* The function that a change of time is blamed on, by profiles of both sides; "" and NaN where nothing is known. */
 enum assay_because_evidence_kind {
 	ASSAY_BECAUSE_SAMPLED, /* by samples alone */
 	ASSAY_BECAUSE_CODE,    /* and it is the only function whose machine code differs */
 	ASSAY_BECAUSE_EXACT,   /* and it is the only one whose exact counts do */
 };
 
-struct assay_gate_because {
-	bool asked;         /* profiles were taken, or it is told why not */
-	char text[512];     /* a sentence for people */
-	char function[128]; /* "": none stands out */
+/* A function that takes a part of a change of time. */
+struct assay_because_part {
+	char function[128]; /* "": it has no name, and is known by its object */
 	char object[128], file[128];
 	unsigned line, last_line;
-	double change_ns, ci_lo_ns, ci_hi_ns;      /* of an iteration, that the function takes more; 95 % */
-	enum assay_because_evidence_kind evidence; /* of the function */
-	double whole_ns;                           /* that an iteration takes more */
+	double change_ns, ci_lo_ns, ci_hi_ns; /* of an iteration, that the function takes more; 95 % */
+	enum assay_because_evidence_kind evidence;
+};
+
+#define ASSAY_BECAUSE_PARTS_MAX 3
+
+/* The functions that a change of time is blamed on, by profiles of both sides. */
+struct assay_gate_because {
+	bool asked;      /* profiles were taken, or it is told why not */
+	char text[1024]; /* a sentence for people */
+	struct assay_because_part parts[ASSAY_BECAUSE_PARTS_MAX];
+	size_t n_parts;                            /* 0: the cause is unknown */
+	double whole_ns, whole_lo_ns, whole_hi_ns; /* that an iteration takes more, as it was judged; NaN: not known */
+	double rest_ns;                            /* of that, beyond chance, what the parts leave; 0: nothing */
 	double seconds;                            /* that were profiled */
 	uint64_t samples;                          /* of both sides */
 };

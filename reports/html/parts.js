@@ -82,6 +82,11 @@ function verdictsOf(key) {
 	return page.gate ? page.gate.cases.filter(r => r.key === key && !(page.gate.no_baseline && r.verdict === 'INCOMPARABLE' && r.evidence !== 'exact')) : [];
 }
 
+// The function that a change lies in, or why that is unknown.
+function causeText(row) {
+	return row.because ? row.because[0].text : row.because_unknown || '';
+}
+
 const gravest = ['WRONG_RESULT', 'wrong', 'NOT_MEASURED', 'crashed', 'failed', 'timeout', 'REGRESSED', 'INCOMPARABLE', 'INCONCLUSIVE', 'skipped', 'IMPROVED', 'PASS', 'ok'];
 
 function interval(row) {
@@ -104,6 +109,7 @@ function verdictTable(rows) {
 	const value = r => r.value == null ? '' : r.limit == null ? grouped(r.value) : `${grouped(r.value)} of ${grouped(r.limit)}`;
 	return rows.map(r => element('div', null,
 		element('p', null, badge(r.skipped ? 'skipped' : r.verdict), ' ', element('strong', null, r.metric || 'case'), r.suspect ? ' (suspect)' : '', r.reason ? ': ' + r.reason : ''),
+		causeText(r) ? element('p', null, causeText(r)) : null,
 		r.ci ? figure(intervalPicture(r, pictureWidth(), 26, reach, `Change ${changeText(r)}, interval ${interval(r)}, margin ${percent(r.margin)}`),
 			`${changeText(r)}, interval ${interval(r)}${r.margin == null ? '' : `; the grey band is the margin of ${percent(r.margin)}`}; to the right is slower.`) : null,
 		facts([['Evidence', r.evidence === 'none' ? null : r.evidence], ['Value and limit', value(r)],

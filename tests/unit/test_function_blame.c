@@ -45,6 +45,29 @@ static struct assay_because_evidence *evidence(double profiled)
 	return e;
 }
 
+/* Of a case whose base took 1000 ns an iteration when it was compared. */
+static struct assay_gate_because blame_by(struct assay_because_evidence *e, double ratio, double half)
+{
+	struct assay_sample samples[4];
+	struct assay_pair pair = { .n_blocks = 2 };
+	const struct assay_comparison_case c = { .because = e, .pairs = &pair, .n_pairs = 1 };
+	struct assay_gate_because out;
+
+	for (unsigned i = 0; i < 4; i++)
+		samples[i] = (struct assay_sample){ .iterations = 10, .ns = 10000 };
+	pair.side[ASSAY_BASE].samples = pair.side[ASSAY_HEAD].samples = samples;
+	assert_int_equal(
+		assay_function_blame(&c, ratio, (struct assay_interval){ ratio - half, ratio + half }, &out, NULL), 0);
+	assert_true(out.asked && (e->unknown[0] || fabs(out.whole_ns - 1000 * (ratio - 1)) < 1e-9));
+	return out;
+}
+
+/* The name of the first function that is blamed; "": none is. */
+static const char *blamed(const struct assay_gate_because *b)
+{
+	return b->n_parts ? b->parts[0].function : "";
+}
+
 /* An iteration of 1000 ns that @ratio changed, in 4 s of ten pairs, of which each side has a tenth of the samples. */
 static struct assay_gate_because blame(const struct part *v, size_t n, double ratio, double profiled)
 {
@@ -56,9 +79,7 @@ static struct assay_gate_because blame(const struct part *v, size_t n, double ra
 			add(e, 0, v[k].base_name, (unsigned)k + 1, i, v[k].base / PAIRS);
 			add(e, 1, v[k].head_name, (unsigned)k + 11, i, v[k].head / PAIRS + (i ? 0 : v[k].uneven));
 		}
-	assert_int_equal(
-		assay_function_blame(e, ratio, (struct assay_interval){ ratio - 0.002, ratio + 0.002 }, &out, NULL), 0);
-	assert_true(out.asked && fabs(out.whole_ns - 1000 * (ratio - 1)) < 1e-9);
+	out = blame_by(e, ratio, 0.002);
 	assay_because_evidence_free(e);
 	return out;
 }
@@ -76,16 +97,18 @@ TEST(the_one_that_grew)
 					 { "three", "three", 2000, 2000, 0 } };
 	const struct assay_gate_because b = blame(v, 3, 1.2, 1.2), down = blame(v, 3, 0.8, 0.8);
 
-	assert_string_equal(b.function, "two");
-	assert_string_equal(b.file, "a.c");
-	assert_int_equal(b.line, 12);
-	assert_float_equal(b.change_ns, 200, 1e-9);
-	assert_true(b.ci_lo_ns > 170 && b.ci_hi_ns < 230 && b.ci_lo_ns < 200 && b.ci_hi_ns > 200);
+	assert_string_equal(blamed(&b), "two");
+	assert_int_equal(b.n_parts, 1);
+	assert_string_equal(b.parts[0].file, "a.c");
+	assert_int_equal(b.parts[0].line, 12);
+	assert_float_equal(b.parts[0].change_ns, 200, 1e-9);
+	assert_true(b.parts[0].ci_lo_ns > 170 && b.parts[0].ci_hi_ns < 230 && b.parts[0].ci_lo_ns < 200 &&
+		    b.parts[0].ci_hi_ns > 200);
 	has(b.text, "because two (a.c:12) takes +200 ns (");
 	has(b.text, " of the +200 ns");
 	assert_int_equal(b.samples, 22000);
 	/* of what became faster nothing that took more is blamed */
-	assert_true(!down.function[0] || strcmp(down.function, "two"));
+	assert_true(strcmp(blamed(&down), "two"));
 }
 
 TEST(chance_is_not_blamed)
@@ -93,11 +116,11 @@ TEST(chance_is_not_blamed)
 	static const struct part even[] = { { "one", "one", 400, 400, 0 }, { "two", "two", 400, 420, 0 } };
 	struct assay_gate_because b = blame(even, 2, 1.02, 1.02);
 
-	assert_string_equal(b.function, "");
-	assert_true(isnan(b.change_ns));
+	assert_string_equal(blamed(&b), "");
+	assert_int_equal(b.n_parts, 0);
 	has(b.text,
-	    "because of no single function that is known: +20.0 ns is 16 of 820 samples in 4 s; --profile-for ");
-	has(b.text, " would tell");
+	    "cause unknown: no single function stands out; +20.0 ns is 16 of 820 samples in 4 s; --profile-for ");
+	has(b.text, " would show it");
 }
 
 /* As many samples more, but of one process alone: that is what processes differ by. */
@@ -105,7 +128,9 @@ TEST(what_processes_differ_by_is_not_blamed)
 {
 	static const struct part v[] = { { "one", "one", 4000, 4000, 5000 }, { "two", "two", 4000, 4000, 0 } };
 
-	assert_string_equal(blame(v, 2, 1.02, 1.02).function, "");
+	const struct assay_gate_because b = blame(v, 2, 1.02, 1.02);
+
+	assert_string_equal(blamed(&b), "");
 }
 
 TEST(what_differs_while_it_is_profiled_is_not_explained)
@@ -113,9 +138,9 @@ TEST(what_differs_while_it_is_profiled_is_not_explained)
 	static const struct part v[] = { { "one", "one", 4000, 6000, 0 } };
 
 	has(blame(v, 1, 1.2, 1.1).text, "while they were profiled, the sides differed by +9.");
-	assert_string_equal(blame(v, 1, 1.2, 1.1).function, "");
+	assert_int_equal(blame(v, 1, 1.2, 1.1).n_parts, 0);
 	/* a tenth of the change may lie between */
-	assert_string_equal(blame(v, 1, 1.2, 1.185).function, "one");
+	assert_int_equal(blame(v, 1, 1.2, 1.185).n_parts, 1);
 }
 
 TEST(code_that_moved_is_not_blamed)
@@ -125,8 +150,8 @@ TEST(code_that_moved_is_not_blamed)
 					 { "x", "x", 2000, 3000, 0 } };
 	const struct assay_gate_because b = blame(v, 3, 1.1, 1.1);
 
-	assert_string_equal(b.function, "");
-	has(b.text, "work moved between functions: one (a.c:11) takes +400 ns");
+	assert_string_equal(blamed(&b), "");
+	has(b.text, "work moved between functions, +100 ns in all: one (a.c:11) takes +400 ns");
 	has(b.text, "two (a.c:2) takes -400 ns");
 }
 
@@ -137,10 +162,45 @@ TEST(several_and_none)
 					 { "x", "x", 2000, 2000, 0 } };
 	const struct assay_gate_because b = blame(v, 3, 1.16, 1.16), none = blame(v, 0, 1.16, 1.16);
 
-	assert_string_equal(b.function, "one");
+	assert_string_equal(blamed(&b), "one");
 	has(b.text, "because one (a.c:11) takes +100 ns");
 	has(b.text, ", two (a.c:12) takes +60.0 ns");
+	has(b.text, " of the +160 ns");
+	assert_true(b.n_parts == 2 && b.rest_ns == 0);
 	has(none.text, "no samples were taken");
+}
+
+/*
+ * Parts sum to the change that was judged, whatever the samples took or the profiled processes were slowed down: what
+ * chance leaves goes to the parts, and what is beyond chance is told.
+ */
+TEST(parts_sum_to_the_change)
+{
+	static const struct part near[] = { { "one", "one", 4000, 5010, 0 },
+					    { "two", "two", 4000, 4610, 0 },
+					    { "x", "x", 2000, 1980, 0 } };
+	static const struct part far[] = { { "one", "one", 4000, 5000, 0 },
+					   { "a", "a", 1500, 1620, 0 },
+					   { "b", "b", 1500, 1620, 0 },
+					   { "c", "c", 1500, 1620, 0 },
+					   { "d", "d", 1500, 1620, 0 } };
+	struct assay_gate_because b = blame(near, 3, 1.16, 1.16);
+	double sum = 0;
+
+	assert_int_equal(b.n_parts, 2);
+	for (size_t i = 0; i < b.n_parts; i++) {
+		sum += b.parts[i].change_ns;
+		assert_true(b.parts[i].ci_lo_ns < b.parts[i].change_ns && b.parts[i].change_ns < b.parts[i].ci_hi_ns);
+	}
+	assert_float_equal(sum, 160, 1e-9);
+	assert_float_equal(b.whole_lo_ns, 158, 1e-9);
+	assert_float_equal(b.whole_hi_ns, 162, 1e-9);
+	b = blame(far, 5, 1.148, 1.148);
+	assert_int_equal(b.n_parts, 1);
+	assert_float_equal(b.parts[0].change_ns + b.rest_ns, 148, 1e-9);
+	assert_float_equal(b.rest_ns, 48, 3);
+	has(b.text, "; the cause of the other +48.");
+	has(b.text, " is unknown");
 }
 
 /* Of three alike, the one whose machine code differs, or that executes more, is to blame where samples do not tell. */
@@ -161,12 +221,12 @@ TEST(what_is_known_beforehand)
 			e->functions[f].counted[0] = how == 2 ? 50000 : -1;
 			e->functions[f].counted[1] = how == 2 ? 50000 + (f == 1 ? 1000 : 0) : -1;
 		}
-		assert_int_equal(assay_function_blame(e, 1.02, (struct assay_interval){ 1.01, 1.03 }, &out, NULL), 0);
+		out = blame_by(e, 1.02, 0.01);
 		if (!how) {
-			assert_string_equal(out.function, "");
+			assert_string_equal(blamed(&out), "");
 		} else {
-			assert_string_equal(out.function, "two");
-			assert_int_equal(out.evidence, how == 1 ? ASSAY_BECAUSE_CODE : ASSAY_BECAUSE_EXACT);
+			assert_string_equal(blamed(&out), "two");
+			assert_int_equal(out.parts[0].evidence, how == 1 ? ASSAY_BECAUSE_CODE : ASSAY_BECAUSE_EXACT);
 			has(out.text,
 			    how == 1 ? "; no other function's machine code differs"
 				     : "; a call executes 1000 instructions more of it, and of no other function");
@@ -188,9 +248,9 @@ TEST(code_that_differs_and_takes_no_more_is_not_blamed)
 		}
 	e->functions[0].code = ASSAY_CODE_DIFFERS;
 	e->functions[1].code = ASSAY_CODE_SAME;
-	assert_int_equal(assay_function_blame(e, 1.1, (struct assay_interval){ 1.098, 1.102 }, &out, NULL), 0);
-	assert_string_equal(out.function, "two");
-	assert_int_equal(out.evidence, ASSAY_BECAUSE_SAMPLED);
+	out = blame_by(e, 1.1, 0.002);
+	assert_string_equal(blamed(&out), "two");
+	assert_int_equal(out.parts[0].evidence, ASSAY_BECAUSE_SAMPLED);
 	assay_because_evidence_free(e);
 }
 
@@ -200,8 +260,8 @@ TEST(what_keeps_from_sampling_is_told)
 	struct assay_gate_because out;
 
 	snprintf(e->unknown, sizeof(e->unknown), "it crashed");
-	assert_int_equal(assay_function_blame(e, 1.1, (struct assay_interval){ 1.098, 1.102 }, &out, NULL), 0);
-	assert_string_equal(out.text, "because of what is not known: it crashed");
+	out = blame_by(e, 1.1, 0.002);
+	assert_string_equal(out.text, "cause unknown: it crashed");
 	assay_because_evidence_free(e);
 }
 
@@ -273,13 +333,10 @@ static void try_once(const struct trial *t, uint64_t seed, struct outcome *o)
 		e->functions[f].code = !t->code_known ? ASSAY_CODE_UNKNOWN
 				       : f == slow    ? ASSAY_CODE_DIFFERS
 						      : ASSAY_CODE_SAME;
-	assert_int_equal(assay_function_blame(e, measured,
-					      (struct assay_interval){ measured - 0.00098, measured + 0.00098 }, &out,
-					      NULL),
-			 0);
-	if (!out.function[0])
+	out = blame_by(e, measured, 0.00098);
+	if (!out.n_parts)
 		o->none++;
-	else if (!t->spread && !strcmp(out.function, names[slow]))
+	else if (!t->spread && !strcmp(blamed(&out), names[slow]))
 		o->right++;
 	else
 		o->wrong++;
