@@ -273,6 +273,9 @@ static void read_column(struct assay_row *row, const struct assay_column *c, voi
 		break;
 	case ASSAY_COLUMN_REAL:
 		*(double *)p = assay_store_row_real(row);
+		/* Seals take NULL for 0, so a damaged file must not make it another number. */
+		if (!c->nullable && sqlite3_column_type(row->st, row->column - 1) == SQLITE_NULL)
+			*(double *)p = 0;
 		break;
 	case ASSAY_COLUMN_WORD:
 		read_word(row, c, p);
