@@ -46,6 +46,7 @@ ci         optional  fuzzer:clang      libclang-rt-dev   compiler-rt      compil
 ci         optional  tool:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc compiling kernels for Arm
 ci         optional  file:/usr/aarch64-linux-gnu/lib/libc.so.6 libc6-dev-arm64-cross - aarch64-linux-gnu-glibc and linking them
 ci         optional  tool:qemu-aarch64 qemu-user         qemu-user        qemu-user   testing them
+ci         optional  tool:mmdebstrap    mmdebstrap        mmdebstrap       mmdebstrap  bare systems to build and measure in
 pmu        optional  tool:qemu-system-aarch64 qemu-system-arm qemu-system-aarch64 qemu-system-aarch64 emulating a machine with a PMU
 pmu        optional  tool:mmdebstrap    mmdebstrap        mmdebstrap       mmdebstrap  its kernel and libraries
 pmu        optional  tool:cpio          cpio              cpio             cpio        what it starts from
