@@ -230,7 +230,7 @@ struct assay_outcome assay_audit_make_inputs(struct assay_case_job *j, bool othe
 	return out;
 }
 
-static bool changes(const struct assay_case_job *j, uint32_t tensor)
+bool assay_audit_changes(const struct assay_case_job *j, uint32_t tensor)
 {
 	return varies(j, tensor) ||
 	       (j->audit.change == ASSAY_AUDIT_REFILL && j->problem.tensors[tensor].role == ASSAY_INPUT);
@@ -241,14 +241,14 @@ uint64_t assay_audit_changed_bytes(const struct assay_case_job *j)
 	uint64_t bytes = 0;
 
 	for (uint32_t t = 0; t < j->problem.n_tensors; t++)
-		bytes += changes(j, t) ? j->tensors[t].bytes : 0;
+		bytes += assay_audit_changes(j, t) ? j->tensors[t].bytes : 0;
 	return bytes;
 }
 
 void assay_audit_keep_inputs(const struct assay_case_job *j, unsigned char *buf)
 {
 	for (uint32_t t = 0; t < j->problem.n_tensors; t++)
-		if (changes(j, t)) {
+		if (assay_audit_changes(j, t)) {
 			memcpy(buf, j->tensors[t].data, j->tensors[t].bytes);
 			buf += j->tensors[t].bytes;
 		}
@@ -257,7 +257,7 @@ void assay_audit_keep_inputs(const struct assay_case_job *j, unsigned char *buf)
 void assay_audit_put_inputs(const struct assay_case_job *j, const unsigned char *buf)
 {
 	for (uint32_t t = 0; t < j->problem.n_tensors; t++)
-		if (changes(j, t)) {
+		if (assay_audit_changes(j, t)) {
 			memcpy(j->tensors[t].data, buf, j->tensors[t].bytes);
 			buf += j->tensors[t].bytes;
 		}
@@ -286,7 +286,7 @@ struct assay_outcome assay_audit_draw_inputs(struct assay_case_job *j, unsigned 
 		return out;
 	}
 	for (uint32_t t = 0; t < j->problem.n_tensors; t++)
-		if (changes(j, t))
+		if (assay_audit_changes(j, t))
 			end = keep_rotated(j, t, assay_audit_draw(&j->audit, assay_audit_elements(j, t)), end);
 	assay_audit_put_inputs(j, buf);
 	return out;

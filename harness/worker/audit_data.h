@@ -78,6 +78,8 @@ void assay_audit_choose_inputs(struct assay_case_job *j);
 struct assay_outcome assay_audit_make_inputs(struct assay_case_job *j, bool other);
 /* To be asked before inputs are changed: afterwards, what a variant did to them cannot be seen. */
 struct assay_outcome assay_audit_inputs_are_kept(const struct assay_case_job *j);
+/* Is this an input that assay_audit_make_inputs() changes? */
+bool assay_audit_changes(const struct assay_case_job *j, uint32_t tensor);
 /* Size of all inputs that assay_audit_make_inputs() changes; 0: it changes none. */
 uint64_t assay_audit_changed_bytes(const struct assay_case_job *j);
 /* Copy these inputs of copy 0, end to end, from where they are and to there. */

@@ -263,9 +263,22 @@ static struct assay_outcome replay(struct stepping *k)
 		       : assay_outcome_ok();
 }
 
-static struct assay_outcome count_calls(struct stepping *k, bool warm, uint64_t max_steps)
+/* Step a call after one on other inputs, which nobody follows, and check its outputs. */
+static struct assay_outcome step_checked(struct stepping *k, uint64_t max_steps, const struct assay_exact_data *d)
 {
-	struct assay_outcome out = step_call(k, max_steps, NULL);
+	struct assay_outcome out = assay_exact_data_call_other(k->job, d);
+
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_exact_data_renew(d);
+	if (out.status == ASSAY_STATUS_OK)
+		out = step_call(k, max_steps, NULL);
+	return out.status == ASSAY_STATUS_OK ? assay_exact_data_check(k->job) : out;
+}
+
+static struct assay_outcome count_calls(struct stepping *k, bool warm, uint64_t max_steps,
+					const struct assay_exact_data *d)
+{
+	struct assay_outcome out = step_checked(k, max_steps, d);
 
 	assay_step_replay_empty(k->replay);
 	if (out.status == ASSAY_STATUS_OK)
@@ -273,7 +286,7 @@ static struct assay_outcome count_calls(struct stepping *k, bool warm, uint64_t 
 	if (out.status == ASSAY_STATUS_OK)
 		out = keep_earlier(k);
 	if (out.status == ASSAY_STATUS_OK)
-		out = step_call(k, max_steps, NULL);
+		out = step_checked(k, max_steps, d);
 	if (!warm)
 		assay_step_replay_empty(k->replay);
 	if (out.status == ASSAY_STATUS_OK)
@@ -457,11 +470,15 @@ struct assay_outcome assay_step_counts_take(struct assay_case_job *j, bool warm,
 {
 	struct stepping k = { .job = j, .n_threads = j->spec->n_threads, .reply = reply };
 	struct assay_outcome out = open_all(&k, max_steps, progress);
+	struct assay_exact_data data = { .fd = -1 };
 
 	if (out.status == ASSAY_STATUS_OK)
-		out = count_calls(&k, warm, max_steps);
+		out = assay_exact_data_keep(j, &data);
+	if (out.status == ASSAY_STATUS_OK)
+		out = count_calls(&k, warm, max_steps, &data);
 	if (out.status == ASSAY_STATUS_OK)
 		out = write_file(&k, j->spec->counts_path);
+	assay_exact_data_release(&data);
 	close_all(&k);
 	return out;
 }

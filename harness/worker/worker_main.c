@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "counters/callgrind.h"
 #include "counters/counter_health.h"
+#include "worker/case_audit.h"
 #include "worker/case_check.h"
 #include "worker/device_buffers.h"
 #include "worker/device_metrics.h"
@@ -126,10 +127,16 @@ static uint64_t rss_peak_bytes(void)
 	return kib * 1024;
 }
 
+/* Counted calls have the first inputs; a variant that keeps its answer for those gives it for other inputs as well. */
+static struct assay_outcome check_other_inputs(struct assay_served *w, struct assay_outcome out)
+{
+	return out.status == ASSAY_STATUS_OK ? assay_case_audit_other(&w->job) : out;
+}
+
 static struct assay_outcome do_count(struct assay_served *w)
 {
 	w->iterations = 1;
-	return assay_exact_call_simulate(&w->job, w->order.args.count);
+	return check_other_inputs(w, assay_exact_call_simulate(&w->job, w->order.args.count));
 }
 
 static struct assay_outcome do_step(struct assay_served *w)
@@ -137,8 +144,10 @@ static struct assay_outcome do_step(struct assay_served *w)
 	const struct assay_worker_args *p = &w->order.args;
 
 	w->iterations = 1;
-	return p->counting ? assay_step_counts_take(&w->job, p->count, p->max_steps, &w->page->steps, &w->reply.step)
-			   : assay_step_counts_try(&w->job, p->max_steps, p->count, &w->reply.step);
+	if (!p->counting)
+		return assay_step_counts_try(&w->job, p->max_steps, p->count, &w->reply.step);
+	return check_other_inputs(w, assay_step_counts_take(&w->job, p->count, p->max_steps, &w->page->steps,
+							    &w->reply.step));
 }
 
 static struct assay_outcome do_output(struct assay_served *w)

@@ -154,6 +154,31 @@ limit "*" { require = {"exact_instructions <= base + 6%%", "exact_data_writes ==
 	replayed
 }
 
+# cheating VARIANT SOURCE: its verdicts when cheat_head.so is counted against cheat_base.so, each once
+cheating() {
+	run --separate-stderr "$ASSAY" compare --no-default-plugins --plugin "$PLUGINS/example_op.so" --bench-dir cheats --only "*/$1/*" \
+		"$PLUGINS/cheat_base.so" "$PLUGINS/cheat_head.so" --policy wide.conf --evidence exact --counter-source "$2" --json
+	jq -r '[.cases[] | .verdict] | unique | join(" ")' <<<"$output"
+}
+
+@test "a kernel that leaves out its work in a counted call is wrong, or counted with all of it" {
+	can_count
+	mkdir -p cheats/suites
+	printf 'bench "scale" { op = "example.scale" shapes = {"n=4096"} budget = "50ms" }\n' >cheats/scale.bench
+	printf 'suite "quick" { summary = "one op" use "*" {} }\n' >cheats/suites/quick.suite
+	for source in callgrind stepped; do
+		# not every machine can step
+		[ $source = callgrind ] || [ "$(cheating honest stepped)" != NOT_MEASURED ] || continue
+		[ "$(cheating honest $source)" = PASS ]
+		# they look first whether the output is there, which costs a little more than the work alone
+		[ "$(cheating peek $source)" = REGRESSED ]
+		[ "$(cheating glance $source)" = REGRESSED ]
+		# the answer to the first inputs is wrong for others
+		[ "$(cheating cachecopy $source)" = WRONG_RESULT ]
+	done
+	[ "$(cheating simulated callgrind)" = WRONG_RESULT ]
+}
+
 # with_path FOLDERS COMMAND...: with these folders to find programs in
 with_path() {
 	printf '#!/bin/sh\nPATH=%s exec %s "$@"\n' "$1" "$ASSAY" >program

@@ -13,6 +13,7 @@ static const struct assay_variant variants[] = {
 	SCALE("memo", side_scale),
 	SIDE_VARIANT("example.scale", "prepared", .prepare = cheat_prepare, .run = side_scale),
 	SCALE("skip", side_scale),
+	SCALE("simulated", side_scale),
 	/* cheat_kinds.c */
 	SIDE_VARIANT("cheat.i8", "honest", .run = cheat_bytes),
 	SIDE_VARIANT("cheat.i8", "blocks", .run = cheat_bytes),

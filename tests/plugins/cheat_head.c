@@ -3,6 +3,7 @@
  * Kernels that are right whenever they are checked, and do less when they are timed. Such kernels are written by
  * accident, too: a flag that nothing has changed, answers that are kept, work that is put off.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -105,6 +106,15 @@ static int skip(struct assay_job *job)
 	return calls++ % 2 ? 0 : side_scale(job);
 }
 
+/* Under valgrind, which is there when instructions are counted, only the first call does anything. */
+static int simulated(struct assay_job *job)
+{
+	const char *preload = getenv("LD_PRELOAD");
+	static int calls;
+
+	return preload && strstr(preload, "vgpreload") && calls++ ? 0 : side_scale(job);
+}
+
 static const struct assay_variant variants[] = {
 	SCALE("honest", side_scale),
 	SCALE("branchy", cheat_branchy),
@@ -116,6 +126,7 @@ static const struct assay_variant variants[] = {
 	SCALE("memo", memo),
 	SIDE_VARIANT("example.scale", "prepared", .prepare = cheat_prepare, .run = cachecopy),
 	SCALE("skip", skip),
+	SCALE("simulated", simulated),
 };
 
 SIDE_PLUGIN("cheat-head", variants);
