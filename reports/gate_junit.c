@@ -192,13 +192,15 @@ static void add_outputs(const struct assay_gate_report *r, struct assay_text *ou
 	assay_text_add(out, "    <system-out>");
 	assay_text_add(&headline, assay_verdict_name(r->verdict));
 	assay_gate_words_headline(r, &headline);
+	assay_text_add(&headline, "\n");
+	assay_gate_words_sentence(r, &headline);
+	assay_text_add(&headline, ".");
 	assay_xml_add(out, headline.s ? headline.s : "");
 	out->failed |= headline.failed;
 	assay_text_release(&headline);
-	assay_text_addf(out, "\n%s.", assay_gate_words_sentence(r));
 	if (r->n_controls) {
 		assay_gate_words_controls(r, sum, sizeof(sum));
-		assay_text_addf(out, "\nControls: %s.", sum);
+		assay_text_addf(out, "\nSelf-checks: %s.", sum);
 	}
 	assay_text_add(out, "</system-out>\n    <system-err>");
 	if (r->untrusted)
@@ -210,7 +212,7 @@ static void add_outputs(const struct assay_gate_report *r, struct assay_text *ou
 		if (c->ok)
 			continue;
 		assay_gate_words_control(c, kind, sizeof(kind));
-		assay_text_addf(out, "control failed: %s was %s, ", kind, assay_verdict_name(c->verdict));
+		assay_text_addf(out, "self-check failed: %s was %s, ", kind, assay_verdict_name(c->verdict));
 		assay_xml_add(out, c->key);
 		assay_text_add(out, ": ");
 		assay_xml_add(out, c->reason);

@@ -113,14 +113,20 @@ static void add_verdict(const struct assay_gate_report *r, struct assay_text *ou
 {
 	const char *why = assay_gate_words_no_baseline(r);
 	const bool good = r->verdict == ASSAY_PASS || r->verdict == ASSAY_IMPROVED;
+	struct assay_text sentence = { 0 };
 	char doubt[192];
 
 	assay_gate_words_doubt(r, doubt, sizeof(doubt));
-	assay_text_addf(out, MARKER "\n## assay: %s%s%s\n\n%s.\n\n", assay_verdict_name(r->verdict),
+	assay_text_addf(out, MARKER "\n## assay: %s%s%s\n\n", assay_verdict_name(r->verdict),
 			!doubt[0] ? ""
 			: good    ? ", but "
 				  : ": ",
-			doubt, assay_gate_words_sentence(r));
+			doubt);
+	assay_gate_words_sentence(r, &sentence);
+	assay_markdown_prose(out, sentence.s ? sentence.s : "");
+	out->failed |= sentence.failed;
+	assay_text_release(&sentence);
+	assay_text_add(out, ".\n\n");
 	assay_markdown_name(out, r->head[0] ? r->head : "this run");
 	assay_text_add(out, " against ");
 	assay_markdown_name(out, r->base[0] ? r->base : "no baseline");
@@ -167,7 +173,7 @@ static void add_controls(const struct assay_gate_report *r, struct assay_text *o
 	if (!r->n_controls)
 		return;
 	assay_gate_words_controls(r, sum, sizeof(sum));
-	assay_text_addf(out, "\nControls: %s.\n", sum);
+	assay_text_addf(out, "\nSelf-checks: %s.\n", sum);
 	for (size_t i = 0; i < r->n_controls && out->len < start + MATTERS_BYTES; i++) {
 		const struct assay_gate_control *c = &r->controls[i];
 		char kind[64], change[32];

@@ -332,7 +332,7 @@ static void add_controls(const struct view *v, struct assay_text *out)
 	if (!r->n_controls)
 		return;
 	assay_gate_words_controls(r, sum, sizeof(sum));
-	assay_text_addf(out, "controls: %s\n", sum);
+	assay_text_addf(out, "self-checks: %s\n", sum);
 	for (size_t i = 0; i < r->n_controls; i++) {
 		const struct assay_gate_control *c = &r->controls[i];
 		char kind[64], change[32], pairs[32] = "";

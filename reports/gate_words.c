@@ -13,9 +13,9 @@ const enum assay_verdict assay_gate_words_order[ASSAY_N_VERDICTS] = {
 	ASSAY_INCONCLUSIVE, ASSAY_IMPROVED,     ASSAY_PASS,
 };
 
-const char assay_gate_words_untrusted[] =
-	"a control did not come out as it must, so this host cannot be trusted today and no verdict by time stands; "
-	"try again when it is quieter, or see what it can promise with 'assay certify'";
+const char assay_gate_words_untrusted[] = "a self-check failed, so no verdict on time can be trusted on this host "
+					  "today; try again when it is quieter, or "
+					  "see what it can detect with 'assay certify'";
 
 void assay_gate_words_change(double ratio, bool fine, char *buf, size_t size)
 {
@@ -136,28 +136,107 @@ void assay_gate_words_cases(const struct assay_gate_report *r, char *buf, size_t
 		snprintf(buf, size, "%zu verdicts on %zu case%s", r->n_cases, cases, cases == 1 ? "" : "s");
 }
 
-const char *assay_gate_words_sentence(const struct assay_gate_report *r)
+/* ---- the verdict as a sentence ---- */
+
+const struct assay_gate_case *assay_gate_words_worst(const struct assay_gate_report *r)
 {
-	if (!r->n_cases)
-		return "Nothing was judged";
-	switch (r->verdict) {
-	case ASSAY_WRONG_RESULT:
-		return "The output of the head is wrong: how fast it is does not matter until it is right";
-	case ASSAY_NOT_MEASURED:
-		return "Something that must be measured was not";
-	case ASSAY_REGRESSED:
-		return "The head does not keep what the policy demands";
-	case ASSAY_INCOMPARABLE:
-		return "What the head is to be compared with is not there, or does not fit it";
-	case ASSAY_INCONCLUSIVE:
-		return "Nothing is known to be slower, but not all of it could be shown to be as fast as the policy "
-		       "demands";
-	case ASSAY_IMPROVED:
-		return "The head is faster";
-	default:
-		return r->no_baseline ? "Speed was not judged: there is nothing to compare with"
-				      : "Nothing is slower than the policy allows";
+	const struct assay_gate_case *worst = NULL;
+	double most = -1;
+
+	for (size_t i = 0; i < r->n_cases; i++) {
+		const struct assay_gate_case *c = &r->cases[i];
+		const bool timed = c->evidence == ASSAY_EVIDENCE_PAIRED || c->evidence == ASSAY_EVIDENCE_STORED;
+		/* times before counts, which are many for one change */
+		const double size = !isfinite(c->ratio) ? 0 : fabs(log(c->ratio)) + (timed ? 1e3 : 0);
+
+		if (c->verdict == r->verdict && !assay_gate_words_baseless(r, c) && size > most) {
+			worst = c;
+			most = size;
+		}
 	}
+	return worst;
+}
+
+/* "matmul.ternary/avx2": the key up to its second '/'. */
+static int name_length(const char *key)
+{
+	const char *second = strchr(key, '/');
+
+	second = second ? strchr(second + 1, '/') : NULL;
+	return second ? (int)(second - key) : (int)strlen(key);
+}
+
+/* "is 11.5 % slower", "takes 2.40x as long", "does 3.10 % more instructions", or what the row itself says. */
+static void add_what_happened(const struct assay_gate_case *c, struct assay_text *out)
+{
+	const bool counted = c->evidence == ASSAY_EVIDENCE_EXACT, slower = c->ratio > 1;
+	const char *than = c->base_variant[0] ? " than " : "", *metric = c->metric;
+	char change[32];
+
+	if (!(c->ratio > 0) || !isfinite(c->ratio) || (!counted && strcmp(metric, "time_s") != 0)) {
+		assay_text_addf(out, " does not keep a limit: %s", c->reason);
+		return;
+	}
+	assay_gate_words_change(c->ratio, true, change, sizeof(change));
+	if (counted) {
+		metric += strncmp(metric, "exact_", 6) ? 0 : 6;
+		assay_text_addf(out, " does %s %s", change + strspn(change, "+-"), slower ? "more " : "fewer ");
+		for (; *metric; metric++)
+			assay_text_addn(out, *metric == '_' ? " " : metric, 1);
+	} else if (c->base_variant[0] && !slower) {
+		assay_gate_words_times(c->ratio, change, sizeof(change));
+		assay_text_addf(out, " is %s as fast as %s", change, c->base_variant);
+	} else if (c->ratio >= 2) {
+		assay_gate_words_times(1 / c->ratio, change, sizeof(change));
+		assay_text_addf(out, " takes %s as long%s%s", change, c->base_variant[0] ? " as " : "",
+				c->base_variant);
+	} else {
+		assay_text_addf(out, " is %s %s%s%s", change + strspn(change, "+-"), slower ? "slower" : "faster", than,
+				c->base_variant);
+	}
+}
+
+void assay_gate_words_sentence(const struct assay_gate_report *r, struct assay_text *out)
+{
+	const struct assay_gate_case *worst = assay_gate_words_worst(r);
+	const size_t n = assay_gate_words_count(r).of[r->verdict];
+	char more[32];
+
+	if (!r->n_cases) {
+		assay_text_add(out, "Nothing was judged");
+		return;
+	}
+	snprintf(more, sizeof(more), "%zu more verdict%s", n - 1, n == 2 ? "" : "s");
+	if (worst)
+		assay_text_addn(out, worst->key,
+				r->verdict == ASSAY_PASS || r->verdict == ASSAY_INCONCLUSIVE
+					? 0
+					: (size_t)name_length(worst->key));
+	switch (worst ? r->verdict : ASSAY_PASS) {
+	case ASSAY_WRONG_RESULT:
+		assay_text_add(out, " computes a wrong result");
+		break;
+	case ASSAY_NOT_MEASURED:
+		assay_text_add(out, " was not measured");
+		break;
+	case ASSAY_REGRESSED:
+	case ASSAY_IMPROVED:
+		add_what_happened(worst, out);
+		break;
+	case ASSAY_INCOMPARABLE:
+		assay_text_add(out, " cannot be compared");
+		break;
+	case ASSAY_INCONCLUSIVE:
+		assay_text_add(out, "No case is known to be slower, but not every case could be shown to keep its "
+				    "margin");
+		return;
+	default:
+		assay_text_add(out, r->no_baseline ? "There is nothing to compare with, so speed was not judged"
+						   : "No case is slower than its margin allows");
+		return;
+	}
+	if (n > 1)
+		assay_text_addf(out, ", and %s %s %s", more, n == 2 ? "is" : "are", assay_verdict_name(r->verdict));
 }
 
 /* ---- the headline ---- */
@@ -180,7 +259,7 @@ size_t assay_gate_words_undecided_controls(const struct assay_gate_report *r)
 	return n;
 }
 
-/* "3 of 20 could not be told, one of them likely 12 % slower" */
+/* "3 of 20 inconclusive, one of them likely 12 % slower" */
 static void undecided_text(const struct assay_gate_report *r, size_t n, char *buf, size_t size)
 {
 	const size_t suspects = assay_gate_words_suspects(r);
@@ -197,7 +276,7 @@ static void undecided_text(const struct assay_gate_report *r, size_t n, char *bu
 	if (suspects)
 		snprintf(likely, sizeof(likely), ", %slikely %s%.*f %% slower", of, suspects > 1 ? "up to " : "",
 			 worst < 9.95 ? 1 : 0, worst);
-	snprintf(buf, size, "%zu of %zu could not be told%s", n, r->n_cases, likely);
+	snprintf(buf, size, "%zu of %zu inconclusive%s", n, r->n_cases, likely);
 }
 
 /* "1.93x as fast (1.90x to 1.96x)", or the range over several cases. */
@@ -244,8 +323,8 @@ void assay_gate_words_doubt(const struct assay_gate_report *r, char *buf, size_t
 		n = strlen(buf);
 	}
 	if (controls)
-		snprintf(buf + n, size - n, "%s%zu of %zu controls %s undecided", n ? "; " : "", controls,
-			 r->n_controls, controls == 1 ? "is" : "are");
+		snprintf(buf + n, size - n, "%s%zu of %zu self-checks inconclusive", n ? "; " : "", controls,
+			 r->n_controls);
 }
 
 void assay_gate_words_headline(const struct assay_gate_report *r, struct assay_text *out)
@@ -296,9 +375,9 @@ void assay_gate_words_controls(const struct assay_gate_report *r, char *buf, siz
 	for (size_t i = 0; i < r->n_controls; i++)
 		n_failed += !r->controls[i].ok;
 	if (n_undecided)
-		snprintf(undecided, sizeof(undecided), ", %zu undecided", n_undecided);
+		snprintf(undecided, sizeof(undecided), ", %zu inconclusive", n_undecided);
 	if (n_failed)
 		snprintf(failed, sizeof(failed), ", %zu failed", n_failed);
-	snprintf(buf, size, "%zu of %zu as they must be%s%s", r->n_controls - n_failed - n_undecided, r->n_controls,
-		 undecided, failed);
+	snprintf(buf, size, "%zu of %zu passed%s%s", r->n_controls - n_failed - n_undecided, r->n_controls, undecided,
+		 failed);
 }

@@ -53,18 +53,20 @@ size_t assay_gate_words_part(const struct assay_gate_counts *n, enum assay_verdi
 void assay_gate_words_cases(const struct assay_gate_report *r, char *buf, size_t size);
 size_t assay_gate_words_suspects(const struct assay_gate_report *r);
 size_t assay_gate_words_undecided_controls(const struct assay_gate_report *r);
-/* "3 of 20 could not be told, one of them likely 12 % slower; 1 of 2 controls is undecided"; "" where all is known. */
+/* "3 of 20 inconclusive, one of them likely 12 % slower; 1 of 2 self-checks inconclusive"; "" where all is known. */
 void assay_gate_words_doubt(const struct assay_gate_report *r, char *buf, size_t size);
 /* All of the first line but the verdict that it begins with: what is in doubt comes before what passed. */
 void assay_gate_words_headline(const struct assay_gate_report *r, struct assay_text *out);
-/* "Nothing is slower than the policy allows": what the verdict of the whole means, without a full stop. */
-const char *assay_gate_words_sentence(const struct assay_gate_report *r);
+/* The row that stands for the verdict of the whole: that whose time changed most. NULL: none has that verdict. */
+const struct assay_gate_case *assay_gate_words_worst(const struct assay_gate_report *r);
+/* "matmul.ternary/avx2 is 11.5 % slower, and 2 more verdicts are REGRESSED": what happened, without a full stop. */
+void assay_gate_words_sentence(const struct assay_gate_report *r, struct assay_text *out);
 /* Why no verdict by time stands in a report that is untrusted. */
 extern const char assay_gate_words_untrusted[];
 
 /* "base against base", "head with 2 % more work". */
 void assay_gate_words_control(const struct assay_gate_control *c, char *buf, size_t size);
-/* "3 of 4 as they must be, 1 undecided": one that could not be decided proves nothing, though it fails nothing. */
+/* "3 of 4 passed, 1 inconclusive": an inconclusive one proves nothing, though it fails nothing. */
 void assay_gate_words_controls(const struct assay_gate_report *r, char *buf, size_t size);
 
 #endif

@@ -41,6 +41,23 @@ static void add_title(const struct assay_report_page *p, struct assay_text *out)
 				p->comparison->cmp->head, p->comparison->cmp->base);
 }
 
+/* Where and when, behind the title. */
+static void write_about(const struct assay_report_page *p, struct assay_text *out)
+{
+	const char *machine = p->run ? p->run->machine.label : p->comparison->cmp->machine.label;
+	const uint64_t started_ns = p->run ? p->run->started_ns : p->comparison->cmp->started_ns;
+	char when[32];
+
+	if (machine[0]) {
+		assay_text_add(out, " on ");
+		assay_xml_add(out, machine);
+	}
+	if (p->run && p->run->started_unknown)
+		return;
+	assay_when_text(started_ns, when, sizeof(when));
+	assay_text_addf(out, ", %s", when);
+}
+
 static void write_title(const struct assay_report_page *p, struct assay_text *out)
 {
 	struct assay_text title = { 0 };
@@ -71,25 +88,116 @@ static void write_verdict(const struct assay_report_page *p, struct assay_text *
 	assay_text_add(out, verdict_name(p));
 }
 
+/* ", " and " and " between what is there. */
+static void add_part(struct assay_text *t, const char *between, size_t n, const char *what)
+{
+	if (n)
+		assay_text_addf(t, "%s%zu %s", t->len ? between : "", n, what);
+}
+
+/* "81 cases measured, all correct", or how many were not: of a run, unless a verdict says more. */
+static void add_run_sentence(const struct assay_run *run, struct assay_text *t)
+{
+	size_t n[ASSAY_N_STATUS] = { 0 };
+
+	for (size_t i = 0; i < run->n_results; i++)
+		n[run->results[i].status]++;
+	add_part(t, "", n[ASSAY_STATUS_OK], n[ASSAY_STATUS_OK] == 1 ? "case measured" : "cases measured");
+	add_part(t, ", ", n[ASSAY_STATUS_WRONG], "with a wrong result");
+	add_part(t, ", ", run->n_results - n[ASSAY_STATUS_OK] - n[ASSAY_STATUS_WRONG] - n[ASSAY_STATUS_SKIPPED],
+		 "failed");
+	if (!t->len)
+		assay_text_add(t, "No case was measured");
+	else if (n[ASSAY_STATUS_OK] + n[ASSAY_STATUS_SKIPPED] == run->n_results && !assay_run_is_imported(run))
+		assay_text_add(t, n[ASSAY_STATUS_OK] == 1 ? ", and it is correct" : ", all of them correct");
+}
+
 static void write_sentence(const struct assay_report_page *p, struct assay_text *out)
 {
-	assay_text_add(out, p->gate ? assay_gate_words_sentence(p->gate)
-				    : "Speed was not judged, only whether each case was measured and right");
+	const bool judged = p->gate && p->gate->n_cases &&
+			    (!p->gate->no_baseline || assay_exit_worse(p->gate->exit, ASSAY_EXIT_OK));
+	struct assay_text t = { 0 };
+
+	if (p->run && !judged)
+		add_run_sentence(p->run, &t);
+	else
+		assay_gate_words_sentence(p->gate, &t);
+	assay_xml_add(out, t.s ? t.s : "");
+	out->failed |= t.failed;
+	assay_text_release(&t);
+}
+
+static void add_paragraph(const char *s, struct assay_text *out)
+{
+	assay_text_add(out, "<p class=\"headline\">");
+	assay_xml_add(out, s);
+	assay_text_add(out, "</p>\n");
+}
+
+/* Why the first case changed, and how sure that is. */
+static void add_reasons(const struct assay_gate_report *r, struct assay_text *out)
+{
+	const struct assay_gate_case *worst = assay_gate_words_worst(r);
+	struct assay_text sure = { 0 };
+	struct assay_gate_words w;
+	char line[192];
+
+	if (!worst || r->verdict == ASSAY_PASS)
+		return;
+	if (worst->because.asked && worst->because.text[0]) {
+		snprintf(line, 2, "%c", worst->because.text[0] == 'b' ? 'B' : worst->because.text[0]);
+		assay_text_addf(&sure, "%s%s.", line, worst->because.text + 1);
+		add_paragraph(sure.s ? sure.s : "", out);
+		out->failed |= sure.failed;
+		assay_text_release(&sure);
+	}
+	assay_gate_words_of(worst, &w);
+	assay_text_addf(&sure, "How sure: %s", w.interval[0] ? w.interval : worst->reason);
+	if (worst->pairs)
+		assay_text_addf(&sure, " over %zu pair%s of processes", worst->pairs, worst->pairs == 1 ? "" : "s");
+	assay_text_addf(&sure, " (%s)", worst->key);
+	if (r->alpha > 0 && r->alpha < 1)
+		assay_text_addf(&sure, "; of comparisons of unchanged code, at most %.3g %% fail", 100 * r->alpha);
+	if (r->n_controls) {
+		assay_gate_words_controls(r, line, sizeof(line));
+		assay_text_addf(&sure, "; self-checks: %s", line);
+	}
+	assay_text_add(&sure, ".");
+	add_paragraph(sure.s ? sure.s : "", out);
+	out->failed |= sure.failed;
+	assay_text_release(&sure);
+}
+
+/* What a run was held against. */
+static void add_base(const struct assay_gate_report *r, struct assay_text *out)
+{
+	const bool good = r->verdict == ASSAY_PASS || r->verdict == ASSAY_IMPROVED;
+	struct assay_text t = { 0 };
+
+	if (!r->no_baseline)
+		assay_text_addf(&t, "Compared with %s.", r->base);
+	else if (good && r->n_cases)
+		assay_text_addf(&t, "Manifest and limits passed%s%s.", r->base[0] ? "; exact counts are those of " : "",
+				r->base);
+	if (t.len)
+		add_paragraph(t.s, out);
+	out->failed |= t.failed;
+	assay_text_release(&t);
 }
 
 static void write_headline(const struct assay_report_page *p, struct assay_text *out)
 {
-	struct assay_text t = { 0 };
-	const char *text;
+	char doubt[192];
 
 	if (!p->gate)
 		return;
-	assay_gate_words_headline(p->gate, &t);
-	out->failed |= t.failed;
-	/* it goes on behind the name of the verdict */
-	text = t.s ? t.s + strspn(t.s, ":, ") : "";
-	assay_xml_add(out, text);
-	assay_text_release(&t);
+	if (p->comparison)
+		add_reasons(p->gate, out);
+	else
+		add_base(p->gate, out);
+	assay_gate_words_doubt(p->gate, doubt, sizeof(doubt));
+	if (doubt[0])
+		add_paragraph(doubt, out);
 }
 
 static void write_notes(const struct assay_report_page *p, struct assay_text *out)
@@ -146,58 +254,6 @@ static void write_next(const struct assay_report_page *p, struct assay_text *out
 	assay_text_add(out, "</p>\n");
 }
 
-/* ---- pictures of the whole, which gnuplot draws ---- */
-
-/* As an address that holds what it names. */
-static void add_data_address(const char *svg, struct assay_text *out)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -._~/=,+:;()!*'";
-
-	assay_text_add(out, "data:image/svg+xml,");
-	while (*svg) {
-		size_t len = strspn(svg, plain);
-
-		assay_text_addn(out, svg, len);
-		svg += len;
-		if (*svg)
-			assay_text_addf(out, "%%%02X", (unsigned char)*svg++);
-	}
-}
-
-/* One line says why a picture is not there. */
-static void write_plots(const struct assay_report_page *p, struct assay_text *out)
-{
-	const struct assay_plot roofline = { .kind = ASSAY_PLOT_ROOFLINE, .run = { .run = p->run } };
-	const struct assay_plot comparison = {
-		.kind = ASSAY_PLOT_COMPARISON,
-		.comparison = { .gate = p->gate, .machine = p->run ? NULL : p->comparison->cmp->machine.label }
-	};
-	const struct assay_plot_options options = { 0 };
-	struct assay_text svg = { 0 };
-	struct assay_err err = { 0 };
-	int rc = assay_plot_probe(&err);
-
-	assay_text_addf(out, "<section id=\"plots\">\n<h2>%s</h2>\n", p->run ? "Roofline" : "All changes");
-	if (!rc)
-		rc = assay_plot_svg(p->run ? &roofline : &comparison, &options, &svg, &err);
-	if (!rc) {
-		assay_text_addf(
-			out, "<img alt=\"%s\" src=\"",
-			p->run ? "Rate of each case over its operations per byte, below the limits of the machine; "
-				 "the table has the same shares"
-			       : "Change of each case with its interval and margin; the table has the same numbers");
-		add_data_address(svg.s, out);
-		assay_text_add(out, "\"/>\n");
-	} else {
-		assay_text_add(out, "<p class=\"muted\">Not drawn: ");
-		assay_xml_add(out, err.text);
-		assay_text_add(out, "</p>\n");
-	}
-	assay_text_add(out, "</section>\n");
-	out->failed |= svg.failed || rc == ASSAY_ENOMEM;
-	assay_text_release(&svg);
-}
-
 /* ---- profiles of its cases, which the page of the case takes to itself ---- */
 
 static void write_profiles(const struct assay_report_page *p, struct assay_text *out)
@@ -212,13 +268,6 @@ static void write_profiles(const struct assay_report_page *p, struct assay_text 
 }
 
 /* ---- the template ---- */
-
-/* Plots that gnuplot drew are pictures within the page. */
-static void write_images(const struct assay_report_page *p, struct assay_text *out)
-{
-	(void)p;
-	assay_text_add(out, "img-src data:; ");
-}
 
 static void write_style(const struct assay_report_page *p, struct assay_text *out)
 {
@@ -249,13 +298,19 @@ static const struct {
 	const char *name;
 	void (*write)(const struct assay_report_page *p, struct assay_text *out);
 } parts[] = {
-	{ "title", write_title },       { "verdict", write_verdict },
-	{ "sentence", write_sentence }, { "headline", write_headline },
-	{ "notes", write_notes },       { "next", write_next },
-	{ "plots", write_plots },       { "images", write_images },
-	{ "style", write_style },       { "style_digest", write_style_digest },
-	{ "script", write_script },     { "script_digest", write_script_digest },
-	{ "profiles", write_profiles }, { "data", assay_page_data },
+	{ "title", write_title },
+	{ "verdict", write_verdict },
+	{ "sentence", write_sentence },
+	{ "headline", write_headline },
+	{ "notes", write_notes },
+	{ "next", write_next },
+	{ "about", write_about },
+	{ "style", write_style },
+	{ "style_digest", write_style_digest },
+	{ "script", write_script },
+	{ "script_digest", write_script_digest },
+	{ "profiles", write_profiles },
+	{ "data", assay_page_data },
 };
 
 static void write_part(const void *of, const char *name, size_t len, struct assay_text *out)

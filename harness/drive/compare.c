@@ -66,6 +66,29 @@ static int tell_duration(const struct comparing *k, struct assay_err *err)
 	return 0;
 }
 
+/* What repeats the comparison, for its page */
+static void keep_options(const struct assay_compare_request *q, char options[ASSAY_PLACES_MAX])
+{
+	struct assay_text own = { 0 };
+
+	if (q->what->take != ASSAY_TAKE_TIMES)
+		assay_text_add(&own, q->what->take == ASSAY_TAKE_ALL ? " --evidence all" : " --evidence exact");
+	if (q->same_code)
+		assay_text_add(&own, " --same-code");
+	if (q->policy) {
+		assay_text_add(&own, " --policy ");
+		assay_text_add_word(&own, q->policy);
+	}
+	if (q->margin_frac > 0)
+		assay_text_addf(&own, " --margin %.6g%%", 100 * q->margin_frac);
+	if (q->alpha > 0)
+		assay_text_addf(&own, " --alpha %.6g%%", 100 * q->alpha);
+	if (q->budget_ns)
+		assay_text_addf(&own, " --budget %" PRIu64 "ms", q->budget_ns / 1000000);
+	assay_options_keep(options, q->what, own.s && !own.failed ? own.s : "");
+	assay_text_release(&own);
+}
+
 static int take_times(struct comparing *k, struct assay_err *err)
 {
 	struct assay_comparison *cmp = &k->plan.cmp;
@@ -78,7 +101,6 @@ static int take_times(struct comparing *k, struct assay_err *err)
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	if (rc)
 		return rc;
-	assay_places_keep(cmp->places, k->q->what);
 	assay_fitness_line(k->plan.session.topology, &clock, k->q->what, cmp->fitness, sizeof(cmp->fitness));
 	tell_head(k->watch, "machine: ", cmp->fitness);
 	rc = tell_duration(k, err);
@@ -122,6 +144,7 @@ static int take_evidence(struct comparing *k, struct assay_err *err)
 {
 	int rc = 0;
 
+	keep_options(k->q, k->plan.cmp.places);
 	if (takes(k, ASSAY_TAKE_TIMES))
 		rc = take_times(k, err);
 	if (!rc && takes(k, ASSAY_TAKE_COUNTS))

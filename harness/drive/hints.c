@@ -49,11 +49,9 @@ void assay_places_text(struct assay_text *t, const struct assay_request *q, cons
 		assay_text_addf(t, " --suite %s", suite);
 }
 
-/* Which cases of the suite, and how long and how often each. */
+/* Which cases of the suite, and how long and how often each; --only is last, so that it can be cut off. */
 static void add_choice(struct assay_text *t, const struct assay_request *q)
 {
-	for (size_t i = 0; i < q->only.n; i++)
-		add_word(t, "--only", q->only.v[i]);
 	if (q->isa)
 		add_word(t, "--isa", q->isa);
 	for (size_t i = 0; i < q->n_threads; i++) {
@@ -69,30 +67,26 @@ static void add_choice(struct assay_text *t, const struct assay_request *q)
 		assay_text_addf(t, " --budget %" PRIu64 "ms", q->budget_ns / NS_PER_MS);
 	if (q->rounds)
 		assay_text_addf(t, " --rounds %u", q->rounds);
+	for (size_t i = 0; i < q->only.n; i++)
+		add_word(t, "--only", q->only.v[i]);
 }
 
-/* "" where it does not fit. */
-static void keep(char options[ASSAY_PLACES_MAX], struct assay_text *t)
-{
-	snprintf(options, ASSAY_PLACES_MAX, "%s", t->s && !t->failed && t->len < ASSAY_PLACES_MAX ? t->s : "");
-	assay_text_release(t);
-}
-
-void assay_places_keep(char places[ASSAY_PLACES_MAX], const struct assay_request *q)
+void assay_options_keep(char options[ASSAY_PLACES_MAX], const struct assay_request *q, const char *own)
 {
 	struct assay_text t = { 0 };
 
 	assay_places_text(&t, q, q->bench_dir, NULL);
-	keep(places, &t);
-}
-
-void assay_run_options_keep(char options[ASSAY_PLACES_MAX], const struct assay_request *q)
-{
-	struct assay_text t = { 0 };
-
-	assay_places_text(&t, q, q->bench_dir, NULL);
+	assay_text_add(&t, own);
 	add_choice(&t, q);
-	keep(options, &t);
+	snprintf(options, ASSAY_PLACES_MAX, "%s", t.s && !t.failed && t.len < ASSAY_PLACES_MAX ? t.s : "");
+	assay_text_release(&t);
+}
+
+size_t assay_options_without_only(const char *options)
+{
+	const char *only = strstr(options, " --only ");
+
+	return only ? (size_t)(only - options) : strlen(options);
 }
 
 int assay_hint_case_names(struct assay_strings *names, const struct assay_case *c, struct assay_err *err)

@@ -22,10 +22,13 @@ void assay_command_text(char *buf, size_t size, const char *command, const char 
  */
 void assay_places_text(struct assay_text *t, const struct assay_request *q, const char *bench_dir, const char *suite);
 
-/* The same without the suite, to be stored with what was measured; "" where it does not fit. */
-void assay_places_keep(char places[ASSAY_PLACES_MAX], const struct assay_request *q);
-/* The same of a run, with its --only, --isa, --threads, --budget and --rounds. */
-void assay_run_options_keep(char options[ASSAY_PLACES_MAX], const struct assay_request *q);
+/*
+ * The options that repeat a measurement, without the suite, to be stored with it: places, @own (what the command adds,
+ * such as " --margin 1%"; may be ""), then --isa, --threads, --budget, --rounds and --only. "" where they do not fit.
+ */
+void assay_options_keep(char options[ASSAY_PLACES_MAX], const struct assay_request *q, const char *own);
+/* The length of stored options up to their first --only, for a command that names one case of its own. */
+size_t assay_options_without_only(const char *options);
 
 /* Add what users may call a case: its key, where that differs the key with t=all, and parts of it: op and family. */
 int assay_hint_case_names(struct assay_strings *names, const struct assay_case *c, struct assay_err *err);

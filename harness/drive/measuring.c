@@ -103,7 +103,7 @@ int assay_measuring_describe(const struct assay_measuring *m, struct assay_run *
 
 	*run = (struct assay_run){ .seed = m->request->seed, .started_ns = assay_clock_unix_ns() };
 	snprintf(run->suite, sizeof(run->suite), "%s", m->session->plan.suite);
-	assay_run_options_keep(run->places, m->request);
+	assay_options_keep(run->places, m->request, "");
 	rc = assay_build_identity(m->session, m->request, m->watch, &run->build, err);
 	if (!rc)
 		rc = assay_fingerprint_take(m->session->topology, &run->machine, err);

@@ -18,12 +18,13 @@ static void add_option(struct assay_text *out, const char *option, const char *w
 	assay_text_add_word(out, word);
 }
 
-static void add_places(struct assay_text *out, const struct assay_compare_request *q)
+/* Of a stored comparison all of its options; only @whole has its --only, too. */
+static void add_places(struct assay_text *out, const struct assay_compare_request *q, bool whole)
 {
 	if (q->places) {
 		const struct assay_request stored = { 0 };
 
-		assay_text_add(out, q->places);
+		assay_text_addn(out, q->places, whole ? strlen(q->places) : assay_options_without_only(q->places));
 		assay_places_text(out, &stored, NULL, q->what->suite);
 	} else {
 		assay_places_text(out, q->what, q->what->bench_dir, q->what->suite);
@@ -38,7 +39,7 @@ void assay_next_add_compare(struct assay_text *out, const struct assay_compare_r
 		assay_text_add(out, " ");
 		assay_text_add_word(out, q->head);
 	}
-	add_places(out, q);
+	add_places(out, q, !key);
 	if (q->policy)
 		add_option(out, "--policy", q->policy);
 	if (strcmp(q->what->db, ASSAY_DEFAULT_DB))
@@ -111,9 +112,9 @@ void assay_next_of_comparison(struct assay_text *out, const struct assay_compare
 		assay_next_add_compare(out, q, row->key);
 		add_more_time(out, q, row);
 		assay_text_add(out, "' gives it more time");
-	} else if (r->verdict == ASSAY_WRONG_RESULT && row && !q->head) {
+	} else if (r->verdict == ASSAY_WRONG_RESULT && row && !q->head && !q->places) {
 		assay_text_add(out, "next: 'assay verify");
-		add_places(out, q);
+		add_places(out, q, false);
 		add_option(out, "--only", row->key);
 		assay_text_add(out, "' checks it alone");
 	} else {

@@ -12,7 +12,7 @@ function comparisonTable() {
 	const rows = [...page.gate.cases].sort((a, b) => gravest.indexOf(a.verdict) - gravest.indexOf(b.verdict) || b.suspect - a.suspect || (b.ratio || 0) - (a.ratio || 0));
 	const reach = reachOf(rows);
 	return {
-		caption: `Verdicts, the gravest first. A change above zero is slower. Pictures reach from ${change(Math.exp(-reach))} to ${change(Math.exp(reach))}; their grey band is the margin.`,
+		caption: `Verdicts, the most severe first. A change above zero is slower. Pictures reach from ${change(Math.exp(-reach))} to ${change(Math.exp(reach))}; their grey band is the margin.`,
 		one: 'verdict', rows, order: gravest,
 		badges: r => [r.verdict],
 		text: r => [r.key, r.verdict, r.metric, r.evidence, r.reason, r.suspect ? 'suspect' : ''].join(' '),
@@ -30,22 +30,22 @@ function comparisonTable() {
 	};
 }
 
-// One that is not decided is not failed, and shows nothing.
+// A self-check that is inconclusive has not failed, and proves nothing.
 function controlState(k) {
-	return !k.ok ? 'no' : k.verdict === 'INCONCLUSIVE' ? 'not decided' : 'yes';
+	return !k.ok ? 'failed' : k.verdict === 'INCONCLUSIVE' ? 'inconclusive' : 'passed';
 }
 
 function controlsText(controls) {
 	const n = state => controls.filter(k => controlState(k) === state).length;
-	return [`${n('yes')} of ${controls.length} as they must be`, n('not decided') && `${n('not decided')} undecided`, n('no') && `${n('no')} failed`].filter(Boolean).join(', ');
+	return [`${n('passed')} of ${controls.length} passed`, n('inconclusive') && `${n('inconclusive')} inconclusive`, n('failed') && `${n('failed')} failed`].filter(Boolean).join(', ');
 }
 
 function comparisonFacts() {
 	const c = page.comparison, controls = page.gate.controls.items || [];
-	return [['Head', [c.head, c.head_build.compiler].filter(Boolean).join(', ')], ['Base', [c.base, c.base_build.compiler].filter(Boolean).join(', ')],
-		['Suite', `${c.suite}, seed ${c.seed}`], ['Machine', c.machine], ['Fit for', page.gate.fitness],
+	return [['Head (new)', [c.head, c.head_build.compiler].filter(Boolean).join(', ')], ['Base (old)', [c.base, c.base_build.compiler].filter(Boolean).join(', ')],
+		['Suite', `${c.suite}, seed ${c.seed}`], ['Machine', c.machine], ['Precision', page.gate.fitness],
 		['False alarms', `at most ${percent(c.alpha)} of comparisons of unchanged code`],
-		['Controls', controls.length ? controlsText(controls) : null],
+		['Self-checks', controls.length ? controlsText(controls) : null],
 		['Started', when(c.started)], ['Finished', c.ended ? when(c.ended) : 'it did not finish'], ['Repeat', element('code', null, page.repeat)]];
 }
 
@@ -54,9 +54,9 @@ function controlsPart() {
 	const items = page.gate.controls.items || [];
 	if (!items.length)
 		return [];
-	return [element('h2', null, 'Controls'), element('div', {class: 'scroll'}, element('table', null,
-		element('caption', null, 'Comparisons whose outcome is known beforehand. A failed one means that no verdict by time stands.'),
-		element('thead', null, element('tr', null, ['Case', 'Kind', 'As it must be', 'Verdict', 'Change', 'Pairs'].map((h, i) => element('th', {scope: 'col', class: i > 3 && 'number'}, h)))),
+	return [element('h2', null, 'Self-checks'), element('div', {class: 'scroll'}, element('table', null,
+		element('caption', null, 'Comparisons whose outcome is known in advance. If one fails, no verdict on time can be trusted.'),
+		element('thead', null, element('tr', null, ['Case', 'Kind', 'Self-check', 'Verdict', 'Change', 'Pairs'].map((h, i) => element('th', {scope: 'col', class: i > 3 && 'number'}, h)))),
 		element('tbody', null, items.map(k => element('tr', null, element('th', {scope: 'row', class: 'key'}, keyText(k.key)),
 			element('td', null, k.kind === 'aa' ? 'base against base' : `head with ${percent(k.injected)} more work`), element('td', null, controlState(k)),
 			element('td', null, badge(k.verdict)), element('td', {class: 'number'}, k.ratio == null ? '' : change(k.ratio)), element('td', {class: 'number'}, k.pairs == null ? '' : grouped(k.pairs)))))))];
@@ -77,7 +77,7 @@ function sidesTable(c, exact) {
 		const any = c.metrics.head[tag] || c.metrics.base[tag];
 		row(any.source || 'time', tag, c.metrics.base[tag], c.metrics.head[tag], m => metricText(tag, m), metricNote(any));
 	}
-	return rungTable('Medians over the pairs, from the rung that promises most to the one that promises least', ['Name', 'Base', 'Head', 'Change', 'Note'], entries);
+	return rungTable('Medians over the pairs, the most reliable evidence first', ['Name', 'Base (old)', 'Head (new)', 'Change', 'Note'], entries);
 }
 
 function pairsTable(c) {
@@ -85,7 +85,7 @@ function pairsTable(c) {
 		|| (!p.blocks ? 'same code: its time was not taken' : !p.usable ? 'not used: too disturbed' : p.steady ? '' : 'not steady after the warm-up');
 	return element('details', null, element('summary', null, `All ${plural(c.pairs.length, 'pair')} with their seeds`), element('div', {class: 'scroll'}, element('table', null,
 		element('caption', null, 'Pairs of fresh processes, in the order they were measured'),
-		element('thead', null, element('tr', null, ['Pair', 'Change', 'Base', 'Head', 'Blocks', 'Dropped', 'Iterations', 'Took', 'Seed', 'Note'].map((h, i) => element('th', {scope: 'col', class: i && i < 9 && 'number'}, h)))),
+		element('thead', null, element('tr', null, ['Pair', 'Change', 'Base', 'Head', 'Blocks', 'Discarded', 'Iterations', 'Took', 'Seed', 'Note'].map((h, i) => element('th', {scope: 'col', class: i && i < 9 && 'number'}, h)))),
 		element('tbody', null, c.pairs.map((p, i) => element('tr', null, element('th', {scope: 'row'}, String(i + 1)),
 			[p.ratio == null ? '' : change(p.ratio), time(c.times[i][0]), time(c.times[i][1]), grouped(p.blocks), grouped(p.dropped_blocks), grouped(p.iterations), quantity(p.seconds, 's'), String(p.seed)]
 				.map(text => element('td', {class: 'number'}, text)), element('td', null, note(p))))))));
@@ -99,16 +99,16 @@ function comparisonCase(key) {
 	const pairs = c && c.pairs.some(p => p.ratio != null), k = page.comparison;
 	return [
 		...section('Verdicts', verdictTable(rows)),
-		c ? [c.reason, c.difference, c.undecided && timed && c.undecided !== timed.reason ? 'Undecided: ' + c.undecided : ''].filter(Boolean).map(t => element('p', null, t)) : null,
+		c ? [c.reason, c.difference, c.undecided && timed && c.undecided !== timed.reason ? 'Inconclusive: ' + c.undecided : ''].filter(Boolean).map(t => element('p', null, t)) : null,
 		...(pairs ? section('Time', element('div', {class: 'figures'}, pairsPicture(c, timed), sidesPicture(c.quantiles)), pairsTable(c)) : []),
 		...pastPart(key),
 		...profilePart(key),
-		...section('Counters and metrics by rung', c ? sidesTable(c, exact) : null, c ? unavailableList({...c.unavailable.base, ...c.unavailable.head}) : null),
+		...section('Counters and metrics', c ? sidesTable(c, exact) : null, c ? unavailableList({...c.unavailable.base, ...c.unavailable.head}) : null),
 		...exactPart(exact.base, 'Where the instructions of the base are'), ...exactPart(exact.head, 'Where the instructions of the head are'),
 		...section('What was run', facts([['Repeat', repeatCommand(key)], ['Seed', String(k.seed)], ['Base variant', c && c.base_variant],
 			['Program', commitText(k.program)], ['Budget', quantity(k.budget_s, 's') + ' a case']])),
 		...section('Base', facts([['Named', k.base], ...buildFacts(k.base_build)])), ...section('Head', facts([['Named', k.head], ...buildFacts(k.head_build)])),
-		...section('Machine', facts([['Fit for', page.gate.fitness], ...Object.entries(k.machine_facts)])),
+		...section('Machine', facts([['Precision', page.gate.fitness], ...Object.entries(k.machine_facts)])),
 		...(c ? c.pairs.flatMap((p, i) => ['base', 'head'].flatMap(side => logPart(`What the ${side} of pair ${i + 1} printed`, p[side].log))) : []),
 	].flat();
 }

@@ -28,8 +28,9 @@ function wantedCase() {
 function begin() {
 	const main = document.getElementById('page'), title = document.title, table = page.run ? runTable() : comparisonTable();
 	const keys = [...new Set(table.rows.map(r => r.key))];
-	const list = element('section', {id: 'list', tabindex: '-1', 'aria-label': 'Cases'}, facts(page.run ? runFacts() : comparisonFacts()),
-		element('h2', null, 'Cases'), makeTable(table), page.run ? [] : controlsPart());
+	const list = element('section', {id: 'list', tabindex: '-1', 'aria-label': 'Overview'}, page.run ? runFirst() : [],
+		element('section', {id: 'cases', tabindex: '-1', 'aria-label': 'Cases'}, element('h2', null, page.run ? 'All cases' : 'Cases'), makeTable(table)),
+		page.run ? [] : controlsPart(), element('h2', null, page.run ? 'This run' : 'This comparison'), facts(page.run ? runFacts() : comparisonFacts()));
 	const single = element('article', {id: 'case', hidden: true});
 	let last = null;
 
@@ -46,7 +47,6 @@ function begin() {
 	function show() {
 		const key = wantedCase();
 		list.hidden = key != null;
-		document.getElementById('plots').hidden = key != null;
 		single.hidden = key == null;
 		if (key != null) {
 			const inside = single.contains(document.activeElement), heading = showCase(key);

@@ -6,16 +6,16 @@ function section(title, ...content) {
 	return shown.length ? [element('h3', null, title), ...shown] : [];
 }
 
-// Rungs of the ladder of evidence, from the one that promises most to the one that promises least.
+// Kinds of evidence, the most reliable first.
 const rungs = {
-	exact: 'exact: each one counted, equal on every repeat',
+	exact: 'exact: the same on every repeat',
 	pmu: 'pmu: hardware counters',
-	sde: 'sde: published by the op, through PAPI',
+	sde: 'sde: published by the op through PAPI',
 	op: 'op: published by the op',
 	heap: 'heap: what the variant allocated',
 	os: 'os: counts of the operating system',
-	time: 'from the time',
-	assay: 'assay: bookkeeping of the harness',
+	time: 'derived from time',
+	assay: 'assay: the harness itself',
 };
 
 // entries: [{rung, cells}], in groups by rung.
@@ -28,7 +28,7 @@ function rungTable(caption, heads, entries) {
 		known.map(rung => element('tbody', null,
 			element('tr', null, element('th', {scope: 'rowgroup', colspan: heads.length, class: 'rung'}, rungs[rung] || rung)),
 			entries.filter(e => e.rung === rung).map(e => element('tr', null, e.cells.map((text, i) => i === 0
-				? element('th', {scope: 'row', class: 'key'}, text)
+				? element('th', {scope: 'row', class: 'key'}, keyText(text))
 				: element('td', {class: i < heads.length - 1 && 'number'}, text))))))));
 }
 
@@ -37,7 +37,7 @@ function countText(c) {
 }
 
 function countNote(c) {
-	return [c.per === 'iteration' ? 'an iteration' : '', c.running_frac < 1 ? `counted ${percent(c.running_frac)} of the time` : '', c.how || ''].filter(Boolean).join('; ');
+	return [c.per === 'iteration' ? 'per call' : '', c.running_frac < 1 ? `counted ${percent(c.running_frac)} of the time` : '', c.how || ''].filter(Boolean).join('; ');
 }
 
 function metricNote(m) {
@@ -51,7 +51,7 @@ function unavailableList(unavailable) {
 		reasons.set(u.reason, [...(reasons.get(u.reason) || []), name]);
 	if (!reasons.size)
 		return null;
-	return element('details', null, element('summary', null, `${plural(Object.keys(unavailable).length, 'number')} could not be had`),
+	return element('details', null, element('summary', null, `${plural(Object.keys(unavailable).length, 'counter')} unavailable`),
 		facts([...reasons].map(([reason, names]) => [element('span', {class: 'key'}, names.join(', ')), reason])));
 }
 
@@ -113,13 +113,15 @@ function verdictTable(rows) {
 		r.ci ? figure(intervalPicture(r, pictureWidth(), 26, reach, `Change ${changeText(r)}, interval ${interval(r)}, margin ${percent(r.margin)}`),
 			`${changeText(r)}, interval ${interval(r)}${r.margin == null ? '' : `; the grey band is the margin of ${percent(r.margin)}`}; to the right is slower.`) : null,
 		facts([['Evidence', r.evidence === 'none' ? null : r.evidence], ['Value and limit', value(r)],
-			['Pairs', r.pairs && grouped(r.pairs)], ['Dropped', r.dropped_frac ? percent(r.dropped_frac) : null],
-			['Smallest change to be seen', r.smallest_detectable == null ? null : percent(r.smallest_detectable)]])));
+			['Pairs', r.pairs && grouped(r.pairs)], ['Discarded', r.dropped_frac ? percent(r.dropped_frac) : null],
+			['Minimum detectable change', r.smallest_detectable == null ? null : percent(r.smallest_detectable)]])));
 }
 
 // The command that measures the case again.
 function repeatCommand(key) {
-	return element('code', null, `${page.repeat} --only ${shellWord(key)}`);
+	// what it was told to select is replaced: several --only select the cases of any
+	const rest = page.repeat.replace(/ --only (?:'[^']*'|\\.|[^\s'\\])+/g, '');
+	return element('code', null, `${rest} --only ${shellWord(key)}`);
 }
 
 function buildFacts(b) {

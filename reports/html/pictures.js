@@ -234,3 +234,66 @@ function pastPicture(points) {
 		mark(f, y, i, p.median, false)));
 	return figure(f.svg(), `Median and its interval in the last ${plural(points.length, 'run')} of the suite on this machine, oldest first, the last being run ${points[points.length - 1].run.id} (${commitText(points[points.length - 1].run)}).`);
 }
+
+// A share as a bar; what lies above 1 ends at the edge.
+function shareBar(frac) {
+	const width = 64;
+	return svg(width, 10, null, shape('rect', {class: 'band', x: 0, y: 0, width, height: 10}), shape('rect', {class: 'head whole', x: 0, y: 0, width: width * clamp(frac, 0, 1), height: 10}));
+}
+
+// ---- roofline ----
+
+// 100 -> "100", 0.01 -> "0.01", 1000000 -> "1 M".
+function decade(v) {
+	return v >= 1000 ? quantity(v, '').trim() : String(Number(v.toPrecision(1)));
+}
+
+// Cases on as many threads as most have, over their operations a byte, and the limits that they are shares of. Null where
+// there is no such case.
+function rooflinePicture(cases) {
+	const metric = (c, tag) => c.metrics[tag] && c.metrics[tag].value > 0 ? c.metrics[tag].value : null;
+	const all = cases.filter(c => c.roof && metric(c, 'roof_frac') && metric(c, 'arith_intensity') && metric(c, 'ops_per_s'));
+	const threads = [...new Set(all.map(c => c.threads))].sort((a, b) => all.filter(c => c.threads === b).length - all.filter(c => c.threads === a).length)[0];
+	const shown = all.filter(c => c.threads === threads), limits = new Map();
+	if (!shown.length)
+		return null;
+	for (const c of page.cases.filter(c => c.roof && c.threads === threads && metric(c, 'roof_frac'))) {
+		const memory = c.roof.bound === 'bandwidth', rate = metric(c, memory ? 'bytes_per_s' : 'ops_per_s');
+		if (rate)
+			limits.set(c.roof.name, {name: c.roof.name, memory, values: [...(limits.get(c.roof.name) || {values: []}).values, rate / metric(c, 'roof_frac')]});
+	}
+	for (const l of limits.values())
+		l.value = middleOf(ascending(l.values));
+	const intensity = shown.map(c => metric(c, 'arith_intensity')), rates = shown.map(c => metric(c, 'ops_per_s')), peaks = [...limits.values()].filter(l => !l.memory).map(l => l.value);
+	const from = {x: Math.min(...intensity) / 2, y: Math.min(...rates) / 2}, to = {x: Math.max(...intensity, 10) * 2, y: Math.max(...rates, ...peaks) * 2};
+	const width = Math.min(pictureWidth(), 430), height = 340, left = 48, right = width - 8, top = 8, bottom = height - 40;
+	const x = v => linear(Math.log(from.x), Math.log(to.x), left, right)(Math.log(v)), y = v => linear(Math.log(from.y), Math.log(to.y), bottom, top)(Math.log(v));
+	const decades = (low, high) => Array.from({length: Math.floor(Math.log10(high)) - Math.ceil(Math.log10(low)) + 1}, (_, i) => 10 ** (Math.ceil(Math.log10(low)) + i));
+	const parts = [
+		...decades(from.x, to.x).flatMap(v => [shape('line', {class: 'axis', x1: x(v), x2: x(v), y1: top, y2: bottom}), shape('text', {x: x(v), y: bottom + 16, 'text-anchor': 'middle'}, decade(v))]),
+		...decades(from.y, to.y).flatMap(v => [shape('line', {class: 'axis', x1: left, x2: right, y1: y(v), y2: y(v)}), shape('text', {x: left - 5, y: y(v) + 4, 'text-anchor': 'end'}, decade(v))]),
+		shape('text', {x: (left + right) / 2, y: height - 4, 'text-anchor': 'middle'}, 'operations per byte'),
+		shape('text', {x: left + 4, y: top + 10}, 'OP/s'),
+	];
+	// names at the right of a peak, and where a slope ends: at the highest peak or at the edge
+	const highest = Math.max(to.y / 2, ...peaks), placed = [];
+	for (const l of [...limits.values()].sort((a, b) => b.value - a.value)) {
+		if (!l.memory) {
+			parts.push(shape('line', {class: 'zero dashed', x1: left, x2: right, y1: y(l.value), y2: y(l.value)}));
+			const at = placed.some(p => Math.abs(p - y(l.value)) < 14) ? null : y(l.value);
+			if (at != null) {
+				placed.push(at);
+				parts.push(shape('text', {x: right - 2, y: at - 4, 'text-anchor': 'end'}, `${l.name} ${quantity(l.value, 'op/s')}`));
+			}
+			continue;
+		}
+		const begin = Math.max(from.x, from.y / l.value), end = Math.min(to.x, highest / l.value);
+		if (begin < end)
+			parts.push(shape('line', {class: 'zero', x1: x(begin), x2: x(end), y1: y(begin * l.value), y2: y(end * l.value)}));
+	}
+	shown.forEach(c => parts.push(shape('circle', {class: 'head whole', cx: x(metric(c, 'arith_intensity')), cy: y(metric(c, 'ops_per_s')), r: 4}, shape('title', null, `${c.key}: ${percent(metric(c, 'roof_frac'))} of ${c.roof.name}`))));
+	const slopes = [...limits.values()].filter(l => l.memory).sort((a, b) => b.value - a.value).map(l => `${l.name} ${quantity(l.value, 'B/s')}`).join(', ');
+	const others = all.length - shown.length;
+	return figure(svg(width, height, `Roofline: operations a second of ${plural(shown.length, 'case')} over their operations per byte, below the limits of the machine`, ...parts),
+		`Roofline on ${plural(threads, 'thread')}: operations a second over operations per byte. Dashed lines are peaks of arithmetic${slopes ? `, slopes from the left the bandwidths ${slopes}` : ''}.${others ? ` ${plural(others, 'case')} on other numbers of threads ${others === 1 ? 'is' : 'are'} left out.` : ''}`);
+}

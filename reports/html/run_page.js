@@ -19,25 +19,25 @@ function widthFrac(c) {
 }
 
 // What a reader must know before believing a time.
-function doubts(c) {
+function warnings(c) {
 	if (!c.median_ns)
 		return '';
-	return [c.deviates.length ? 'deviates on ' + c.deviates.join(', ') : '', c.ci95_ns ? '' : 'one process', c.converged === false ? 'wide' : '', c.steady ? '' : 'unsteady', c.slow_core ? 'slow core' : '',
-		c.dropped_frac > 0 ? `${percent(c.dropped_frac)} dropped` : '', c.disturbed_frac > 0.5 ? 'disturbed' : ''].filter(Boolean).join(', ');
+	return [(c.deviates || []).length ? 'deviates on ' + c.deviates.join(', ') : '', c.ci95_ns ? '' : 'one process', c.converged === false ? 'wide interval' : '', c.steady ? '' : 'not steady', c.slow_core ? 'slow core' : '',
+		c.dropped_frac > 0 ? `${percent(c.dropped_frac)} discarded` : '', c.disturbed_frac > 0.5 ? 'disturbed' : ''].filter(Boolean).join(', ');
 }
 
 function rateOf(c) {
 	return c.rate && c.metrics[c.rate] ? c.metrics[c.rate] : null;
 }
 
-function roofOf(c) {
+function limitOf(c) {
 	return c.roof && c.metrics.roof_frac ? c.metrics.roof_frac.value : null;
 }
 
 // "bound by memory"; nothing where that is not known.
 function boundOf(c) {
 	const b = page.bottlenecks[c.key];
-	return b && b.bound !== 'unknown' ? 'bound by ' + b.bound : '';
+	return b && b.bound !== 'unknown' ? 'limited by ' + b.bound : '';
 }
 
 function againstText(c) {
@@ -48,24 +48,110 @@ function againstText(c) {
 	return `${times(slower ? 1 / s : s)} ${slower ? 'slower' : 'faster'} than ${c.against.variant} (${range.map(times).join(' to ')})`;
 }
 
+// ---- the best variant of each shape ----
+
+// Cases of one shape differ in variant and number of threads alone.
+function shapeOf(c) {
+	return JSON.stringify([c.op, c.axes, c.cache]);
+}
+
+// Work a second; calls a second where the op counts none.
+function speedOf(c) {
+	const rate = rateOf(c);
+	return rate && rate.value > 0 ? rate.value : 1e9 / c.median_ns;
+}
+
+function bestCases() {
+	const best = new Map();
+	for (const c of page.cases.filter(c => c.status === 'ok' && c.median_ns)) {
+		const other = best.get(shapeOf(c));
+		if (!other || speedOf(c) > speedOf(other))
+			best.set(shapeOf(c), c);
+	}
+	return [...best.values()];
+}
+
+// How many times as fast as the variant "ref" on as many threads.
+function againstRef(c) {
+	const reference = page.cases.find(r => r.variant === 'ref' && r.median_ns && r.threads === c.threads && shapeOf(r) === shapeOf(c));
+	return reference && reference !== c ? times(reference.median_ns / c.median_ns) : '';
+}
+
+const numbers = ['Time', 'Rate', 'vs ref'];
+
+function bestRow(c) {
+	const axes = Object.entries(c.axes).filter(([name]) => name !== 'device').map(([name, value]) => `${name}=${value}`).join(',');
+	const limit = limitOf(c), cell = (label, ...content) => element('td', {role: 'cell', class: numbers.includes(label) ? 'number' : null, 'data-label': label}, content);
+	return element('tr', {role: 'row'},
+		element('th', {scope: 'row', role: 'rowheader'}, element('a', {class: 'key', href: caseAddress(c.key)}, c.op),
+			element('div', {class: 'reason'}, keyText([axes, c.cache === 'cold' ? 'cold' : ''].filter(Boolean).join(', ')))),
+		cell('Best variant', c.variant, c.threads > 1 ? `, ${plural(c.threads, 'thread')}` : ''),
+		cell('Time', time(c.median_ns)),
+		cell('Rate', rateOf(c) ? metricText(c.rate, rateOf(c)) : ''),
+		cell('% of limit', limit == null ? '' : [shareBar(limit), ' ', percent(limit), element('div', {class: 'reason'}, `${c.roof.name} ${c.roof.bound}${c.roof.exceeded ? ': wrong, above the limit' : ''}`)]),
+		cell('vs ref', againstRef(c)));
+}
+
+function bestTable() {
+	const best = bestCases(), limited = best.filter(c => limitOf(c) != null), others = best.filter(c => limitOf(c) == null);
+	const heads = ['Case', 'Best variant', 'Time', 'Rate', '% of limit', 'vs ref'];
+	if (!best.length)
+		return null;
+	return element('table', {class: 'cards best', role: 'table'}, element('caption', null, 'The fastest variant of each shape. The limit is the bandwidth or the arithmetic of this machine that bounds the case.'),
+		element('thead', {role: 'rowgroup'}, element('tr', {role: 'row'}, heads.map(h => element('th', {scope: 'col', role: 'columnheader', class: numbers.includes(h) ? 'number' : null}, h)))),
+		[limited, others].filter(list => list.length).map(list => element('tbody', {role: 'rowgroup'},
+			list === others && limited.length ? element('tr', {role: 'row', class: 'group'}, element('th', {scope: 'rowgroup', role: 'rowheader', colspan: heads.length, class: 'rung'}, 'What this machine can do, and ops without a limit')) : null,
+			list.map(bestRow))));
+}
+
+// Cases that went wrong, before all others.
+function failedPart() {
+	const failed = [...page.cases, ...absentCases()].filter(c => gravest.indexOf(runBadge(c)) < gravest.indexOf('INCOMPARABLE')), most = 12;
+	failed.sort((a, b) => gravest.indexOf(runBadge(a)) - gravest.indexOf(runBadge(b)));
+	return failed.length ? [element('h2', null, 'What failed'), element('ul', {class: 'failed'}, failed.slice(0, most).map(c =>
+		element('li', null, badge(runBadge(c)), ' ', caseLink(c.key), element('div', {class: 'reason'}, caseReason(c)))),
+	failed.length > most ? element('li', null, `and ${failed.length - most} more, which come first among all cases below`) : null)] : [];
+}
+
+// What cannot run here, folded into one line with the reasons.
+function skippedPart() {
+	const skipped = page.cases.filter(c => runBadge(c) === 'skipped'), reasons = new Map();
+	for (const c of skipped)
+		reasons.set(c.reason, [...(reasons.get(c.reason) || []), c]);
+	if (!skipped.length)
+		return null;
+	const list = [...reasons].sort((a, b) => b[1].length - a[1].length);
+	return element('details', {class: 'skipped'}, element('summary', null, `${plural(skipped.length, 'case')} cannot run here: ${list.map(([reason, cases]) => `${reason} (${cases.length})`).join('; ')}`),
+		list.map(([reason, cases]) => [element('h3', null, reason), element('ul', null, cases.map(c => element('li', null, caseLink(c.key))))]));
+}
+
+function runFirst() {
+	const roofline = rooflinePicture(bestCases());
+	return [failedPart(), element('h2', null, 'Best of each shape'),
+		element('div', {class: roofline ? 'beside' : null}, element('div', null, bestTable()), roofline), skippedPart()];
+}
+
+function caseReason(c) {
+	return c.reason || (verdictsOf(c.key).find(r => r.verdict === runBadge(c) && r.verdict !== 'PASS') || {}).reason || '';
+}
+
 function runTable() {
-	const rows = [...page.cases, ...absentCases()].sort((a, b) => gravest.indexOf(runBadge(a)) - gravest.indexOf(runBadge(b)));
-	const reason = c => c.reason || (verdictsOf(c.key).find(r => r.verdict === runBadge(c) && r.verdict !== 'PASS') || {}).reason || '';
+	const rows = [...page.cases, ...absentCases()].filter(c => runBadge(c) !== 'skipped').sort((a, b) => gravest.indexOf(runBadge(a)) - gravest.indexOf(runBadge(b)));
 	return {
-		caption: 'Cases, the gravest first. Time is the median of one call; 95 % is half the width of its interval.',
+		caption: 'The most severe first. Time is the median of one call; 95 % is half the width of its confidence interval.',
 		one: 'case', rows, order: gravest,
 		badges: c => [runBadge(c)],
-		text: c => [c.key, runBadge(c), c.status, reason(c), doubts(c)].join(' '),
+		text: c => [c.key, runBadge(c), c.status, caseReason(c), warnings(c)].join(' '),
 		columns: [
-			{label: 'Case', value: c => c.key, cell: c => [caseLink(c.key), element('div', {class: 'reason'}, reason(c))]},
+			{label: 'Case', value: c => c.key, cell: c => [caseLink(c.key), element('div', {class: 'reason'}, caseReason(c))]},
 			{label: 'Verdict', value: c => gravest.indexOf(runBadge(c)), number: true, cell: c => badge(runBadge(c)), left: true},
 			{label: 'Time', number: true, value: c => c.median_ns, cell: c => c.median_ns ? time(c.median_ns) : ''},
 			{label: '95 %', number: true, value: widthFrac, cell: c => c.ci95_ns ? '±' + percent(widthFrac(c)) : ''},
 			{label: 'Rate', number: true, value: c => rateOf(c) && rateOf(c).value, cell: c => rateOf(c) ? metricText(c.rate, rateOf(c)) : ''},
-			{label: 'Roof', number: true, value: roofOf, cell: c => roofOf(c) == null ? '' : [`${percent(roofOf(c))} of ${c.roof.name}`, element('div', {class: 'reason'}, boundOf(c))]},
-			{label: 'Against', value: c => c.against && c.against.speedup, number: true, left: true, cell: againstText},
+			{label: '% of limit', number: true, value: limitOf, cell: c => limitOf(c) == null ? '' : [`${percent(limitOf(c))} of ${c.roof.name}`, element('div', {class: 'reason'}, boundOf(c))]},
+			{label: 'Speed-up', value: c => c.against && c.against.speedup, number: true, left: true, cell: againstText},
 			{label: 'Past', value: c => pastOf(c.key).length > 1 ? pastOf(c.key).length : null, number: true, left: true, cell: c => sparkline(pastOf(c.key), 96, 24)},
-			{label: 'Doubts', value: doubts, cell: c => doubts(c) && element('span', {class: 'muted'}, doubts(c))},
+			{label: 'Warnings', value: warnings, cell: c => warnings(c) && element('span', {class: 'muted'}, warnings(c))},
 		],
 	};
 }
@@ -88,7 +174,7 @@ function boundPart(b) {
 	if (!b)
 		return [];
 	const gain = a => [a.gain ? `expected ${times(a.gain)}` : '', a.gain_most ? `at most ${times(a.gain_most)}` : ''].filter(Boolean).join(', ');
-	return section('What bounds it', facts([['Bound by', b.bound], ['Share of its limit', b.roof_frac == null ? null : `${percent(b.roof_frac)} of ${b.roof}`], ['Evidence', b.evidence], ['Not measured', b.missing]]),
+	return section('What limits it', facts([['Limited by', b.bound], ['% of limit', b.roof_frac == null ? null : `${percent(b.roof_frac)} of ${b.roof}`], ['Evidence', b.evidence], ['Not measured', b.missing]]),
 		b.advice.length ? element('ul', {class: 'advice'}, b.advice.map(a => element('li', null, `${a.priority}. `, element('strong', null, a.rule), ': ', a.text, gain(a) ? ` (${gain(a)})` : '', element('div', {class: 'reason'}, a.evidence)))) : null);
 }
 
@@ -103,27 +189,29 @@ function runCase(key) {
 	if (!c)
 		return absentCase(key);
 	const exact = page.exact && page.exact.cases.find(e => e.key === c.key), badges = [runBadge(c)].concat(c.status === runBadge(c) ? [] : [c.status]);
-	const roof = c.roof && roofOf(c) != null ? `${percent(roofOf(c))} of ${c.roof.op} (${c.roof.name}, ${c.roof.bound})` : null;
+	const roof = c.roof && limitOf(c) != null ? `${percent(limitOf(c))}, ${c.roof.op} (${c.roof.name}, ${c.roof.bound})` : null;
+	// the metric of an exact count is the count again, under another name
+	const counted = new Set(exact && exact.status === 'ok' ? Object.keys(exact.counters).map(name => 'exact_' + name) : []);
 	const counts = [
 		...(exact && exact.status === 'ok' ? Object.entries(exact.counters).map(([name, e]) => ({rung: 'exact', cells: [name, grouped(Number(e.value)), e.how]})) : []),
 		...Object.entries(c.counters).map(([name, e]) => ({rung: e.source, cells: [name, countText(e), countNote(e)]})),
-		...Object.entries(c.metrics).map(([tag, m]) => ({rung: m.source || 'time', cells: [tag, metricText(tag, m), metricNote(m)]})),
+		...Object.entries(c.metrics).filter(([tag]) => !counted.has(tag)).map(([tag, m]) => ({rung: m.source || 'time', cells: [tag, metricText(tag, m), metricNote(m)]})),
 	];
 	const output = c.correct == null ? 'not checked' : (c.correct ? 'right' : 'wrong') + (c.max_rel_err == null ? '' : `, worst relative error ${c.max_rel_err.toPrecision(3)}`)
 		+ (c.deviates.length ? `; deviates on ${c.deviates.join(', ')}: ${c.deviation}` : '');
 	return [
 		element('p', null, badges.flatMap(b => [badge(b), ' ']), c.reason || ''),
 		c.median_ns ? facts([['Time', time(c.median_ns) + (c.ci95_ns ? `, 95 % interval over processes ${time(c.ci95_ns[0])} to ${time(c.ci95_ns[1])}` : '; one process alone, so no interval')],
-			['Least, deviation', `${time(c.min_ns)}, ${time(c.mad_ns)}`], ['Rate', rateOf(c) && metricText(c.rate, rateOf(c))], ['Share of its limit', roof && c.roof.exceeded ? `${roof}: wrong, as the limit or the case was not measured rightly` : roof], ['Against', againstText(c)]]) : null,
+			['Minimum', time(c.min_ns)], ['Median deviation', time(c.mad_ns)], ['Rate', rateOf(c) && metricText(c.rate, rateOf(c))], ['% of limit', roof && c.roof.exceeded ? `${roof}: wrong, the limit or the case was not measured correctly` : roof], ['Speed', againstText(c)]]) : null,
 		...section('Verdicts', verdictTable(verdictsOf(c.key))),
 		...(c.points && c.points.length || c.groups ? section('Samples', element('div', {class: 'figures'}, samplesPicture(c), distributionPicture(c))) : []),
 		...pastPart(c.key),
 		...boundPart(page.bottlenecks[c.key]),
 		...profilePart(c.key),
-		...section('Counters and metrics by rung', rungTable('From the rung that promises most to the one that promises least', ['Name', 'Value', 'Note'], counts), unavailableList(c.unavailable)),
+		...section('Counters and metrics', rungTable('The most reliable evidence first', ['Name', 'Value', 'Note'], counts), unavailableList(c.unavailable)),
 		...exactPart(exact, 'Where its instructions are'),
-		...section('Disturbance', c.median_ns ? facts([['Disturbed samples', percent(c.disturbed_frac)], ['Dropped samples', percent(c.dropped_frac)],
-			['On a slow core', c.slow_core_frac == null ? 'not tried' : percent(c.slow_core_frac)], ['Kinds', disturbanceKinds(c)], ['Doubts', doubts(c) || 'none']]) : null),
+		...section('Disturbance', c.median_ns ? facts([['Disturbed samples', percent(c.disturbed_frac)], ['Discarded samples', percent(c.dropped_frac)],
+			['On a slow core', c.slow_core_frac == null ? 'not measured' : percent(c.slow_core_frac)], ['Kinds', disturbanceKinds(c)], ['Warnings', warnings(c) || 'none']]) : null),
 		...section('What was run', facts([['Repeat', page.run.imported ? null : repeatCommand(c.key)], ['Seed', page.run.imported ? null : String(page.run.seed)], ...buildFacts(page.run.build),
 			['Output', output], ['Digest of the output', c.digest], ['Machine code', c.code_hash],
 			['Samples', c.samples ? `${grouped(c.samples)} of ${plural(c.iterations, 'iteration')} in ${plural(c.rounds, 'process', 'processes')}` : null],

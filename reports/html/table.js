@@ -8,7 +8,7 @@
 function makeTable(what) {
 	// roles stand here because a narrow screen shows rows as blocks, and blocks have none
 	const head = element('tr', {role: 'row'}), body = element('tbody', {role: 'rowgroup'});
-	const table = element('table', {class: 'cases', role: 'table'}, element('caption', null, what.caption),
+	const table = element('table', {class: 'cards cases', role: 'table'}, element('caption', null, what.caption),
 		element('thead', {role: 'rowgroup'}, head), body);
 	const count = element('p', {class: 'count', role: 'status'});
 	const search = element('input', {type: 'search', id: 'filter', autocomplete: 'off', spellcheck: 'false'});

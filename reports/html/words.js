@@ -99,9 +99,9 @@ function commitText(build) {
 	return build && build.commit ? build.commit.slice(0, 12) + (build.dirty ? ' with changes' : '') : 'unknown';
 }
 
-// A long key may break behind its separators.
+// A long key or name may break behind its separators.
 function keyText(key) {
-	return key.split(/(?<=[/,])/).flatMap(part => [part, document.createElement('wbr')]);
+	return key.split(/(?<=[/,_])/).flatMap(part => [part, document.createElement('wbr')]);
 }
 
 function badge(name) {

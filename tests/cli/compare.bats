@@ -20,7 +20,7 @@ load compare_helpers
 	# beside other tests a control may stay undecided, which is added
 	[[ ${lines[2]} == "REGRESSED: "*compare_double.so*" against "*compare_base.so* ]] || { echo "$output"; false; }
 	[[ $output == *" % slower, shown to be more than 20 %"* ]]
-	[[ $output == *"controls: "[12]" of 2 as they must be"* ]]
+	[[ $output == *"self-checks: "[12]" of 2 passed"* ]]
 	[[ ${lines[-2]} == "stored as comparison 1 in assay.db; 'assay judge --comparison 1' judges it again" ]]
 	[[ ${lines[-1]} == "why: 'assay compare $PLUGINS/compare_base.so $PLUGINS/compare_double.so --plugin "*" --policy wide.conf --only "*" --evidence exact' says"* ]]
 	# as it stands

@@ -76,7 +76,7 @@ TEST(test_table)
 	set_controls(&r, good_controls, false);
 	s = table(&r, (struct assay_emit_style){ 0 });
 	assert_string_equal(
-		s, "WRONG_RESULT: 8c1f0aa+ against main (1234567); 1 of 8 could not be told\n"
+		s, "WRONG_RESULT: 8c1f0aa+ against main (1234567); 1 of 8 inconclusive\n"
 		   "\n"
 		   "  verdict       metric         change  interval            margin  pairs  evidence  case\n"
 		   "  WRONG_RESULT  digest        quantize.i2_s/wrong/-/t=1/cold\n"
@@ -100,7 +100,7 @@ TEST(test_table)
 		   "\n"
 		   "8 cases: 1 WRONG_RESULT, 1 NOT_MEASURED, 2 REGRESSED, 1 INCOMPARABLE, 1 INCONCLUSIVE, 1 IMPROVED, "
 		   "1 PASS in 93 s\n"
-		   "controls: 2 of 2 as they must be\n");
+		   "self-checks: 2 of 2 passed\n");
 
 	s = table(&r, (struct assay_emit_style){ .verbose = true });
 	has(s, "  PASS          time_s        +0.03 %  -0.25 % to +0.31 %   0.5 %      9  paired    matmul.f32/fine");
@@ -131,7 +131,7 @@ static const struct assay_gate_control undecided_controls[] = {
 #define PASSED DECIDED("a/fine/-/t=1/warm", ASSAY_PASS, 1)
 #define SLOW   DECIDED("a/slow/-/t=1/warm", ASSAY_REGRESSED, 1.1)
 
-/* What could not be told comes before what passed, in the first line of every format. */
+/* What inconclusive comes before what passed, in the first line of every format. */
 /* A case that may be skipped fails nothing, and nobody may take it for one that was measured. */
 TEST(test_skipped_are_counted_apart)
 {
@@ -153,7 +153,7 @@ TEST(test_skipped_are_counted_apart)
 	has(emit_gate(&r, "junit", &(struct assay_emit_style){ 0 }), "<skipped message=\"skipped: no device\"/>");
 	r.verdict = ASSAY_INCONCLUSIVE;
 	cases[0].verdict = ASSAY_INCONCLUSIVE;
-	has(table(&r, (struct assay_emit_style){ 0 }), "1 of 2 could not be told; 0 passed; ");
+	has(table(&r, (struct assay_emit_style){ 0 }), "1 of 2 inconclusive; 0 passed; ");
 }
 
 TEST(test_headlines)
@@ -171,36 +171,36 @@ TEST(test_headlines)
 		  1,
 		  ASSAY_PASS,
 		  undecided_controls,
-		  "PASS, but 2 of 2 controls are undecided: head against base",
+		  "PASS, but 2 of 2 self-checks inconclusive: head against base",
 		  0,
 		  0 },
 		{ { PASSED, UNDECIDED("a/x/-/t=1/warm", 1.001, false) },
 		  2,
 		  ASSAY_INCONCLUSIVE,
 		  good_controls,
-		  "INCONCLUSIVE: 1 of 2 could not be told; 1 passed; head against base",
+		  "INCONCLUSIVE: 1 of 2 inconclusive; 1 passed; head against base",
 		  1,
 		  0 },
 		{ { PASSED, UNDECIDED("a/x/-/t=1/warm", 1.001, false), UNDECIDED("a/y/-/t=1/warm", 1.12, true) },
 		  3,
 		  ASSAY_INCONCLUSIVE,
 		  good_controls,
-		  "INCONCLUSIVE: 2 of 3 could not be told, one of them likely 12 % slower; 1 passed; head against base",
+		  "INCONCLUSIVE: 2 of 3 inconclusive, one of them likely 12 % slower; 1 passed; head against base",
 		  2,
 		  1 },
 		{ { UNDECIDED("a/x/-/t=1/warm", 1.02, true), UNDECIDED("a/y/-/t=1/warm", 1.0123, true) },
 		  2,
 		  ASSAY_INCONCLUSIVE,
 		  undecided_controls,
-		  "INCONCLUSIVE: 2 of 2 could not be told, 2 of them likely up to 2.0 % slower; 2 of 2 controls are "
-		  "undecided; 0 passed; head against base",
+		  "INCONCLUSIVE: 2 of 2 inconclusive, 2 of them likely up to 2.0 % slower; 2 of 2 self-checks "
+		  "inconclusive; 0 passed; head against base",
 		  2,
 		  2 },
 		{ { SLOW, UNDECIDED("a/x/-/t=1/warm", 1.02, true) },
 		  2,
 		  ASSAY_REGRESSED,
 		  good_controls,
-		  "REGRESSED: head against base; 1 of 2 could not be told, likely 2.0 % slower",
+		  "REGRESSED: head against base; 1 of 2 inconclusive, likely 2.0 % slower",
 		  1,
 		  1 },
 	};
@@ -239,7 +239,7 @@ TEST(test_suspects_first)
 	assert_true(strstr(s, "a/likely") < strstr(s, "a/unsure"));
 	s = emit_gate(&r, "markdown", NULL);
 	assert_true(strstr(s, "a/likely") < strstr(s, "a/unsure"));
-	has(s, "## assay: INCONCLUSIVE: 2 of 2 could not be told, one of them likely 12 % slower\n");
+	has(s, "## assay: INCONCLUSIVE: 2 of 2 inconclusive, one of them likely 12 % slower\n");
 }
 
 /* Of two variants a row says how many times as fast. */
@@ -368,10 +368,10 @@ TEST(test_untrusted)
 	r.verdict = ASSAY_INCONCLUSIVE;
 	set_controls(&r, bad_controls, true);
 	s = table(&r, (struct assay_emit_style){ 0 });
-	warning = strstr(s, "WARNING: a control did not come out as it must, so this host cannot be trusted today");
+	warning = strstr(s, "WARNING: a self-check failed, so no verdict on time can be trusted on this host today");
 	assert_non_null(warning);
 	assert_true(warning < strstr(s, "1 case: 1 PASS in 93 s\n"));
-	has(s, "controls: 0 of 2 as they must be, 1 undecided, 1 failed\n"
+	has(s, "self-checks: 0 of 2 passed, 1 inconclusive, 1 failed\n"
 	       "  FAILED  REGRESSED  base against base  +3.10 %  5 pairs  matmul.f32/fine/m=1/t=1/warm\n"
 	       "      3.10 % slower\n");
 	assert_null(strstr(s, "more work"));

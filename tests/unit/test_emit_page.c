@@ -301,7 +301,7 @@ TEST(a_comparison_has_its_pairs)
 	}
 	page = emit(&r, "html", NULL);
 	has(page, "<title>Comparison 3: &lt;head&gt; against main</title>");
-	has(page, "this host cannot be trusted today");
+	has(page, "no verdict on time can be trusted on this host today");
 	j = data_of(page);
 	o = json_array_get(json_object_get(j, "cases"), 0);
 	assert_true(json_number_value(json_array_get(json_array_get(json_object_get(o, "times"), 0), 0)) == 101);
