@@ -34,8 +34,8 @@ struct assay_measure_options {
 	uint64_t seed;
 	uint64_t layout_seed; /* draws where everything lies in memory; 0: where it always lies */
 	/*
-	 * What the oracle called right in processes of the case before, to which this one adds. Once there is something, a
-	 * process checks less and needs fewer samples. NULL: there are no others.
+	 * What the oracle called right in earlier processes of the case; this one adds to it. Once there is something,
+	 * a process checks less and needs fewer samples. NULL: there are no others.
 	 */
 	struct assay_accepted *accepted;
 	bool verify_only;                          /* correctness, no samples */

@@ -134,8 +134,8 @@ struct assay_result {
 	size_t rounds;       /* processes that took them, one after the other, with other cases between */
 	uint64_t iterations; /* per sample */
 	/*
-	 * The interval of several processes tells where the median of others would lie. That of a process alone does not,
-	 * since processes differ by more than their samples do: it helps to decide when to stop, and is shown to nobody.
+	 * The interval of several processes tells where the median of others would lie. That of a single process does
+	 * not, since processes differ by more than their samples do: it helps to decide when to stop, and is not shown.
 	 */
 	double median_ns, ci95_lo_ns, ci95_hi_ns;
 	bool ci95_reached; /* false: one process alone */

@@ -61,8 +61,8 @@ struct assay_suite {
 	struct assay_conf file;
 	const char *name;
 	const char *summary; /* "" where the file has none */
-	unsigned
-		rounds; /* in how many processes each case is measured, ASSAY_DEFAULT_ROUNDS where the file does not say */
+	/* In how many processes each case is measured, ASSAY_DEFAULT_ROUNDS where the file does not say. */
+	unsigned rounds;
 	struct assay_suite_use *uses;
 	size_t n_uses;
 	struct assay_suite_exact exact;

@@ -146,8 +146,8 @@ static struct assay_outcome do_step(struct assay_served *w)
 	w->iterations = 1;
 	if (!p->counting)
 		return assay_step_counts_try(&w->job, p->max_steps, p->count, &w->reply.step);
-	return check_other_inputs(w, assay_step_counts_take(&w->job, p->count, p->max_steps, &w->page->steps,
-							    &w->reply.step));
+	return check_other_inputs(
+		w, assay_step_counts_take(&w->job, p->count, p->max_steps, &w->page->steps, &w->reply.step));
 }
 
 static struct assay_outcome do_output(struct assay_served *w)

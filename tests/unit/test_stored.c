@@ -32,7 +32,7 @@ static const struct {
 	  0.01,
 	  0.05,
 	  { 1, 0.958194999764, 1.06298421835, 0.0958103520255, 0 } },
-	/* Intervals over five processes and over three: Student's, with the six degrees of freedom that they have together. */
+	/* Intervals over five processes and over three: Student's, with their six degrees of freedom together. */
 	{ { 100, 99, 101, 50, 5 },
 	  { { 100, 99, 101, 50, 3 } },
 	  1,
