@@ -196,12 +196,13 @@ static int count_both(struct counting *k, const struct assay_comparison_case *c,
 		b->has_base = true;
 		if (c->in_base)
 			rc = count_side(k, ASSAY_BASE, b, head->how, err);
+		else
+			refuse(base, b->c, ASSAY_STATUS_SKIPPED, c->reason);
 		/* callgrind failed on the base alone, which was stepped instead */
 		if (!rc && c->in_base && base->status == ASSAY_STATUS_OK && base->how != head->how) {
 			assay_exact_case_release(head);
 			rc = count_side(k, ASSAY_HEAD, b, base->how, err);
-		} else
-			refuse(base, b->c, ASSAY_STATUS_SKIPPED, c->reason);
+		}
 		if (!rc)
 			rc = align_names(k->plan, base, err);
 	} else if (!rc && head->status == ASSAY_STATUS_SKIPPED && b->end[ASSAY_HEAD] != ASSAY_EXACT_END_TOO_LONG &&

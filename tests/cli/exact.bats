@@ -288,19 +288,19 @@ within() {
 	local real
 	real=$(command -v valgrind)
 	printf '#!/bin/sh\n[ "$1" = --version ] && exec %s --version\nkill -9 $$\n' "$real" >bin/valgrind
-	run -4 --separate-stderr env PATH="$PWD/bin:$PATH" "$ASSAY" run --evidence exact --bench-dir "$EXACT" --json
+	run -4 --separate-stderr env PATH="$PWD/bin:$PATH" "$ASSAY" run --evidence exact --counter-source callgrind --bench-dir "$EXACT" --json
 	jq -e '.cases[0].status == "crashed" and (.cases[0].reason | test("signal 9"))' <<<"$output"
 	# what valgrind 3.19 says of a program by clang 14, unless that was told to write DWARF 4
 	printf '#!/bin/bash\n[ "$1" = --version ] && exec %s --version\nfor a; do case $a in --log-file=*) f=${a#*=} ;; esac; done\n' \
 		"$real" >bin/valgrind
 	printf 'printf "Valgrind: debuginfo reader: ensure_valid failed:\\nGiving up.\\n" >"$f"\nexit 1\n' >>bin/valgrind
-	run -4 --separate-stderr env PATH="$PWD/bin:$PATH" "$ASSAY" run --evidence exact --bench-dir "$EXACT" --json
+	run -4 --separate-stderr env PATH="$PWD/bin:$PATH" "$ASSAY" run --evidence exact --counter-source callgrind --bench-dir "$EXACT" --json
 	jq -e '.cases[0].status == "crashed" and (.cases[0].reason | endswith("compile with -gdwarf-4, or install a newer valgrind)"))' <<<"$output"
 	# the same program, whose file is cut behind its back, on a machine so busy that it takes long to end
 	printf '#!/bin/bash\n[ "$1" = --version ] && exec %s --version\nfor a; do case $a in --callgrind-out-file=*) f=${a#*=} ;; esac; done\n' \
 		"$real" >bin/valgrind
 	printf '%s "$@" || exit\nsleep 6\nhead -c 600 "$f" >"$f.half" && mv "$f.half" "$f"\n' "$real" >>bin/valgrind
-	run -4 --separate-stderr env PATH="$PWD/bin:$PATH" "$ASSAY" run --evidence exact --bench-dir "$EXACT" --json
+	run -4 --separate-stderr env PATH="$PWD/bin:$PATH" "$ASSAY" run --evidence exact --counter-source callgrind --bench-dir "$EXACT" --json
 	jq -e '.cases[0].status == "failed" and (.cases[0].reason | test("cut short|no dump"))' <<<"$output"
 }
 
