@@ -298,7 +298,7 @@ load compare_helpers
 	compare base base --json
 	is '.cases[0] | .verdict == "PASS" and .pairs == null and .reason == "same code: its time was not taken"'
 	compare base base --same-code --json
-	is '.cases[0] | .verdict == "PASS" and .pairs >= 3 and (.reason | startswith("same code; "))'
+	is '.cases[0] | .verdict == "PASS" and .pairs >= 3 and (.reason | startswith("same code: what differs"))'
 	printf 'margin "*" { paired = "20%%" }\nlimit "*" { require = {"time_s <= 3600"} }\n' >demand.conf
 	compare base base --policy demand.conf --json
 	is '[.cases[] | select(.metric == "time_s" and .evidence != "paired")] | length == 1 and .[0].verdict == "PASS"'
