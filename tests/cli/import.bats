@@ -56,7 +56,7 @@ FIXTURES=$ASSAY_SOURCE/tests/fixtures/import
 	fails 2 "no stored case matches 'dequantize'" history dequantize --machine ci
 	run --separate-stderr "$ASSAY" show 9
 	[ "$status" = 0 ] && [[ $output == *"imported from hyperfine"* && $output == *unchecked* ]]
-	"$ASSAY" show 9 sort_words | grep -q '^samples   12 of 1 iterations in 1 round; disturbance and warm-up unknown$'
+	"$ASSAY" show 9 sort_words | grep -q '^samples   12 of 1 iterations in 12 processes; disturbance and warm-up unknown$'
 	"$ASSAY" show 9 --json | jq -e '.run.imported == "hyperfine" and (.cases[0] | .cache == null and .threads == null
 		and .correct == null and .cpus == [] and .steady == null and .metrics.time_s.source == "imported")'
 	if command -v gnuplot >/dev/null; then

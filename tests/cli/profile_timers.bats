@@ -82,7 +82,7 @@ load profile_helpers
 	# shellcheck disable=SC2086
 	run --separate-stderr ./refuse moved/bin/assay compare $SELECT "$PLUGINS/compare_base.so" "$PLUGINS/compare_double.so" --policy wide.conf --budget 30s
 	[ "$status" = 1 ] || { echo "$status $output $stderr"; false; }
-	[[ $output == *"because of what is not known: "*"forbids to sample programs"* ]]
+	[[ $output == *"cause unknown: "*"forbids to sample programs"* ]]
 	run --separate-stderr "$ASSAY" judge
-	[[ $output == *"because of what is not known: "*"forbids to sample programs"* ]]
+	[[ $output == *"cause unknown: "*"forbids to sample programs"* ]]
 }
