@@ -10,16 +10,34 @@
 
 enum { BLOCK = 32, BYTES = 34 };
 
+/* Rounded to nearest, ties to even. Not by _Float16, which clang 14 does not have on x86. */
+static uint16_t half_of(float x)
+{
+	uint32_t bits;
+	uint16_t sign;
+
+	memcpy(&bits, &x, sizeof(bits));
+	sign = (uint16_t)(bits >> 16 & 0x8000);
+	bits &= INT32_MAX;
+	if (bits >= 0x477ff000) /* from halfway beyond the largest one on */
+		return (uint16_t)(sign | (bits > 0x7f800000 ? 0x7e00 : 0x7c00));
+	if (bits >= 0x38800000)
+		return (uint16_t)(sign | (bits + 0xfff + (bits >> 13 & 1) - 0x38000000) >> 13);
+	x = fabsf(x) + 0.5f; /* a unit in its last place is the smallest subnormal one */
+	memcpy(&bits, &x, sizeof(bits));
+	return (uint16_t)(sign | (bits - 0x3f000000));
+}
+
 static void block(const float *x, uint8_t *q, int even)
 {
 	float most = 0, d, id;
-	_Float16 scale;
+	uint16_t scale;
 
 	for (int j = 0; j < BLOCK; j++)
 		most = fabsf(x[j]) > most ? fabsf(x[j]) : most;
 	d = most / 127;
 	id = most == 0 ? 0 : even ? 127 / most : 1 / d;
-	scale = (_Float16)d;
+	scale = half_of(d);
 	memcpy(q, &scale, sizeof(scale));
 	for (int j = 0; j < BLOCK; j++) {
 		const float y = x[j] * id;
