@@ -168,7 +168,7 @@ deps() {
 	[ "$status" = 1 ]
 	deps lint ci install
 	[ "$status" = 0 ]
-	grep -q '^install .*help2man shellcheck clang-format clang libclang-rt-dev gcc-aarch64-linux-gnu .*qemu-user$' apt.log
+	grep -q '^install .*help2man shellcheck clang-format clang libclang-rt-dev gcc-aarch64-linux-gnu .*qemu-user mmdebstrap$' apt.log
 }
 
 @test "an optional package that is missing is said once, and once more when it could not be installed" {
