@@ -49,7 +49,7 @@ count callgrind callgrind "${common[@]}"
 count stepped stepped "${common[@]}"
 # valgrind 3.19 misses the read of a masked load (vmaskmovps) and counts an instruction more for each element that it reads, so it must
 # differ by exactly these. Of a cold call the simulator has seen the harness touch the first lines of the stack, so up to 4 lines
-# miss only when stepped, on both levels.
+# miss only when stepped, on both levels. The data of a counted call is put in place before it, whose code may cost the simulator a line.
 jq -r -n --slurpfile a "$out/callgrind.json" --slurpfile b "$out/stepped.json" '
 	([$b[0].cases[] | {key, value: .}] | from_entries) as $stepped |
 	["case", "instructions", "reads", "writes", "D1 misses", "stepped", "LL misses", "stepped", ""],
@@ -62,7 +62,7 @@ jq -r -n --slurpfile a "$out/callgrind.json" --slurpfile b "$out/stepped.json" '
 		[($c | .instructions, .data_reads, .data_writes, .d1_misses | .value), $s.counters.d1_misses.value, $c.ll_misses.value,
 			$s.counters.ll_misses.value, ([("instructions", "data_reads", "data_writes") |
 				select($c[.].value != $s.counters[.].value + ($defect[.] // 0)) | "\(.) \($s.counters[.].value)"] +
-			[("d1_misses", "ll_misses") | select(($c[.].value + $first - $s.counters[.].value | fabs) > $c[.].value / 100)] |
+			[("d1_misses", "ll_misses") | select(($c[.].value + $first - $s.counters[.].value | fabs) > ([$c[.].value / 100, 1] | max))] |
 			if length > 0 then "DIFFERS: stepped " + join(", ") elif $masked > 0 then
 				"AGREES, but for \($masked) masked loads, which callgrind miscounts"
 			elif $first > 0 then "AGREES, but for \($first) lines that the harness touches first" else "" end)] end) | @tsv' >"$out/table"
