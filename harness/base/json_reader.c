@@ -313,7 +313,11 @@ static void read_name(struct assay_json *j, struct assay_json_level *l)
 	read_text(j);
 	if (j->rc)
 		return;
-	n = j->token.len < sizeof(l->name) ? j->token.len : sizeof(l->name) - 1;
+	n = j->token.len;
+	if (n >= sizeof(l->name)) {
+		assay_json_fail(j, "the name of a member is longer than %zu bytes", sizeof(l->name) - 1);
+		return;
+	}
 	memcpy(l->name, j->token.s, n);
 	l->name[n] = '\0';
 	if (look_on(j) == ':')
@@ -442,6 +446,15 @@ static bool read_constant(struct assay_json *j, const char *want)
 		return false;
 	}
 	return true;
+}
+
+double assay_json_take_count(struct assay_json *j)
+{
+	const double n = assay_json_take_number(j);
+
+	if (isfinite(n) && n != floor(n))
+		assay_json_fail(j, "%.12g is no whole number", n);
+	return n;
 }
 
 bool assay_json_take_bool(struct assay_json *j)

@@ -28,7 +28,7 @@ enum assay_json_kind {
 };
 
 #define ASSAY_JSON_DEPTH_MAX 32
-#define ASSAY_JSON_NAME_MAX  128 /* of members; what is longer is cut */
+#define ASSAY_JSON_NAME_MAX  1024 /* of members; what is longer is an error */
 #define ASSAY_JSON_TEXT_MAX  (1 << 20)
 
 /* The next bytes: 0 at the end, enum assay_error with @err filled. */
@@ -72,6 +72,11 @@ bool assay_json_is(const struct assay_json *j, const char *name);
 /* The value, which must be of that kind. A text stays until the next call; a NUL in it becomes '?'. */
 const char *assay_json_take_text(struct assay_json *j);
 double assay_json_take_number(struct assay_json *j);
+/*
+ * A number that counts something. A fraction is an error: "1.500" was once a thousands separator, and a file in which
+ * a count is wrong by a factor of 1000 has other numbers that are wrong.
+ */
+double assay_json_take_count(struct assay_json *j);
 bool assay_json_take_bool(struct assay_json *j);
 /* Pass over the value, whatever it is. */
 void assay_json_skip(struct assay_json *j);

@@ -93,14 +93,48 @@ static int spool(struct source *s, struct assay_err *err)
 	return 0;
 }
 
+/* By its first bytes: is it something that must first be turned into text in UTF-8? Then the message says how. */
+static int check_encoding(const struct source *s, struct assay_err *err)
+{
+	static const struct {
+		const char *bytes, *what, *command;
+		size_t n;
+	} known[] = {
+		{ "\x1f\x8b", "compressed with gzip", "gzip -dc", 2 },
+		{ "\x28\xb5\x2f\xfd", "compressed with Zstandard", "zstd -dc", 4 },
+		{ "\xfd\x37zXZ", "compressed with xz", "xz -dc", 5 },
+		{ "BZh", "compressed with bzip2", "bzip2 -dc", 3 },
+		{ "PK\x03\x04", "a ZIP archive", "unzip -p", 4 },
+		{ "\xff\xfe\0\0", "text in UTF-32", "iconv -f UTF-32 -t UTF-8", 4 },
+		{ "\xff\xfe", "text in UTF-16", "iconv -f UTF-16 -t UTF-8", 2 },
+		{ "\xfe\xff", "text in UTF-16", "iconv -f UTF-16 -t UTF-8", 2 },
+		/* without a mark: a first character of ASCII is one byte beside a zero */
+		{ "{\0", "text in UTF-16 without a mark", "iconv -f UTF-16LE -t UTF-8", 2 },
+		{ "[\0", "text in UTF-16 without a mark", "iconv -f UTF-16LE -t UTF-8", 2 },
+		{ "\0{", "text in UTF-16 without a mark", "iconv -f UTF-16BE -t UTF-8", 2 },
+		{ "\0[", "text in UTF-16 without a mark", "iconv -f UTF-16BE -t UTF-8", 2 },
+	};
+	char head[8];
+	ssize_t n = pread(s->fd, head, sizeof(head), 0);
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (n >= (ssize_t)known[i].n && !memcmp(head, known[i].bytes, known[i].n))
+			return assay_err_set(err, ASSAY_EUSAGE,
+					     "'%.250s' is %s: import what '%s' makes of it, with '-' for the file",
+					     s->path, known[i].what, known[i].command);
+	return 0;
+}
+
 static int open_source(struct source *s, const char *path, struct assay_err *err)
 {
 	struct stat st;
+	int rc;
 
 	if (!strcmp(path, "-")) {
 		s->path = "standard input";
 		s->fd = STDIN_FILENO;
-		return spool(s, err);
+		rc = spool(s, err);
+		return rc ? rc : check_encoding(s, err);
 	}
 	s->path = path;
 	s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -110,7 +144,7 @@ static int open_source(struct source *s, const char *path, struct assay_err *err
 		return cannot_read(s, strerror(EISDIR), err);
 	if (!S_ISREG(st.st_mode))
 		return cannot_read(s, "it is no regular file; '-' reads standard input", err);
-	return 0;
+	return check_encoding(s, err);
 }
 
 static void close_source(struct source *s)
@@ -123,33 +157,56 @@ static void close_source(struct source *s)
 
 /* ---- the format ---- */
 
-/* By the members of the first object, before all of it was read. */
-static const struct assay_import_format *recognise_object(struct assay_json *j)
+/*
+ * A member that no other tool's results have. Several tools call their lists "benchmarks" or "results" (nvbench,
+ * pytest-benchmark, ASV), so that what stands in the first element decides.
+ */
+static const struct {
+	const char *list, *member; /* list "": a member of the object itself */
+	const struct assay_import_format *format;
+} marks[] = {
+	{ "benchmarks", "real_time", &assay_import_google_benchmark },
+	{ "benchmarks", "cpu_coefficient", &assay_import_google_benchmark },
+	{ "benchmarks", "error_occurred", &assay_import_google_benchmark },
+	{ "benchmarks", "runs", &assay_import_pyperf },
+	{ "results", "command", &assay_import_hyperfine },
+	{ "", "build_commit", &assay_import_llama_bench },
+	{ "", "n_prompt", &assay_import_llama_bench },
+	{ "", "avg_ts", &assay_import_llama_bench },
+};
+#define N_MARKS (sizeof(marks) / sizeof(marks[0]))
+
+static bool is_list(const char *name)
+{
+	for (size_t i = 0; i < N_MARKS; i++)
+		if (!strcmp(marks[i].list, name))
+			return name[0] != '\0';
+	return false;
+}
+
+/* By the members of the object that comes next, before all of it was read. */
+static const struct assay_import_format *recognise_object(struct assay_json *j, const char *list)
 {
 	const struct assay_import_format *found = NULL;
+	char name[16];
 
 	assay_json_enter(j, ASSAY_JSON_OBJECT);
 	while (!found && assay_json_next(j)) {
-		if (assay_json_is(j, "context"))
-			found = &assay_import_google_benchmark;
-		else if (assay_json_is(j, "results"))
-			found = &assay_import_hyperfine;
-		else if (assay_json_is(j, "build_commit") || assay_json_is(j, "n_prompt") || assay_json_is(j, "avg_ts"))
-			found = &assay_import_llama_bench;
-		else if (assay_json_is(j, "benchmarks") && assay_json_peek(j) == ASSAY_JSON_ARRAY) {
-			/* both that call it so have objects in it */
+		for (size_t i = 0; i < N_MARKS && !found; i++)
+			if (!strcmp(marks[i].list, list) && assay_json_is(j, marks[i].member))
+				found = marks[i].format;
+		if (!found && !list[0] && is_list(assay_json_name(j)) && assay_json_peek(j) == ASSAY_JSON_ARRAY) {
+			snprintf(name, sizeof(name), "%s", assay_json_name(j));
 			assay_json_enter(j, ASSAY_JSON_ARRAY);
-			if (assay_json_next(j) && assay_json_peek(j) == ASSAY_JSON_OBJECT)
-				assay_json_enter(j, ASSAY_JSON_OBJECT);
 			while (!found && assay_json_next(j)) {
-				found = assay_json_is(j, "runs") || assay_json_is(j, "metadata") ? &assay_import_pyperf
-					: assay_json_is(j, "name") ? &assay_import_google_benchmark
-								   : NULL;
-				if (!found)
+				if (assay_json_peek(j) == ASSAY_JSON_OBJECT)
+					found = recognise_object(j, name);
+				else
 					assay_json_skip(j);
 			}
-		} else
+		} else if (!found) {
 			assay_json_skip(j);
+		}
 	}
 	return found;
 }
@@ -161,9 +218,9 @@ static const struct assay_import_format *recognise(struct assay_json *j)
 	if (assay_json_peek(j) == ASSAY_JSON_ARRAY) {
 		assay_json_enter(j, ASSAY_JSON_ARRAY);
 		if (assay_json_next(j))
-			found = recognise_object(j);
+			found = recognise_object(j, "");
 	} else {
-		found = recognise_object(j);
+		found = recognise_object(j, "");
 	}
 	if (!found)
 		assay_json_fail(j, "this is none of the formats that are known: google-benchmark, llama-bench, "

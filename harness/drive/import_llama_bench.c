@@ -5,9 +5,10 @@
  * avg_ns and stddev_ns follow from them; where there are no samples, an average is none. Every build that is named
  * begins a run of its own, so that files may be appended to.
  *
- * What a test is made of stands in its key: pp, tg or pg, the model, and its parameters. Those that few people change
- * stand there only where they are not llama-bench's default, so that a parameter that a later version adds changes no
- * key.
+ * Every setting stands in the key, so that no two tests that may differ in speed share one: pp, tg or pg, the model's
+ * file and size, and the parameters. A parameter at llama-bench's default is left out, but for flash_attn, whose
+ * default became another one. A member that is not known here is taken for a parameter: forks have their own, and
+ * later versions add some.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,47 +19,57 @@
 #include "drive/importing.h"
 
 /* Parameters that go into the key as they are, in this order. */
-static const char *const axes[] = {
-	"model_type", "n_prompt", "n_gen", "n_depth", "n_batch", "n_gpu_layers", "backends"
-};
-static const char *const short_names[] = { "model", "n_prompt", "n_gen", "n_depth", "n_batch", "ngl", "backend" };
+static const char *const axes[] = { "model_filename", "model_size", "n_prompt",    "n_gen",
+				    "n_depth",        "n_batch",    "n_gpu_layers" };
+static const char *const short_names[] = { "model", "size", "n_prompt", "n_gen", "n_depth", "n_batch", "ngl" };
 #define N_AXES (sizeof(axes) / sizeof(axes[0]))
-enum { N_PROMPT = 1, N_GEN = 2, N_DEPTH = 3 };
+enum { MODEL_FILE = 0, N_PROMPT = 2, N_GEN = 3, N_DEPTH = 4 };
 
-/* Those that go there where their value is none of these defaults. */
+/* Others go there where their value is none of these defaults. true is 1 and false is 0, as older versions write. */
 static const struct {
-	const char *name, *shown, *defaults[3];
+	const char *name, *shown, *defaults[2];
 } others[] = {
+	{ "backends", "backend", { NULL } },
 	{ "n_ubatch", "ub", { "512" } },
 	{ "type_k", "ctk", { "f16" } },
 	{ "type_v", "ctv", { "f16" } },
-	{ "flash_attn", "fa", { "no", "-1", "0" } },
+	{ "flash_attn", "fa", { NULL } },
+	{ "cpu_mask", "mask", { "0x0" } },
+	{ "cpu_strict", "strict", { "0" } },
+	{ "poll", "poll", { "50" } },
 	{ "split_mode", "sm", { "layer" } },
 	{ "main_gpu", "mg", { "0" } },
-	{ "no_kv_offload", "nkvo", { "no" } },
+	{ "no_kv_offload", "nkvo", { "0" } },
 	{ "tensor_split", "ts", { "0.00" } },
-	{ "use_mmap", "mmap", { "yes" } },
-	{ "embeddings", "embd", { "no" } },
+	{ "use_mmap", "mmap", { "1" } },
+	{ "embeddings", "embd", { "0" } },
 	{ "n_cpu_moe", "ncmoe", { "0" } },
-	{ "no_op_offload", "nopo", { "0", "no" } },
+	{ "no_op_offload", "nopo", { "0" } },
 	{ "devices", "dev", { "auto" } },
 	{ "tensor_buft_overrides", "ot", { "none" } },
-	{ "use_direct_io", "dio", { "no", "0" } },
-	{ "no_host", "nohost", { "no", "0" } },
+	{ "use_direct_io", "dio", { "0" } },
+	{ "no_host", "noh", { "0" } },
 	{ "load_mode", "lm", { "auto", "mmap" } },
 	{ "lazy_mode", "lzm", { "auto" } },
-	{ "repack", "repack", { "yes", "1" } },
-	{ "mul_mat_q", "mmq", { "yes", "1" } },
+	{ "repack", "repack", { "1" } },
+	{ "mul_mat_q", "mmq", { "1" } },
+	{ "fit_target", "fitt", { "0" } },
+	{ "fit_min_ctx", "fitc", { "0" } },
 };
 #define N_OTHERS (sizeof(others) / sizeof(others[0]))
 
 /* What is said of machine and build. */
-static const char *const facts[] = { "cpu_info", "gpu_info",   "build_number", "model_filename",
-				     "cpu_mask", "cpu_strict", "poll" };
+static const char *const facts[] = { "cpu_info", "gpu_info", "build_number" };
+
+/* No parameters: what describes the model, what follows from the samples, and what the machine can do (before 2024). */
+static const char *const passed_over[] = { "model_type", "model_n_params", "avg_ns", "stddev_ns",
+					   "stddev_ts",  "samples_ts",     "cuda",   "opencl",
+					   "vulkan",     "kompute",        "metal",  "sycl",
+					   "rpc",        "gpu_blas",       "blas",   "test" };
 
 struct test {
-	char axes[N_AXES][256], others[N_OTHERS][64], commit[65], when[40],
-		facts[sizeof(facts) / sizeof(facts[0])][256];
+	char axes[N_AXES][1024], commit[65], when[40], model_type[128], facts[sizeof(facts) / sizeof(facts[0])][256];
+	struct assay_text others; /* parameters that are no axes, "name:value+name:value" */
 	double threads, avg_ts;
 	struct assay_result r;
 };
@@ -71,31 +82,79 @@ static void read_plain(struct assay_json *j, char *buf, size_t size)
 		snprintf(buf, size, "%s", assay_json_take_text(j));
 		break;
 	case ASSAY_JSON_NUMBER:
-		snprintf(buf, size, "%.12g", assay_json_take_number(j));
+		snprintf(buf, size, "%.17g", assay_json_take_number(j));
 		break;
 	case ASSAY_JSON_BOOL:
-		snprintf(buf, size, "%s", assay_json_take_bool(j) ? "yes" : "no");
+		snprintf(buf, size, "%d", assay_json_take_bool(j));
 		break;
 	default:
 		assay_json_skip(j);
 	}
 }
 
+static bool is_default(size_t i, const char *value)
+{
+	for (size_t k = 0; k < 2 && others[i].defaults[k]; k++)
+		if (!strcmp(others[i].defaults[k], value))
+			return true;
+	return !value[0];
+}
+
+/* Off, on and auto were false and true, then 0, 1 and -1. */
+static const char *flash_attn(const char *value)
+{
+	return !strcmp(value, "0") ? "off" : !strcmp(value, "1") ? "on" : !strcmp(value, "-1") ? "auto" : value;
+}
+
+/* The parameter at hand, whether it is known or not. */
+static void read_other(struct assay_importing *im, struct test *t)
+{
+	const char *name = assay_json_name(im->j), *shown = name;
+	const enum assay_json_kind kind = assay_json_peek(im->j);
+	char value[1024] = "";
+	size_t i = 0;
+
+	while (i < N_OTHERS && strcmp(others[i].name, name) != 0)
+		i++;
+	if (kind == ASSAY_JSON_OBJECT || kind == ASSAY_JSON_ARRAY) {
+		if (i < N_OTHERS)
+			assay_json_fail(im->j, "expected a text, a number, true or false");
+		assay_json_skip(im->j);
+		return;
+	}
+	read_plain(im->j, value, sizeof(value));
+	if (i < N_OTHERS) {
+		if (is_default(i, value))
+			return;
+		shown = others[i].shown;
+	}
+	assay_text_addf(&t->others, "%s%s:%s", t->others.len ? "+" : "", shown,
+			strcmp(shown, "fa") ? value : flash_attn(value));
+}
+
 static bool read_named(struct assay_json *j, struct test *t)
 {
 	for (size_t i = 0; i < N_AXES; i++)
 		if (assay_json_is(j, axes[i])) {
-			read_plain(j, t->axes[i], sizeof(t->axes[i]));
-			return true;
-		}
-	for (size_t i = 0; i < N_OTHERS; i++)
-		if (assay_json_is(j, others[i].name)) {
-			read_plain(j, t->others[i], sizeof(t->others[i]));
+			/* all but the file's name are counts */
+			if (assay_json_peek(j) == ASSAY_JSON_NUMBER)
+				snprintf(t->axes[i], sizeof(t->axes[i]), "%.17g", assay_json_take_count(j));
+			else
+				read_plain(j, t->axes[i], sizeof(t->axes[i]));
 			return true;
 		}
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		if (assay_json_is(j, facts[i])) {
 			read_plain(j, t->facts[i], sizeof(t->facts[i]));
+			return true;
+		}
+	if (assay_json_is(j, "model_type")) {
+		read_plain(j, t->model_type, sizeof(t->model_type));
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(passed_over) / sizeof(passed_over[0]); i++)
+		if (assay_json_is(j, passed_over[i])) {
+			assay_json_skip(j);
 			return true;
 		}
 	return false;
@@ -119,7 +178,7 @@ static void read_test(struct assay_importing *im, struct test *t)
 		if (assay_json_is(j, "samples_ns"))
 			read_samples(im, t);
 		else if (assay_json_is(j, "n_threads"))
-			t->threads = assay_json_take_number(j);
+			t->threads = assay_json_take_count(j);
 		else if (assay_json_is(j, "avg_ts") && assay_json_peek(j) == ASSAY_JSON_NUMBER)
 			t->avg_ts = assay_json_take_number(j);
 		else if (assay_json_is(j, "build_commit"))
@@ -127,7 +186,7 @@ static void read_test(struct assay_importing *im, struct test *t)
 		else if (assay_json_is(j, "test_time"))
 			read_plain(j, t->when, sizeof(t->when));
 		else
-			assay_json_skip(j);
+			read_other(im, t);
 	}
 	/* what it writes where it was built outside of git */
 	if (!strcmp(t->commit, "unknown"))
@@ -137,31 +196,27 @@ static void read_test(struct assay_importing *im, struct test *t)
 				"a test without 'n_prompt' and 'n_gen': this is not what 'llama-bench -o json' writes");
 }
 
-static bool is_default(size_t i, const char *value)
-{
-	for (size_t k = 0; k < 3 && others[i].defaults[k]; k++)
-		if (!strcmp(others[i].defaults[k], value))
-			return true;
-	return !value[0];
-}
-
 static void name_case(struct test *t)
 {
 	const bool prompt = strcmp(t->axes[N_PROMPT], "0") != 0, gen = strcmp(t->axes[N_GEN], "0") != 0;
 	struct assay_case *c = &t->r.c;
-	struct assay_text more = { 0 };
+	char *slash = strrchr(t->axes[MODEL_FILE], '/');
+
+	if (!slash)
+		slash = strrchr(t->axes[MODEL_FILE], '\\');
 
 	snprintf(c->op, sizeof(c->op), "%s", prompt && gen ? "pg" : prompt ? "pp" : "tg");
 	snprintf(c->variant, sizeof(c->variant), "llama-bench");
+	/* where it lies is not what it is; a file without its name is known by its type */
+	if (!t->axes[MODEL_FILE][0])
+		snprintf(t->axes[MODEL_FILE], sizeof(t->axes[MODEL_FILE]), "%s", t->model_type);
+	else if (slash && slash[1])
+		memmove(t->axes[MODEL_FILE], slash + 1, strlen(slash));
 	for (size_t i = 0; i < N_AXES; i++)
 		if (t->axes[i][0] && (i != N_DEPTH || strcmp(t->axes[i], "0")))
 			assay_importing_axis(c, short_names[i], t->axes[i]);
-	for (size_t i = 0; i < N_OTHERS; i++)
-		if (!is_default(i, t->others[i]))
-			assay_text_addf(&more, "%s%s:%s", more.len ? "+" : "", others[i].shown, t->others[i]);
-	if (more.len)
-		assay_importing_axis(c, "more", more.s);
-	assay_text_release(&more);
+	if (t->others.len)
+		assay_importing_axis(c, "more", t->others.s);
 	c->threads = t->threads >= 1 && t->threads < 1e6 ? (unsigned)t->threads : 0;
 }
 
@@ -209,6 +264,7 @@ static void put_test(struct assay_importing *im, struct test *t)
 	memcpy(before, t->commit, sizeof(before));
 	memcpy(cpu, t->facts[0], sizeof(cpu));
 	memcpy(gpu, t->facts[1], sizeof(gpu));
+	assay_text_release(&t->others);
 	memset(t, 0, sizeof(*t));
 	t->avg_ts = NAN;
 	read_test(im, t);
@@ -220,7 +276,7 @@ static void put_test(struct assay_importing *im, struct test *t)
 	if (!t->r.n_samples)
 		assay_importing_no_time(&t->r, ASSAY_STATUS_SKIPPED,
 					"the file has no samples_ns of it, and an average is no sample");
-	snprintf(name, sizeof(name), "%s of %s", t->r.c.op, t->axes[0]);
+	snprintf(name, sizeof(name), "%s of %.250s", t->r.c.op, t->axes[MODEL_FILE]);
 	assay_importing_put(im, &t->r, name);
 }
 
@@ -233,6 +289,7 @@ static void benchmarks(struct assay_importing *im)
 		return;
 	}
 	each(im, put_test, t);
+	assay_text_release(&t->others);
 	free(t);
 }
 

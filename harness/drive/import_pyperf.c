@@ -34,10 +34,10 @@ static void set(char *to, size_t size, struct assay_json *j)
 		assay_json_skip(j);
 }
 
-static double number(struct assay_json *j, double otherwise)
+static double count(struct assay_json *j, double otherwise)
 {
 	if (assay_json_peek(j) == ASSAY_JSON_NUMBER)
-		return assay_json_take_number(j);
+		return assay_json_take_count(j);
 	assay_json_skip(j);
 	return otherwise;
 }
@@ -66,9 +66,9 @@ static void read_metadata(struct assay_json *j, struct assay_importing *im, stru
 		else if (assay_json_is(j, "date"))
 			set(m->date, sizeof(m->date), j);
 		else if (assay_json_is(j, "loops"))
-			m->of.loops = number(j, 1);
+			m->of.loops = count(j, 1);
 		else if (assay_json_is(j, "inner_loops"))
-			m->of.inner_loops = number(j, 1);
+			m->of.inner_loops = count(j, 1);
 		else if (im && assay_json_is(j, "hostname")) {
 			set(host, sizeof(host), j);
 			assay_importing_machine(im, host);

@@ -15,6 +15,9 @@
 #include "model/summary.h"
 #include "store/store.h"
 
+/* Before the tag of a counter whose name means something else here. */
+#define TAKEN "counter:"
+
 /* What one sample may take: 30 years. Beyond it is nonsense, and too much for 64 bits. */
 #define SAMPLE_MAX_NS 1e18
 
@@ -68,6 +71,14 @@ void assay_importing_fact(struct assay_importing *im, const char *name, const ch
 		no_memory(im);
 	else
 		run->environment[run->n_environment++] = f;
+}
+
+const char *assay_importing_fact_of(const struct assay_importing *im, const char *name)
+{
+	for (size_t i = 0; i < im->run.n_environment; i++)
+		if (!strcmp(im->run.environment[i].name, name))
+			return im->run.environment[i].value;
+	return NULL;
 }
 
 void assay_importing_fact_here(struct assay_importing *im, const char *name)
@@ -303,34 +314,48 @@ void assay_importing_sample(struct assay_importing *im, struct assay_result *r, 
 								    .flags = flags };
 }
 
-/* Letters, digits and '_' as tags have them. */
-static void make_tag(const char *name, char tag[ASSAY_METRIC_TAG_MAX])
+/* Is it the tag of something that the harness, or a reader of a format, calls so itself? */
+static bool is_taken(const char *tag)
 {
-	size_t n = 0;
+	static const char *const own[] = { "bytes_per_s", "cpu_time_s",   "items_per_s",
+					   "system_s",    "tokens_per_s", "user_s" };
 
-	for (; *name && n + 1 < ASSAY_METRIC_TAG_MAX; name++) {
-		bool plain = isalnum((unsigned char)*name) && (unsigned char)*name < 0x80;
-
-		if (plain)
-			tag[n++] = *name;
-		else if (n && tag[n - 1] != '_')
-			tag[n++] = '_';
-	}
-	while (n && tag[n - 1] == '_')
-		n--;
-	tag[n] = '\0';
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (!strcmp(own[i], tag))
+			return true;
+	return assay_metric_find(tag) || !strncmp(tag, TAKEN, strlen(TAKEN));
 }
 
-void assay_importing_metric(struct assay_importing *im, struct assay_result *r, const char *name, const char *unit,
+void assay_importing_tag(const char *name, char tag[ASSAY_METRIC_TAG_MAX])
+{
+	enum { MARK = 8 };
+	char whole[ASSAY_JSON_NAME_MAX + sizeof(TAKEN)];
+	size_t n;
+
+	snprintf(whole, sizeof(whole), "%s%s", is_taken(name) ? TAKEN : "", name);
+	assay_printable_line(whole, sizeof(whole));
+	n = strlen(whole);
+	if (n && n < ASSAY_METRIC_TAG_MAX && n >= strlen(name) && !strcmp(whole + n - strlen(name), name) &&
+	    strncmp(name, TAKEN, strlen(TAKEN))) {
+		memcpy(tag, whole, n + 1);
+		return;
+	}
+	/* what cannot be shown, or not whole, is told apart by a digest; no character of several bytes is cut in two */
+	if (n > ASSAY_METRIC_TAG_MAX - MARK - 2)
+		n = ASSAY_METRIC_TAG_MAX - MARK - 2;
+	while (n && ((unsigned char)whole[n] & 0xc0) == 0x80)
+		n--;
+	snprintf(tag, ASSAY_METRIC_TAG_MAX, "%.*s~%.*s", (int)n, whole, MARK, assay_hash(name, strlen(name)).hex);
+}
+
+void assay_importing_metric(struct assay_importing *im, struct assay_result *r, const char *tag, const char *unit,
 			    int better, double value)
 {
 	struct assay_metric m = { .better = better, .value = value, .source = ASSAY_SOURCE_IMPORTED };
 	char why[64];
 
-	make_tag(name, m.tag);
+	snprintf(m.tag, sizeof(m.tag), "%s", tag);
 	snprintf(m.unit, sizeof(m.unit), "%s", unit);
-	if (!m.tag[0])
-		return;
 	for (size_t i = 0; i < r->n_metrics && isfinite(value); i++) {
 		struct assay_metric *old = &r->metrics[i];
 

@@ -46,6 +46,8 @@ extern const struct assay_import_format assay_import_google_benchmark, assay_imp
 
 /* Something that the file says of machine or surroundings; "" is nothing. The first of a name stays. */
 void assay_importing_fact(struct assay_importing *im, const char *name, const char *value);
+/* The value of a fact that was added; NULL: there is none. */
+const char *assay_importing_fact_of(const struct assay_importing *im, const char *name);
 /* The value that comes next, if it is a text or a number; others are passed over. */
 void assay_importing_fact_here(struct assay_importing *im, const char *name);
 void assay_importing_machine(struct assay_importing *im, const char *name);
@@ -68,10 +70,12 @@ void assay_importing_axis(struct assay_case *c, const char *name, const char *te
 void assay_importing_sample(struct assay_importing *im, struct assay_result *r, double iterations, double ns,
 			    uint32_t flags);
 /*
- * Add @value to the metric, which becomes the mean of as many; its tag is made of @name. What is no finite number is
- * unavailable instead.
+ * The tag of what a tool's user called @name: the name, wherever that can be shown and stands for nothing else. Names
+ * that differ get tags that differ.
  */
-void assay_importing_metric(struct assay_importing *im, struct assay_result *r, const char *name, const char *unit,
+void assay_importing_tag(const char *name, char tag[ASSAY_METRIC_TAG_MAX]);
+/* Add @value to the metric, which becomes the mean of as many. What is no finite number is unavailable instead. */
+void assay_importing_metric(struct assay_importing *im, struct assay_result *r, const char *tag, const char *unit,
 			    int better, double value);
 /* Why it has no time. The first reason stays. */
 void assay_importing_no_time(struct assay_result *r, enum assay_status status, const char *fmt, ...)

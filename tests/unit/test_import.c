@@ -97,7 +97,8 @@ STORE_TEST(google_benchmark)
 	assert_int_equal(run.n_results, 5);
 	/* repetitions that lie apart */
 	r = result(&run, "BM_Copy/google-benchmark/arg1=1024/t=2");
-	has_samples(r, 3, 1000, 26);
+	/* before 1.9.0 real_time was divided by the threads */
+	has_samples(r, 3, 1000, 2 * 26);
 	has_metric(r, "cpu_time_s", "s", 25e-9);
 	has_metric(r, "bytes_per_s", "B/s", 4e7 + 1);
 	/* NaN in one of three */
@@ -141,13 +142,13 @@ STORE_TEST(files_of_the_tools_themselves)
 	static const struct {
 		const char *file, *key;
 		size_t n;
-		double median_ns; /* as the file has it */
+		double median_ns; /* as the file has it, times its threads */
 	} cases[] = {
 		{ "google_benchmark_1.7.json", "BM_Copy/google-benchmark/arg1=64,repeats=5/t=1", 5,
 		  11.467467520445032 },
 		{ "google_benchmark_1.7.json", "BM_Copy/google-benchmark/arg1=4096,repeats=5/t=1", 5,
 		  307.13673334472213 },
-		{ "google_benchmark_1.7.json", "BM_Named/google-benchmark/n=8/t=2", 1, 1.4132277460077152 },
+		{ "google_benchmark_1.7.json", "BM_Named/google-benchmark/n=8/t=2", 1, 2 * 1.4132277460077152 },
 		{ "hyperfine_1.15.json", "sleep_0.001/hyperfine/n=1", 6, 1845330.5 },
 	};
 
@@ -169,6 +170,8 @@ STORE_TEST(files_of_the_tools_themselves)
 	}
 }
 
+#define LLAMA_MODEL "llama-bench/model=tiny.gguf,size=700000000"
+
 STORE_TEST(llama_bench)
 {
 	struct fixture *f = *state;
@@ -177,35 +180,84 @@ STORE_TEST(llama_bench)
 
 	assert_string_equal(run.build.commit, "8cf427ff");
 	has_fact(&run, "cpu_info", "Example CPU");
-	r = result(&run, "pp/llama-bench/model=llama_1B_Q4_0,n_prompt=512,n_gen=0,n_batch=2048,ngl=99,backend=CPU/t=4");
+	r = result(&run, "pp/" LLAMA_MODEL ",n_prompt=512,n_gen=0,n_batch=2048,ngl=99,more=backend:CPU+fa:off/t=4");
 	has_samples(r, 3, 1, 71900000);
 	has_metric(r, "tokens_per_s", "1/s", 512e9 / (215400000.0 / 3));
 	/* what is no default stands in the key */
-	r = result(&run, "pg/llama-bench/model=llama_1B_Q4_0,n_prompt=512,n_gen=128,n_depth=256,n_batch=2048,ngl=99,"
-			 "backend=CPU,more=ctk:q8_0+fa:yes/t=4");
+	r = result(&run, "pg/" LLAMA_MODEL ",n_prompt=512,n_gen=128,n_depth=256,n_batch=2048,ngl=99,"
+			 "more=backend:CPU+ctk:q8_0+fa:on/t=4");
 	has_samples(r, 2, 1, 1205000000);
 	assay_run_release(&run);
 }
 
-/* A line each, appended to by two builds. */
-/* What later versions write besides changes no key, unless it is no default. */
 STORE_TEST(newer_llama_bench)
 {
 	struct fixture *f = *state;
 	struct assay_run run = import_one(f, "llama_bench_newer.json");
 
 	assert_int_equal(run.n_results, 2);
-	assert_int_equal(result(&run, "pp/llama-bench/model=llama_1B_Q4_0,n_prompt=512,n_gen=0,n_batch=2048,ngl=-1,"
-				      "backend=CPU/t=4")
+	assert_int_equal(result(&run, "pp/" LLAMA_MODEL ",n_prompt=512,n_gen=0,n_batch=2048,ngl=-1,"
+				      "more=backend:CPU+fa:auto+fitc:4096/t=4")
 				 ->n_samples,
 			 3);
-	assert_int_equal(result(&run, "pp/llama-bench/model=llama_1B_Q4_0,n_prompt=512,n_gen=0,n_batch=2048,ngl=-1,"
-				      "backend=CPU,more=nohost:yes+lm:dio/t=4")
+	assert_int_equal(result(&run, "pp/" LLAMA_MODEL ",n_prompt=512,n_gen=0,n_batch=2048,ngl=-1,"
+				      "more=backend:CPU+fa:auto+lm:dio+noh:1+fitc:4096/t=4")
 				 ->n_samples,
 			 2);
 	assay_run_release(&run);
 }
 
+/* Two tests that differ in any one setting are two cases; one setting in two spellings is one. */
+STORE_TEST(llama_bench_settings_are_told_apart)
+{
+	static const struct {
+		const char *a, *b;
+		bool same;
+	} cases[] = {
+		{ "\"model_filename\":\"m/a.gguf\"", "\"model_filename\":\"m/b.gguf\"", false },
+		{ "\"model_filename\":\"m/a.gguf\"", "\"model_filename\":\"/else/where/a.gguf\"", true },
+		{ "\"model_filename\":\"m/a.gguf\"", "\"model_filename\":\"C:\\\\m\\\\a.gguf\"", true },
+		{ "\"model_size\":17179869184", "\"model_size\":17179869185", false },
+		{ "\"flash_attn\":-1", "\"flash_attn\":0", false },
+		{ "\"flash_attn\":1", "\"flash_attn\":0", false },
+		{ "\"flash_attn\":true", "\"flash_attn\":1", true },
+		{ "\"flash_attn\":false", "\"flash_attn\":0", true },
+		{ "\"poll\":0", "\"poll\":100", false },
+		{ "\"poll\":50", "\"n_ubatch\":512", true },
+		{ "\"cpu_mask\":\"0x0\"", "\"cpu_mask\":\"0x3\"", false },
+		{ "\"cpu_strict\":false", "\"cpu_strict\":true", false },
+		{ "\"fit_target\":0", "\"fit_target\":1024", false },
+		{ "\"fit_min_ctx\":0", "\"fit_min_ctx\":4096", false },
+		{ "\"use_mmap\":true", "\"use_mmap\":false", false },
+		{ "\"backends\":\"CPU\"", "\"backends\":\"CUDA\"", false },
+		/* of a fork, or of a version to come */
+		{ "\"mla_attn\":0", "\"mla_attn\":3", false },
+	};
+	struct fixture *f = *state;
+	struct assay_import_report report;
+	char path[160], text[640];
+	int rc;
+
+	snprintf(path, sizeof(path), "%s/in.json", f->folder);
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		snprintf(text, sizeof(text),
+			 "{\"n_prompt\":512,\"n_gen\":0,%s,\"samples_ns\":[5000]}\n"
+			 "{\"n_prompt\":512,\"n_gen\":0,%s,\"samples_ns\":[9000]}\n",
+			 cases[i].a, cases[i].b);
+		assert_ok(f, assay_file_write(path, text, strlen(text), &f->err));
+		rc = import(f, "auto", path, &report);
+		if (rc && !cases[i].same)
+			print_error("%s and %s: %s\n", cases[i].a, cases[i].b, f->err.text);
+		assert_int_equal(rc != 0, cases[i].same);
+		if (rc)
+			assert_non_null(strstr(f->err.text, "is a case that the file has before"));
+		else
+			assert_int_equal(report.runs[0].n_cases, 2);
+		assay_import_report_release(&report);
+	}
+}
+
+/* A line each, appended to by two builds. */
 STORE_TEST(llama_bench_lines)
 {
 	struct fixture *f = *state;
@@ -317,8 +369,28 @@ STORE_TEST(refusals)
 		{ "", "1: the file ends, expected an object" },
 		{ "[]", "this is none of the formats that are known" },
 		{ "{\"a\": 1}", "this is none of the formats that are known" },
-		{ "\xff\xfe{", "expected an object" },
-		{ GB(""), "there are no benchmarks in it" },
+		{ "\xff\xfe{", "is text in UTF-16: import what 'iconv -f UTF-16 -t UTF-8' makes of it" },
+		{ "\x1f\x8b\x08", "is compressed with gzip: import what 'gzip -dc' makes of it" },
+		{ "\x28\xb5\x2f\xfd", "is compressed with Zstandard" },
+		/* of nvbench, pytest-benchmark and ASV */
+		{ "{\"meta\": {}, \"devices\": [], \"benchmarks\": [{\"name\": \"b\", \"axes\": [], \"states\": []}]}",
+		  "this is none of the formats that are known" },
+		{ "{\"machine_info\": {}, \"benchmarks\": [{\"name\": \"t\", \"stats\": {\"median\": 0.1}}]}",
+		  "this is none of the formats that are known" },
+		{ "{\"results\": {\"time_a\": [1]}, \"params\": {}}", "this is none of the formats that are known" },
+		{ "{\"results\": [{\"name\": \"x\", \"mean\": 1}]}", "this is none of the formats that are known" },
+		{ GB("{\"name\": \"I\", \"iterations\": 1.500, \"real_time\": 1}"),
+		  "benchmarks[0].iterations: 1.5 is no whole number" },
+		{ GB("{\"name\": \"I\", \"iterations\": 1, \"real_time\": 1, \"threads\": 1.5}"),
+		  "benchmarks[0].threads: 1.5 is no whole number" },
+		{ "{\"n_prompt\": 512.5, \"n_gen\": 0, \"samples_ns\": [1]}", "n_prompt: 512.5 is no whole number" },
+		{ "{\"n_prompt\": 1, \"n_gen\": 0, \"n_threads\": 0.5}", "n_threads: 0.5 is no whole number" },
+		{ "{\"benchmarks\": [{\"metadata\": {\"name\": \"a\", \"loops\": 1.024}, \"runs\": []}], "
+		  "\"version\": \"1.0\"}",
+		  "loops: 1.024 is no whole number" },
+		{ GB("{\"name\": \"I\", \"iterations\": 1, \"real_time\": 1, \"hit\": 1, \"hit\": 2}"),
+		  "benchmarks[0].hit: the counter 'hit' is there twice" },
+		{ GB(""), "this is none of the formats that are known" },
 		{ GB(ROW("a", "") ",\n" ROW("b", ", \"x\": ]")), "2: benchmarks[1].x: expected a value" },
 		{ GB(ROW("a", "") "," ROW("b", "")) "{}", "something follows behind the end" },
 		{ GB(ROW("a", "") "," ROW("b", "") "," ROW("a", "")),
@@ -359,6 +431,10 @@ STORE_TEST(refusals)
 	assert_error(f, import(f, "hyperfine", f->folder, &report), ASSAY_EUSAGE, "Is a directory");
 	assert_error(f, import(f, "hyperfine", "/dev/zero", &report), ASSAY_EUSAGE, "it is no regular file");
 	assert_error(f, import(f, "hyperfine", FIXTURES "pyperf.json", &report), ASSAY_EUSAGE, "no 'results'");
+	assert_error(f, import(f, "google-benchmark", FIXTURES "pyperf.json", &report), ASSAY_EUSAGE,
+		     "benchmarks[0]: a benchmark without a name");
+	assert_ok(f, assay_file_write(path, GB(""), strlen(GB("")), &f->err));
+	assert_error(f, import(f, "google-benchmark", path, &report), ASSAY_EUSAGE, "there are no benchmarks in it");
 }
 
 /* What is no time is no sample, and says so. */
@@ -386,6 +462,133 @@ STORE_TEST(nonsense_is_no_time)
 	for (size_t i = 0; i < N_OF(reasons); i++)
 		assert_string_equal(run.results[i].reason, reasons[i]);
 	assay_run_release(&run);
+}
+
+static struct assay_run import_text(struct fixture *f, const char *text)
+{
+	struct assay_import_report report;
+	struct assay_run run;
+	char path[160];
+
+	snprintf(path, sizeof(path), "%s/in.json", f->folder);
+	assert_ok(f, assay_file_write(path, text, strlen(text), &f->err));
+	assert_ok(f, import(f, "auto", path, &report));
+	assert_ok(f, assay_stored_run(f->db, report.runs[0].id, NULL, &run, &f->err));
+	assay_import_report_release(&report);
+	return run;
+}
+
+/* What users call their counters is kept, and no two of them become one. */
+STORE_TEST(counters_keep_their_names)
+{
+	static const char text[] =
+		GB("{\"name\": \"T\", \"iterations\": 1, \"real_time\": 10, \"cpu_time\": 10, \"time_unit\": \"ns\","
+		   "\"hit %\": 90, \"hit\": 10, \"L1-dcm\": 1000, \"L1_dcm\": 2000, \"cpu_time_s\": 9, \"time_s\": 8,"
+		   "\"counter:time_s\": 7, \"%\": 6, \"\": 5, \"größe\": 4, \"a\\u0001\": 3, \"a\\u0002\": 2,"
+		   "\"a counter of more than forty-seven characters, the one\": 1,"
+		   "\"a counter of more than forty-seven characters, the other\": 0}");
+	static const struct {
+		const char *tag;
+		double value;
+	} want[] = {
+		{ "hit %", 90 },
+		{ "hit", 10 },
+		{ "L1-dcm", 1000 },
+		{ "L1_dcm", 2000 },
+		{ "counter:cpu_time_s", 9 },
+		{ "counter:time_s", 8 },
+		{ "%", 6 },
+		{ "größe", 4 },
+	};
+	struct fixture *f = *state;
+	struct assay_run run = import_text(f, text);
+	const struct assay_result *r = result(&run, "T/google-benchmark/-");
+
+	for (size_t i = 0; i < N_OF(want); i++)
+		has_metric(r, want[i].tag, "1", want[i].value);
+	has_metric(r, "cpu_time_s", "s", 10e-9);
+	has_metric(r, "time_s", "s", 10e-9);
+	/* the others are told apart by a digest */
+	assert_int_equal(r->n_metrics, 14 + 2);
+	for (size_t i = 0; i < r->n_metrics; i++)
+		for (size_t k = 0; k < i; k++)
+			assert_string_not_equal(r->metrics[i].tag, r->metrics[k].tag);
+	assay_run_release(&run);
+}
+
+/* Before 1.9.0 the wall time of a call was divided by the number of threads. */
+STORE_TEST(real_time_of_threads)
+{
+	static const struct {
+		const char *context, *name, *row;
+		const char *key;
+		double ns; /* 0: it is not known */
+	} cases[] = {
+		{ "", "W/threads:4", ", \"threads\": 4", "W/google-benchmark/-/t=4", 10000 },
+		{ "\"library_version\": \"v1.8.4\"", "W/threads:4", ", \"threads\": 4", "W/google-benchmark/-/t=4",
+		  10000 },
+		{ "\"library_version\": \"v1.8.4-12-gabcdef0\"", "W/threads:4", ", \"threads\": 4",
+		  "W/google-benchmark/-/t=4", 10000 },
+		{ "\"library_version\": \"v1.9.0\"", "W/threads:4", ", \"threads\": 4", "W/google-benchmark/-/t=4",
+		  2500 },
+		{ "\"library_version\": \"1.9.4\"", "W/threads:4", ", \"threads\": 4", "W/google-benchmark/-/t=4",
+		  2500 },
+		{ "\"library_version\": \"v2.0.0\"", "W/threads:4", ", \"threads\": 4", "W/google-benchmark/-/t=4",
+		  2500 },
+		{ "\"library_version\": \"v1.8.5-3-gabcdef0\"", "W/threads:4", ", \"threads\": 4",
+		  "W/google-benchmark/-/t=4", 0 },
+		{ "\"library_version\": \"v0.0.0\"", "W/threads:4", ", \"threads\": 4", "W/google-benchmark/-/t=4", 0 },
+		{ "\"library_version\": \"\"", "W/threads:4", ", \"threads\": 4", "W/google-benchmark/-/t=4", 0 },
+		{ "\"library_version\": \"v0.0.0\"", "W", ", \"threads\": 1", "W/google-benchmark/-/t=1", 2500 },
+		/* a name that looks like it is none, where the row says otherwise */
+		{ "", "W/threads:4", ", \"threads\": 1", "W/google-benchmark/threads=4/t=1", 2500 },
+		/* before 1.5 nothing but the name says it */
+		{ "", "W/threads:4", "", "W/google-benchmark/-/t=4", 10000 },
+	};
+	struct fixture *f = *state;
+	char text[640];
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_run run;
+		const struct assay_result *r;
+
+		snprintf(text, sizeof(text),
+			 "{\"context\": {%s}, \"benchmarks\": [{\"name\": \"%s\", \"iterations\": 100, \"real_time\": "
+			 "2500, "
+			 "\"time_unit\": \"ns\"%s}]}",
+			 cases[i].context, cases[i].name, cases[i].row);
+		run = import_text(f, text);
+		r = result(&run, cases[i].key);
+		if (cases[i].ns > 0) {
+			has_samples(r, 1, 100, cases[i].ns);
+		} else {
+			assert_int_equal(r->status, ASSAY_STATUS_SKIPPED);
+			assert_non_null(strstr(r->reason, "divided by 4 threads"));
+		}
+		assay_run_release(&run);
+	}
+}
+
+/* Names that are equal for a kilobyte are two benchmarks, not two repetitions of one. */
+STORE_TEST(long_names_are_not_cut)
+{
+	struct fixture *f = *state;
+	struct assay_text text = { 0 };
+	struct assay_run run;
+	char name[1100];
+
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	assay_text_addf(&text, "{\"benchmarks\": [");
+	for (int i = 0; i < 2; i++)
+		assay_text_addf(&text, "%s{\"name\": \"%s%d\", \"iterations\": 1, \"real_time\": 5}", i ? "," : "",
+				name, i);
+	assay_text_add(&text, "]}");
+	run = import_text(f, text.s);
+	assert_int_equal(run.n_results, 2);
+	assert_string_not_equal(run.results[0].c.key, run.results[1].c.key);
+	assay_run_release(&run);
+	assay_text_release(&text);
 }
 
 TEST(names_fit_into_keys)
