@@ -83,7 +83,7 @@ static void add_missing(const struct view *v, struct assay_text *out)
 
 	if (!v->missing)
 		return;
-	assay_text_addf(&line, "%zu cases of the manifest are missing in the run: ", v->missing);
+	assay_text_addf(&line, "%zu cases are missing in the run: ", v->missing);
 	for (size_t i = 0; i < v->r->n_cases && named < MISSING_SHOWN; i++)
 		if (v->r->cases[i].missing)
 			assay_text_addf(&line, "%s%s", named++ ? ", " : "", v->r->cases[i].key);

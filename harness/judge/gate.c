@@ -79,23 +79,42 @@ static const char *file_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static int add_missing(struct judging *j, const struct assay_manifest_entry *e)
+/* What to do about cases that are missing, for the first of them. */
+static void hint_at_missing(struct judging *j)
 {
-	struct assay_gate_case *c = assay_row_add(&j->report, status_of(e->key), j->err);
+	const struct assay_run *run = j->in->run;
+	char *hint = j->report.missing_hint;
+	const size_t size = sizeof(j->report.missing_hint);
+
+	if (!run->ended_ns)
+		return;
+	if (assay_run_is_imported(run))
+		snprintf(hint, size,
+			 "if that is meant, 'assay baseline save NAME --run %" PRId64
+			 "' makes this run what later ones are held against",
+			 run->id);
+	else
+		snprintf(hint, size,
+			 "if that is meant, 'assay list --manifest --suite %s > FILE' writes what the suite has, and "
+			 "--manifest FILE judges by it",
+			 run->suite);
+}
+
+/* @key is in @where but not in the run. */
+static int add_missing(struct judging *j, const char *key, const char *where)
+{
+	struct assay_gate_case *c = assay_row_add(&j->report, status_of(key), j->err);
 	const bool first = !j->report.missing_hint[0];
 
 	if (!c)
 		return ASSAY_ENOMEM;
 	c->verdict = ASSAY_NOT_MEASURED;
 	c->missing = true;
-	if (j->in->run->ended_ns)
-		snprintf(j->report.missing_hint, sizeof(j->report.missing_hint),
-			 "if that is meant, 'assay list --manifest --suite %s > FILE' writes what the suite has, and "
-			 "--manifest FILE judges by it",
-			 j->in->run->suite);
-	snprintf(c->reason, sizeof(c->reason), "in the manifest (%.100s:%u) but not in the run%s%s%s",
-		 file_name(j->in->manifest->path), e->line, j->in->run->ended_ns ? "" : ", which did not finish",
-		 first && j->report.missing_hint[0] ? "; " : "", first ? j->report.missing_hint : "");
+	if (first)
+		hint_at_missing(j);
+	snprintf(c->reason, sizeof(c->reason), "in %.140s but not in the run%s%s%s", where,
+		 j->in->run->ended_ns ? "" : ", which did not finish", first && j->report.missing_hint[0] ? "; " : "",
+		 first ? j->report.missing_hint : "");
 	return 0;
 }
 
@@ -127,6 +146,7 @@ static int judge_missing(struct judging *j)
 {
 	const struct assay_manifest *m = j->in->manifest;
 	const struct assay_run *run = j->in->run;
+	char where[160];
 	int rc = 0;
 
 	for (size_t i = 0; i < m->n_entries && !rc; i++) {
@@ -134,10 +154,60 @@ static int judge_missing(struct judging *j)
 
 		if (j->named[i])
 			continue;
+		snprintf(where, sizeof(where), "the manifest (%.100s:%u)", file_name(m->path), e->line);
 		rc = e->demand == ASSAY_MANIFEST_OPTIONAL && !variant_took_part(run, e) ? pass_absent(j, e)
-											: add_missing(j, e);
+											: add_missing(j, e->key, where);
 	}
 	return rc;
+}
+
+/* Runs of other tools need no manifest: where there is none, what the baseline measured must be measured again. */
+static bool baseline_demands(const struct judging *j)
+{
+	return !j->in->manifest->n_entries && assay_run_is_imported(j->in->run);
+}
+
+static int judge_gone(struct judging *j)
+{
+	struct assay_name_index seen = { 0 };
+	const struct assay_run *run = j->in->run;
+	char where[160];
+	bool there;
+	size_t at;
+	int rc = 0;
+
+	if (!baseline_demands(j))
+		return 0;
+	for (size_t i = 0; i < run->n_results && !rc; i++)
+		rc = assay_name_index_put(&seen, run->results[i].c.key, 0, &at, NULL, j->err);
+	for (size_t k = 0; k < j->in->n_base; k++) {
+		const struct assay_run *base = j->in->base[k];
+
+		snprintf(where, sizeof(where), "run %" PRId64 " of the baseline", base->id);
+		for (size_t i = 0; i < base->n_results && !rc; i++) {
+			const struct assay_result *r = &base->results[i];
+
+			if (!assay_run_result_counts(base, r))
+				continue;
+			rc = assay_name_index_put(&seen, r->c.key, 0, &at, &there, j->err);
+			if (!rc && !there)
+				rc = add_missing(j, r->c.key, where);
+		}
+	}
+	assay_name_index_release(&seen);
+	return rc;
+}
+
+/* The run of the baseline that measured what the run skipped, if that counts. */
+static const struct assay_run *measured_before(const struct judging *j, const char *key)
+{
+	for (size_t k = 0; baseline_demands(j) && k < j->in->n_base; k++) {
+		const struct assay_result *r = assay_run_result(j->in->base[k], key);
+
+		if (r && assay_run_result_counts(j->in->base[k], r))
+			return j->in->base[k];
+	}
+	return NULL;
 }
 
 /* What a run judges when it ends, such as the outputs of variants against each other, nobody judged in this one. */
@@ -159,6 +229,7 @@ static int judge_unfinished(struct judging *j)
 static int judge_failed(struct judging *j, const struct assay_result *r, const struct assay_manifest_entry *e)
 {
 	const struct assay_row_name name = status_of(r->c.key);
+	const struct assay_run *before;
 	int rc;
 
 	if (r->status == ASSAY_STATUS_WRONG || (r->status == ASSAY_STATUS_OK && r->checked))
@@ -176,6 +247,11 @@ static int judge_failed(struct judging *j, const struct assay_result *r, const s
 	if (!e && assay_limits_require(j->in->policy, &r->c, false))
 		return assay_row_say(&j->report, name, ASSAY_NOT_MEASURED, j->err,
 				     "skipped, but the policy demands something of it: %s", r->reason);
+	before = measured_before(j, r->c.key);
+	if (before)
+		return assay_row_say(&j->report, name, ASSAY_NOT_MEASURED, j->err,
+				     "skipped, but run %" PRId64 " of the baseline measured it: %s", before->id,
+				     r->reason);
 	rc = assay_row_say(&j->report, name, ASSAY_PASS, j->err, "skipped: %s", r->reason);
 	if (!rc)
 		note_skipped(j, &r->c);
@@ -283,6 +359,8 @@ static int judge_all(struct judging *j)
 		rc = judge_result(j, &j->in->run->results[i]);
 	if (!rc)
 		rc = judge_missing(j);
+	if (!rc)
+		rc = judge_gone(j);
 	return rc ? rc : judge_unfinished(j);
 }
 

@@ -35,24 +35,31 @@ const char *assay_manifest_demand_name(enum assay_manifest_demand d)
 	return demands[d];
 }
 
-/* op/variant/axes/t=N/warm|cold */
+/* Of @n bytes: "all" or a number of threads behind "t=". */
+static bool looks_like_threads(const char *s, size_t n)
+{
+	if (n < 3 || strncmp(s, "t=", 2))
+		return false;
+	return (n == 5 && !strncmp(s + 2, "all", 3)) || strspn(s + 2, "0123456789") == n - 2;
+}
+
+/* op/variant/axes, then /t=N and /warm or /cold as far as they are known: of imported cases they may not be. */
 static bool looks_like_key(const char *s)
 {
-	const char *part = s;
 	int n = 0;
 
 	if (strchr(s, '}'))
 		return false;
-	for (const char *slash; (slash = strchr(part, '/')); part = slash + 1, n++) {
-		if (slash == part || (n == 3 && strncmp(part, "t=", 2)))
+	for (const char *part = s;; part++, n++) {
+		const size_t len = strcspn(part, "/");
+
+		if (!len || n > 4 || (n == 3 && !looks_like_threads(part, len)) ||
+		    (n == 4 && strcmp(part, "warm") != 0 && strcmp(part, "cold") != 0))
 			return false;
-		if (n == 3 && strncmp(part, "t=all/", 6) &&
-		    strspn(part + 2, "0123456789") != (size_t)(slash - part - 2))
-			return false;
-		if (n == 3 && slash == part + 2)
-			return false;
+		part += len;
+		if (!*part)
+			return n >= 2;
 	}
-	return n == 4 && (!strcmp(part, "warm") || !strcmp(part, "cold"));
 }
 
 /* Cut the next word off *@line; NULL when there is none. */

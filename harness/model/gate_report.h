@@ -66,7 +66,7 @@ struct assay_gate_case {
 	double smallest_detectable_frac;
 	uint64_t deciding_ns; /* of pairs: the budget that would decide it, as the reason says; 0: none is known */
 	double value, limit;  /* floors and ceilings */
-	bool missing;         /* of the manifest, but not in the run */
+	bool missing;         /* of the manifest or the baseline, but not in the run */
 	bool skipped;         /* it passes without a number: it was skipped, or is absent, as it may be */
 	char base_variant[ASSAY_NAME_MAX]; /* that the head's is compared with; "": the same of another build */
 	bool is_new;                       /* only the head of a comparison has the case */

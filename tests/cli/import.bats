@@ -66,7 +66,7 @@ FIXTURES=$ASSAY_SOURCE/tests/fixtures/import
 }
 
 @test "a gate holds imported runs against those of the same machine, and says what it cannot check" {
-	jq '.results |= .[:2]' "$FIXTURES/hyperfine.json" >base.json
+	jq '.results |= .[:1]' "$FIXTURES/hyperfine.json" >base.json
 	jq '.results |= .[:1]' "$FIXTURES/hyperfine_slower.json" >head.json
 	"$ASSAY" import hyperfine base.json --machine ci >/dev/null
 	run --separate-stderr "$ASSAY" gate --suite hyperfine
@@ -89,6 +89,33 @@ FIXTURES=$ASSAY_SOURCE/tests/fixtures/import
 	run --separate-stderr "$ASSAY" gate --suite hyperfine --json
 	[ "$status" = 5 ] && jq -e '.cases[0] | .verdict == "INCOMPARABLE" and (.reason | startswith("nobody said on which machine"))' \
 		<<<"$output"
+}
+
+@test "a gate of an imported suite fails when a benchmark is gone" {
+	local i
+	echo '{"results":[{"command":"A","times":[1,1.001,1.002,1.003,1.004,1.005,1.006]},{"command":"B","times":[2,2.1,2.2]}]}' >1.json
+	echo '{"results":[{"command":"A","times":[1,1.001,1.002,1.003,1.004,1.005,1.007]}]}' >2.json
+	for i in 1 2; do
+		"$ASSAY" import hyperfine $i.json --machine m --started 2026-01-0$i --db gone.db >/dev/null
+	done
+	run --separate-stderr "$ASSAY" gate --suite hyperfine --db gone.db --json
+	[ "$status" = 4 ]
+	jq -e '.verdict == "NOT_MEASURED" and any(.cases[]; .key == "B/hyperfine/-" and .verdict == "NOT_MEASURED"
+		and (.reason | startswith("in run 1 of the baseline but not in the run")))' <<<"$output"
+	# against a named baseline
+	"$ASSAY" baseline save b --run 1 --db gone.db >/dev/null
+	run --separate-stderr "$ASSAY" gate --suite hyperfine --baseline b --db gone.db
+	[ "$status" = 4 ] && [[ $output == *B/hyperfine/-* ]]
+	# by a manifest, which takes the keys of imported cases
+	printf 'required A/hyperfine/-\nrequired B/hyperfine/-\n' >both.manifest
+	run --separate-stderr "$ASSAY" gate --suite hyperfine --manifest both.manifest --db gone.db
+	[ "$status" = 4 ] && [[ $output == *"in the manifest (both.manifest:2) but not in the run"* ]]
+	# and it can be meant
+	"$ASSAY" baseline drop b --db gone.db >/dev/null
+	"$ASSAY" baseline save c --run 2 --db gone.db >/dev/null
+	sed s/1.007/1.008/ 2.json | "$ASSAY" import hyperfine - --machine m --started 2026-01-03 --db gone.db >/dev/null
+	run --separate-stderr "$ASSAY" gate --suite hyperfine --db gone.db
+	[ "$status" = 0 ]
 }
 
 @test "runs of other tools can be compared" {

@@ -381,7 +381,7 @@ TEST(test_gate_missing)
 
 	r.n_cases = 5;
 	out = emit_gate(&r, "text", &style);
-	assert_true(has_line(out, "5 cases of the manifest are missing in the run: op/v0/", "op/v2/-/t=1/warm, ..."));
+	assert_true(has_line(out, "5 cases are missing in the run: op/v0/", "op/v2/-/t=1/warm, ..."));
 	assert_null(strstr(out, "op/v3/"));
 	assert_null(strstr(out, "not in the run"));
 	assert_true(has_line(out, "5 cases: 5 NOT_MEASURED", ""));

@@ -315,6 +315,70 @@ TEST(test_report)
 	assay_gate_report_release(&r);
 }
 
+static void imported(struct world *w)
+{
+	w->manifest.n_entries = 0;
+	snprintf(w->run.imported.format, sizeof(w->run.imported.format), "hyperfine");
+	snprintf(w->base.imported.format, sizeof(w->base.imported.format), "hyperfine");
+}
+
+/* An imported run needs no manifest: what the baseline measured must be measured again. */
+TEST(test_gone_from_an_imported_run)
+{
+	static const struct {
+		const char *what;
+		size_t n_head, n_base;
+		bool skip_head, skip_base;
+		int exit;
+		const char *reason; /* of case B, whose row is "status"; NULL: it has none */
+	} rows[] = {
+		{ "the same cases", 3, 3, false, false, 0, NULL },
+		{ "gone", 2, 3, false, false, 4,
+		  "in run 11 of the baseline but not in the run; if that is meant, 'assay baseline save NAME --run 12' "
+		  "makes this run what later ones are held against" },
+		{ "the baseline had no time of it either", 2, 3, false, true, 0, NULL },
+		{ "it has no time any more", 3, 3, true, false, 4,
+		  "skipped, but run 11 of the baseline measured it: only means" },
+		{ "it never had a time", 3, 3, true, true, 0, "skipped: only means" },
+		{ "added", 3, 2, false, false, 0, "measured, not in the baseline" },
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_gate_report r = { 0 };
+		const struct assay_gate_case *row;
+		struct world w;
+
+		world_make(&w);
+		imported(&w);
+		for (size_t k = 0; k < 3; k++)
+			w.head_results[k].checked = w.base_results[k].checked = false;
+		w.run.n_results = rows[i].n_head;
+		w.base.n_results = rows[i].n_base;
+		if (rows[i].skip_head)
+			fail_as(&w, 2, ASSAY_STATUS_SKIPPED, "only means");
+		if (rows[i].skip_base)
+			w.base_results[2].status = ASSAY_STATUS_SKIPPED;
+		assert_int_equal(assay_gate_judge(&w.in, &r, NULL), 0);
+		if ((int)r.exit != rows[i].exit)
+			print_error("%s\n", rows[i].what);
+		assert_int_equal(r.exit, rows[i].exit);
+		row = find_row(&r, CASE_B, "status");
+		if (rows[i].reason) {
+			assert_non_null(row);
+			assert_string_equal(row->reason, rows[i].reason);
+		} else {
+			assert_null(row);
+		}
+		/* a manifest says itself what must be there */
+		assay_gate_report_release(&r);
+		add_entry(&w, CASE_A, ASSAY_MANIFEST_REQUIRED);
+		assert_int_equal(assay_gate_judge(&w.in, &r, NULL), 0);
+		assert_int_equal(r.exit, 0);
+		assay_gate_report_release(&r);
+		metrics_release(&w);
+	}
+}
+
 /* One core: the manifest's t=all is met by t=1, but only there. */
 TEST(test_one_core)
 {

@@ -77,6 +77,30 @@ TEST(test_lists)
 	assay_manifest_release(&m);
 }
 
+/* Of imported cases neither threads nor caches may be known. */
+TEST(test_every_key_can_be_named)
+{
+	static const char *const keys[] = { "A/hyperfine/-", "BM_Copy/google-benchmark/arg1=64,n=8/t=2",
+					    "BM_x/google-benchmark/t=4", "a_b%2Fc/hyperfine/jobs=4",
+					    "m/ref/-/t=1/warm" };
+
+	for (size_t i = 0; i < N_OF(keys); i++) {
+		struct assay_manifest m;
+		struct assay_err err = { 0 };
+		struct text_file t;
+		char text[128];
+
+		snprintf(text, sizeof(text), "required %s\n", keys[i]);
+		text_file_write(&t, text);
+		if (assay_manifest_load(&m, t.path, &err))
+			fail_msg("%s", err.text);
+		unlink(t.path);
+		assert_int_equal(m.n_entries, 1);
+		assert_string_equal(m.entries[0].key, keys[i]);
+		assay_manifest_release(&m);
+	}
+}
+
 #define TEN     "{0,1,2,3,4,5,6,7,8,9}"
 #define LETTERS "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggggggggghhhhhhhhhh"
 
