@@ -67,15 +67,19 @@ load profile_helpers
 	within "$own" || { echo "$own"; false; }
 	is '.profile.samples > 2000'
 	command -v perf >/dev/null && perf record -e cpu-clock:u -o probe.data true 2>/dev/null >&2 || skip "no perf"
-	run --separate-stderr "$ASSAY" profile cpu --rate 4999 --json -- perf record -q -e cpu-clock:u -F 4999 -o perf.data ./leaves
-	[ "$status" = 0 ] || { echo "$stderr"; false; }
-	own=$(jq '[.functions[] | select(.object == "leaves")] | (map({ (.name): .self }) | add) + { n: map(.self) | add }' <<<"$output")
-	theirs=$(perf script -i perf.data --comm leaves -F ip,sym,dso 2>/dev/null | awk '/leaves/ { n[$2]++; all++ }
-		END { printf "{\"n\":%d,\"seventy\":%d,\"twenty\":%d,\"ten\":%d}", all, n["seventy"], n["twenty"], n["ten"] }')
-	# the band of 99 % of the difference of two shares, over three of them
-	jq -n -e --argjson a "$own" --argjson b "$theirs" '$b.n > 1000 and $a.n > 1000 and (["seventy", "twenty", "ten"] | all(. as $f |
-		($a[$f] / $a.n) as $p | ($p - $b[$f] / $b.n | fabs) < 2.94 * ($p * (1 - $p) * (1 / $a.n + 1 / $b.n) | sqrt) + 0.002))' >/dev/null ||
-		{ echo "$own $theirs"; false; }
+	# as above, one in a hundred lies outside by chance
+	for _ in 1 2; do
+		run --separate-stderr "$ASSAY" profile cpu --rate 4999 --json -- perf record -q -e cpu-clock:u -F 4999 -o perf.data ./leaves
+		[ "$status" = 0 ] || { echo "$stderr"; false; }
+		own=$(jq '[.functions[] | select(.object == "leaves")] | (map({ (.name): .self }) | add) + { n: map(.self) | add }' <<<"$output")
+		theirs=$(perf script -i perf.data --comm leaves -F ip,sym,dso 2>/dev/null | awk '/leaves/ { n[$2]++; all++ }
+			END { printf "{\"n\":%d,\"seventy\":%d,\"twenty\":%d,\"ten\":%d}", all, n["seventy"], n["twenty"], n["ten"] }')
+		# the band of 99 % of the difference of two shares, over three of them
+		jq -n -e --argjson a "$own" --argjson b "$theirs" '$b.n > 1000 and $a.n > 1000 and (["seventy", "twenty", "ten"] | all(. as $f |
+			($a[$f] / $a.n) as $p | ($p - $b[$f] / $b.n | fabs) < 2.94 * ($p * (1 - $p) * (1 / $a.n + 1 / $b.n) | sqrt) + 0.002))' >/dev/null && return
+	done
+	echo "$own $theirs"
+	false
 }
 
 @test "deep stacks are copied deeper, and those that end early are counted" {
@@ -113,8 +117,8 @@ load profile_helpers
 	done
 	is '.profile | .truncated > 0.9 * .samples'
 	# of a short run many are taken before copies are deep, which is no fault of the program
-	run --separate-stderr "$ASSAY" profile cpu --rate 997 --json -- ./deep mid 40
-	is '.profile | .truncated > 0.1 * .samples'
+	run --separate-stderr "$ASSAY" profile cpu --rate 997 --json -- ./deep mid 8
+	is '.profile.truncated > 0'
 	[[ $stderr != *"end early"* ]]
 	run --separate-stderr "$ASSAY" profile cpu --rate 997 -- ./deep far
 	[[ $stderr == *"% of the stacks end early: they are deeper than 63 KiB, or their code has no unwind tables (.eh_frame)"* ]]
