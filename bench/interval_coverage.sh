@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Does the 95 % interval of a run hold what other runs find? Measures kernels of 0.1 µs to some ms in L1, L3 and memory in
 # RUNS fresh runs, and counts the runs whose interval covers the median of all. Exits with 1 where fewer than 90 % do.
-# usage: bench/interval_coverage.sh [RUNS] — 100 runs take 12 minutes. OPTIONS go to `assay run`, such as OPTIONS="--rounds 5".
+# usage: bench/interval_coverage.sh [RUNS], 100 by default. OPTIONS go to `assay run`, such as OPTIONS="--rounds 5".
 set -eu
 
 runs=${1:-100}

@@ -11,9 +11,10 @@
 #include "model/result.h"
 
 /*
- * What this program was built from, with the build-ids of the plugins of @s, and the revision of those that are not the
- * program's: named by @q, else of the repository at hand, else built. It is what @q states, which that repository must
- * have, else as the repository is in which the first of them lies. 0, ASSAY_EUSAGE or ASSAY_EINTERRUPTED.
+ * Fill @out with the build of this program, the build-ids of the plugins of @s, and the revision of the plugins that are
+ * not the program's own: those that @q names, else those of the current repository, else those that were built. The
+ * revision is the one that @q states, which must exist in that repository, or else the state of the repository that holds
+ * the first of them. 0, ASSAY_EUSAGE or ASSAY_EINTERRUPTED.
  */
 int assay_build_identity(const struct assay_session *s, const struct assay_request *q, const struct assay_watch *w,
 			 struct assay_build *out, struct assay_err *err);

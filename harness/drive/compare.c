@@ -66,7 +66,7 @@ static int tell_duration(const struct comparing *k, struct assay_err *err)
 	return 0;
 }
 
-/* What repeats the comparison, for its page */
+/* Keep the options that repeat the comparison, which its page shows. */
 static void keep_options(const struct assay_compare_request *q, char options[ASSAY_PLACES_MAX])
 {
 	struct assay_text own = { 0 };

@@ -239,23 +239,12 @@ static void read_counter(struct reading *rd, struct row *row)
 		add_counter(rd, row, name, "1", 0);
 }
 
-static bool read_number(struct assay_json *j, const char *name, double *to)
+static bool read_number(struct assay_json *j, const char *name, double (*take)(struct assay_json *), double *to)
 {
 	if (!assay_json_is(j, name))
 		return false;
 	if (assay_json_peek(j) == ASSAY_JSON_NUMBER)
-		*to = assay_json_take_number(j);
-	else
-		assay_json_skip(j);
-	return true;
-}
-
-static bool read_count(struct assay_json *j, const char *name, double *to)
-{
-	if (!assay_json_is(j, name))
-		return false;
-	if (assay_json_peek(j) == ASSAY_JSON_NUMBER)
-		*to = assay_json_take_count(j);
+		*to = take(j);
 	else
 		assay_json_skip(j);
 	return true;
@@ -267,9 +256,11 @@ static void read_member(struct reading *rd, struct row *row)
 	char type[16] = "";
 
 	row->timed |= assay_json_is(j, "real_time");
-	if (read_count(j, "iterations", &row->iterations) || read_number(j, "real_time", &row->real_time) ||
-	    read_number(j, "cpu_time", &row->cpu_time) || read_count(j, "repetitions", &row->repetitions) ||
-	    read_count(j, "threads", &row->threads))
+	if (read_number(j, "iterations", assay_json_take_count, &row->iterations) ||
+	    read_number(j, "real_time", assay_json_take_number, &row->real_time) ||
+	    read_number(j, "cpu_time", assay_json_take_number, &row->cpu_time) ||
+	    read_number(j, "repetitions", assay_json_take_count, &row->repetitions) ||
+	    read_number(j, "threads", assay_json_take_count, &row->threads))
 		return;
 	if (assay_json_is(j, "name")) {
 		read_name(j, &row->name);

@@ -20,7 +20,7 @@ int assay_new_repository_commands(const struct assay_new_request *q, struct assa
  */
 int assay_new_repository_add(const struct assay_new_request *q, struct assay_new_files *files,
 			     const struct assay_catalog *with, struct assay_new_result *r, struct assay_err *err);
-/* What the paths of @q's files begin with: "", or "assay/" where the project has its own. */
+/* The folder of @q's files, as a prefix of their paths: "", or "assay/" where the project has files of its own. */
 const char *assay_new_repository_dir(const struct assay_new_request *q);
 
 #endif

@@ -96,7 +96,7 @@ static void add_steps(const struct assay_case_evidence *e, struct assay_advice *
 
 /* ---- rules: true where the condition holds, and then evidence and gain are filled ---- */
 
-/* What the rules that follow from the limit of the machine may say of a case depends on the bound that was found. */
+/* A rule that follows from a limit of the machine speaks only of cases with one of its bounds. */
 #define ON(b)      (1u << ASSAY_BOUND_BY_##b)
 #define ANY_BOUND  (~0u)
 #define BY_WORK    (ON(UNKNOWN) | ON(MEMORY) | ON(COMPUTE) | ON(LATENCY))

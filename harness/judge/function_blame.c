@@ -333,7 +333,7 @@ static void explain(const struct blaming *k)
 		say_what_would_do(k);
 }
 
-/* What an iteration of the base takes: the median over the pairs that were compared. NaN: not known. */
+/* Time of an iteration of the base, in ns: the median over the pairs that were compared. NaN: not known. */
 static double base_ns_of(const struct assay_comparison_case *c)
 {
 	double *of_pair = calloc(c->n_pairs + 1, sizeof(*of_pair)), *ns, result = NAN;

@@ -4,7 +4,7 @@
  *
  * The time of an iteration is what the comparison measured; samples say how it divides. A function's part of the change
  * is its share of the head's time less its share of the base's, so that the parts of all functions sum to the change.
- * What the named functions leave of it goes to them by their variances (least squares) where that is chance.
+ * If the named functions leave a part that chance explains, they share it by their variances (least squares).
  *
  * That there is a change is known, so the question is which function it lies in. It is answered by Bayes' rule. The
  * hypotheses are that one function takes all of it, and no other takes any. What the samples say of each is its

@@ -32,9 +32,9 @@ static void add_tensor(struct assay_exact_data *d, const struct assay_tensor *t)
 }
 
 /* Inputs that nothing was prepared from and that are small enough can change from call to call. */
-static bool can_change_inputs(struct assay_case_job *j)
+static bool can_change_inputs(const struct assay_case_job *j)
 {
-	const uint64_t bytes = (assay_audit_choose_inputs(j), assay_audit_changed_bytes(j));
+	const uint64_t bytes = assay_audit_changed_bytes(j);
 	const bool kept = j->audit.change == ASSAY_AUDIT_REFILL && (j->variant->prepare || j->op_state);
 
 	return bytes && bytes <= ASSAY_AUDIT_MOST_BYTES && !kept;
@@ -62,6 +62,7 @@ struct assay_outcome assay_exact_data_keep(struct assay_case_job *j, struct assa
 
 	*d = (struct assay_exact_data){ .fd = memfd_create("assay-counted", MFD_CLOEXEC) };
 	j->audit = (struct assay_case_audit){ .seed = j->spec->seed };
+	assay_audit_choose_inputs(j);
 	change = can_change_inputs(j);
 	for (uint32_t t = 0; change && t < j->problem.n_tensors; t++)
 		if (assay_audit_changes(j, t))
