@@ -528,8 +528,8 @@ test-gpu: all ## test the kernels for GPUs on a GPU (GPU=1: fail without one)
 	@GPU='$(GPU)' ci/test_gpu.sh $(BUILD)
 
 # A sanitized build, three times as slow, would show the same of these, and what they call has tests of its own there: simulations
-# with fixed seeds, of which every count is exact, kernels for GPUs on the emulated grid, which are not sanitized, inputs of the
-# largest size, and command line tests with the tag "plain".
+# with fixed seeds, of which every count is exact, kernels for GPUs on the emulated grid, which are not sanitized, and inputs of the
+# largest size.
 PLAIN_TESTS := $(if $(SANITIZE),$(addprefix $(BUILD)/tests/test_,paired_simulation cuda_generate large_inputs))
 test: all unit-tests cross-tests ## build and run all tests
 	@ci/run_tests.sh $(BUILD) $(filter-out $(PLAIN_TESTS),$(UNIT_BINS))

@@ -6,7 +6,7 @@
 # ASSAY_ROOTS (~/.cache/assay/roots), one for each SUITE and list of packages: where ci/deps.sh changes, a new one is made, so that
 # no package of an older list hides one that is missing. The command runs in namespaces of its own, where nothing of this machine is
 # mounted but /sys, and that only to be read. Exit status: the command's, or 75 where no such root can be had; one line on standard
-# error then says why.
+# error then says why. What the command appends to the file that FAILURES names arrives in the caller's.
 set -u
 cd "$(dirname "$0")/.." || exit 70
 
@@ -44,7 +44,7 @@ if [ ! -d "$root" ]; then
 fi
 
 # What is not committed comes along, except for files that git does not know.
-rm -rf --one-file-system "$root/assay"
+rm -rf --one-file-system "$root/assay" "$root/failures"
 git clone -q --no-hardlinks . "$root/assay" || exit 70
 git diff --binary HEAD | git -C "$root/assay" apply --allow-empty || exit 70
 cp -L /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null
@@ -77,8 +77,9 @@ unshare --mount --pid --ipc --fork --kill-child --propagation private -- bash -e
 		exit 75
 	fi
 	cd /assay
-	exec env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin ${CI:+"CI=$CI"} bash -c "$2"
+	exec env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin FAILURES=/failures ${CI:+"CI=$CI"} bash -c "$2"
 ' bash "$root" "$command" </dev/null 9>&-
 status=$?
 [ "$status" != 0 ] || touch "$root/filled"
+[ -z "${FAILURES-}" ] || [ ! -e "$root/failures" ] || cat "$root/failures" >>"$FAILURES"
 exit "$status"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Finds and installs the packages that a set of purposes needs: deps.sh [--check] PURPOSE..., of build run test install lint ci
-# pmu.
+# root pmu.
 # `deps.sh --has PROBE` only says by its exit status whether one of the probes below finds what it looks for.
 # With --check, or where ASSAY_NO_INSTALL is 1, it installs nothing. When it fails, one line on standard output says why: exit
 # status 1 for a required package that is missing in the end, 2 for another value of ASSAY_NO_INSTALL. ASSAY_DEPS_STATE names a
@@ -46,7 +46,7 @@ ci         optional  fuzzer:clang      libclang-rt-dev   compiler-rt      compil
 ci         optional  tool:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc compiling kernels for Arm
 ci         optional  file:/usr/aarch64-linux-gnu/lib/libc.so.6 libc6-dev-arm64-cross - aarch64-linux-gnu-glibc and linking them
 ci         optional  tool:qemu-aarch64 qemu-user         qemu-user        qemu-user   testing them
-ci         optional  tool:mmdebstrap    mmdebstrap        mmdebstrap       mmdebstrap  bare systems to build and measure in
+root       optional  tool:mmdebstrap    mmdebstrap        mmdebstrap       mmdebstrap  bare systems to build and test in
 pmu        optional  tool:qemu-system-aarch64 qemu-system-arm qemu-system-aarch64 qemu-system-aarch64 emulating a machine with a PMU
 pmu        optional  tool:mmdebstrap    mmdebstrap        mmdebstrap       mmdebstrap  its kernel and libraries
 pmu        optional  tool:cpio          cpio              cpio             cpio        what it starts from

@@ -9,9 +9,10 @@ set -u
 build=$1
 shift
 second_tries=4
-# A sanitized build leaves out what a plain one tests as well: tests/README.md.
-tags=()
-! grep -q sanitizers "$build/features" 2>/dev/null || tags=(--filter-tags '!plain')
+# Of a sanitized build, the command line tests are those that attack the program: tests/README.md.
+scripts=(tests/cli/*.bats)
+! grep -q sanitizers "$build/features" 2>/dev/null ||
+	scripts=(tests/cli/{bad_input,cheats,fuzz,hostile,hostile_worker,import,interrupt}.bats)
 
 # Run the unit test or script $1.
 tests_of() {
@@ -19,7 +20,7 @@ tests_of() {
 	*.bats)
 		# what the caller measures with must not leak into tests
 		env -u ASSAY_SEED -u ASSAY_DETERMINISTIC -u ASSAY_THREADS -u ASSAY_BATCH_SIZE -u ASSAY_MEMORY_LIMIT -u ASSAY_DB -u ASSAY_PAPI \
-			-u NO_COLOR LC_ALL=C.UTF-8 timeout 900 bats --tap "${tags[@]}" "$1"
+			-u NO_COLOR LC_ALL=C.UTF-8 timeout 900 bats --tap "$1"
 		;;
 	*) env CMOCKA_MESSAGE_OUTPUT=TAP timeout 300 "$1" ;;
 	esac
@@ -86,8 +87,7 @@ unit_tests() {
 command_line_tests() {
 	local script
 
-	for script in tests/cli/*.bats; do
-		[ -e "$script" ] || continue
+	for script in "${scripts[@]}"; do
 		mkdir "$work/${script##*/}" 2>/dev/null || continue
 		count cli "$script"
 	done

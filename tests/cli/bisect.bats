@@ -30,7 +30,6 @@ nothing_is_left() {
 	[ "$(git symbolic-ref --short HEAD)" = main ]
 }
 
-# bats test_tags=plain
 @test "where what does not build hides the commit, the range is named" {
 	repository base base broken double double
 	bisect --good HEAD~4
@@ -40,7 +39,6 @@ nothing_is_left() {
 	nothing_is_left
 }
 
-# bats test_tags=plain
 @test "a commit between two that build is found" {
 	repository base broken base double double
 	bisect --good HEAD~4 --json
@@ -52,7 +50,6 @@ nothing_is_left() {
 	nothing_is_left
 }
 
-# bats test_tags=plain
 @test "git bisect run takes --step" {
 	repository base base double
 	# shellcheck disable=SC2086

@@ -59,7 +59,6 @@ a_case() {
 	[ "$status" = 0 ]
 }
 
-# bats test_tags=plain
 @test "no /proc" {
 	need_own_mounts
 	export ASSAY BENCH

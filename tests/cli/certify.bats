@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# bats file_tags=plain
 # certify: how often the judge is wrong, counted; plan: what can be promised.
 load compare_helpers
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# bats file_tags=plain
 # compare: verdicts and exit codes of builds of which the outcome is known.
 load compare_helpers
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# bats file_tags=plain
 # What a comparison of revisions must have: cases that a manifest names, and those of which the policy demands something.
 load compare_helpers
 

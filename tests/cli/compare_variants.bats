@@ -9,7 +9,6 @@ variants() {
 		--variants "$@"
 }
 
-# bats test_tags=plain
 @test "two variants of different plugins are paired, and told apart by a speed-up with its interval" {
 	variants lenient.triple/twice lenient.triple/work --json
 	[ "$status" = 0 ]
@@ -29,7 +28,6 @@ variants() {
 	is '.cases[0].base_variant == "twice"'
 }
 
-# bats test_tags=plain
 @test "a variant that no bench names takes the cases of the other, and the slower one is REGRESSED" {
 	mkdir -p bench/suites
 	printf 'bench "triple" {\n\top = "lenient.triple"\n\tvariants = {"work"}\n\tshapes = {"n=1024"}\n\tbudget = "30ms"\n}\n' >bench/triple.bench

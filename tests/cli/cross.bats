@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# bats file_tags=plain
 # Kernels of an architecture that is not this machine's, under emulation.
 load helpers
 

@@ -110,7 +110,6 @@ emulated() {
 	cat lines
 }
 
-# bats test_tags=plain
 @test "on an emulated runtime GPU cases are measured like any other, with the CPU's results" {
 	emulated ASSAY_SEED=5
 	jq -e '[.cases[] | select(.variant == "cuda")] | length == 3 and all(.status == "ok" and .axes.device == "cuda:0")' <<<"$output"
@@ -121,7 +120,6 @@ emulated() {
 	jq -e '.cases[] | select(.op == "generate.decode" and .variant == "cuda") | .metrics.tokens_per_s.value > 0 and .metrics.tpot_p99_s.value > 0 and .counters.tokens.value == 2 and .counters.fallbacks.value == 0' <<<"$output"
 }
 
-# bats test_tags=plain
 @test "what fails on a GPU is the reason of its case, and the run goes on" {
 	for what in 'DRIVER=0:skipped no cuda device: no CUDA driver (libcuda.so.1)' 'DRIVER=12000:skipped no cuda device: driver too old: it is of CUDA 12.0, the plugin of 13.0' \
 		'START=803:skipped no cuda device: the driver does not start: emulated error 803' \
@@ -143,7 +141,6 @@ emulated() {
 	grep -q "out of memory on device 'cuda:0' while preparing: the tensors of model=nano,pp=3,tg=2,sampler=greedy take .*, free are .*: cannot allocate a step's buffers" lines
 }
 
-# bats test_tags=plain
 @test "kernels of GPUs pass the unit tests of the CPU's, on an emulated grid" {
 	[ -e "$ASSAY_BUILD/tests/cuda/assay_cuda.so" ] || skip "no emulated plugin: make found no C++ compiler"
 	for test in test_quantize test_quantize_agree; do
@@ -169,7 +166,6 @@ test_gpu() {
 	echo "$output"
 }
 
-# bats test_tags=plain
 @test "make test-gpu checks odd sizes against oracles and the CPU, and says where it cannot" {
 	"$ASSAY" list --bench-dir "$ASSAY_SOURCE/tests/cuda/shapes" --suite edges >shapes
 	[ "$(cut -d/ -f1 shapes | sort -u | wc -l)" = 12 ]

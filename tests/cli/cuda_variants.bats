@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# bats file_tags=plain
 # Variants of GPUs that need more than a kernel, on an emulated device: NVIDIA's libraries, which stand-ins take the place of,
 # a second device, and the conversations of a chat.
 load helpers

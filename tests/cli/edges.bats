@@ -44,7 +44,6 @@ of() {
 	[ "$(jq -c '[.cases[] | select(.key | contains("far_off")) | [.metric, .verdict]]' <<<"$output")" = '[["status","WRONG_RESULT"]]' ]
 }
 
-# bats test_tags=plain
 @test "a wrong kernel is profiled where that is asked for" {
 	run -4 "$ASSAY" profile heap quantize.q8_0/far_off --plugin "$PLUGIN"
 	[[ $output == *"wrong: element 5"*"--even-if-wrong profiles it all the same" ]]

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# bats file_tags=plain
 # compare --evidence exact and all: two builds by their counts, with builds of which the outcome is known; and the same again from the store.
 load compare_helpers
 

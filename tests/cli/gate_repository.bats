@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# bats file_tags=plain
 # assay-gate in a repository that 'assay init' made: the ways to a base, or to none, and the ends. The last test of init.bats has
 # changes that are slower and that are none.
 load helpers

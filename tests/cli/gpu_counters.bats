@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# bats file_tags=plain
 # What is counted of a GPU: the emulated runtime is the GPU, and libraries stand in the places of NVML, CUPTI and the driver.
 load helpers
 

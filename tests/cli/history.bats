@@ -82,7 +82,6 @@ of() {
 	[[ $output == *"could not be confirmed: there is no git repository here"* ]]
 }
 
-# bats test_tags=plain
 @test "--confirm asks compare, and keeps the answer" {
 	confirmable
 	of --confirm --budget 5m --json

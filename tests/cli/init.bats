@@ -187,7 +187,6 @@ baselines/quick.manifest bench/mine.bench bench/suites/all.suite bench/suites/qu
 	[ -z "$(ls -A)" ]
 }
 
-# bats test_tags=plain
 @test "ten commands from nothing to a red pull request for slower code, and a green one for a comment" {
 	assay init >/dev/null && small_shapes
 	git add . && git commit -q -m 'kernels, measured by assay'
@@ -210,7 +209,6 @@ baselines/quick.manifest bench/mine.bench bench/suites/all.suite bench/suites/qu
 	grep -q REGRESSED build/gate/report.md
 }
 
-# bats test_tags=plain
 @test "the README's own kernel, typed word for word in an empty folder" {
 	local section command
 	section=$(sed -n '/^## Your own kernel/,/^## Where/p' "$ASSAY_SOURCE/README.md")

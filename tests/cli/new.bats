@@ -45,7 +45,6 @@ body() {
 	mv filled.c "$1"
 }
 
-# bats test_tags=plain
 @test "a new variant of any op compiles without a warning, loads, and is wrong on every shape" {
 	local ops op options=()
 	ops=$("$ASSAY" list ops --json | jq -r '.ops[] | select(.composes == null).name')
@@ -72,7 +71,6 @@ body() {
 	done
 }
 
-# bats test_tags=plain
 @test "tensors, shapes, types and exactness are those of the op" {
 	written variant quantize.i8_token mine
 	grep -q '^ \*   dim .* floats of one token; 1 to 1048576$' mine.c
@@ -98,7 +96,6 @@ body() {
 	grep -Eq '^ \*   TENSOR_SUM +output +I64 +\[threads\]\[8\]$' read.c
 }
 
-# bats test_tags=plain
 @test "matmul.ternary with its body written is right" {
 	# warm alone: cold inputs are copied until they exceed the last-level cache, hundreds of times on a large one
 	mkdir -p warm/suites
@@ -132,7 +129,6 @@ body() {
 	"$ASSAY" show last | grep -q '^  mine .* ok '
 }
 
-# bats test_tags=plain
 @test "quantize.q8_0 with its body written is right" {
 	written variant quantize.q8_0 mine
 	body mine.c <<-'END'
@@ -187,7 +183,6 @@ body() {
 	jq -e '[.cases[] | select(.status == "ok").digest] | length > 1 and (unique | length == 1) and .[0] != null' <<<"$output"
 }
 
-# bats test_tags=plain
 @test "a new op is right as it is; so is a variant of it once it is written; the commands that follow work" {
 	written op test.shift
 	[ "$(jq -r '.files | join(" ")' <<<"$new")" = "test_shift.c test_shift-bench/test-shift.bench test_shift-bench/suites/quick.suite" ]

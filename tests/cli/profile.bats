@@ -124,7 +124,6 @@ load profile_helpers
 	[[ $stderr == *"% of the stacks end early: they are deeper than 63 KiB, or their code has no unwind tables (.eh_frame)"* ]]
 }
 
-# bats test_tags=plain
 @test "ninety-nine in a hundred stacks of a case reach its worker's first frame, on each thread" {
 	needs_samples
 	# the last have tiles on their stack, of shapes that fill them in part and as a whole, on vectors where there are some
@@ -214,7 +213,6 @@ load profile_helpers
 
 # ---- because ----
 
-# bats test_tags=plain
 @test "a regression is explained by the function that grew, after the verdict" {
 	needs_samples
 	KEEP_DB=1 fails 2 "--profile is 'yes', expected auto, no or all" compare x y --profile yes

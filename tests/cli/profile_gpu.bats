@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# bats file_tags=plain
 # profile gpu: libraries that stand in the places of NVML and CUPTI tell what is known, and a program what CUDA's driver does.
 load compare_helpers
 load browser

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# bats file_tags=plain
 # What harness/ARCHITECTURE.md says one has to do to add something, done.
 load helpers
 

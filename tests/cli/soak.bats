@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# bats file_tags=plain
 # What `make soak` calls a failure, shown by programs that fail in each way. The attacks themselves are no part of `make test`.
 load helpers
 

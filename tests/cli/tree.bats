@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# bats file_tags=plain
 # The scripts around the program: layers, packages, installing.
 load helpers
 
