@@ -252,6 +252,22 @@ static struct assay_exact_run *find(const struct assay_exact_baseline *b, const 
 	return NULL;
 }
 
+/* The first thing in which a build differs from the recorded one, since each of them makes other machine code. */
+static void say_other_build(const struct assay_exact_run *recorded, const struct assay_exact_run *run,
+			    const char *others, char *why, size_t size)
+{
+	const char *theirs = recorded->setting.arch, *ours = run->setting.arch;
+
+	if (!strcmp(theirs, ours) && strcmp(compiler_of(recorded), compiler_of(run))) {
+		theirs = recorded->build.compiler;
+		ours = run->build.compiler;
+	} else if (!strcmp(theirs, ours)) {
+		theirs = recorded->build.flags;
+		ours = run->build.flags;
+	}
+	snprintf(why, size, "counts are recorded for '%s'%s, and code for '%s' has others", theirs, others, ours);
+}
+
 const struct assay_exact_run *assay_exact_baseline_match(const struct assay_exact_baseline *b,
 							 const struct assay_exact_run *run, char *why, size_t size)
 {
@@ -261,9 +277,7 @@ const struct assay_exact_run *assay_exact_baseline_match(const struct assay_exac
 	if (!base && !b->n_builds)
 		snprintf(why, size, "no exact counts are recorded");
 	else if (!base)
-		snprintf(why, size, "no exact counts of %s with '%s' on %s are recorded, only of %s%s",
-			 run->build.compiler, run->build.flags, run->setting.arch, b->builds[0].build.compiler,
-			 b->n_builds > 1 ? " and others" : "");
+		say_other_build(&b->builds[0], run, b->n_builds > 1 ? " and others" : "", why, size);
 	else if (strcmp(base->setting.cache, run->setting.cache))
 		snprintf(why, size, "the recorded counts are of other caches: %s", base->setting.cache);
 	else if (base->seed != run->seed)
