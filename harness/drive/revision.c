@@ -257,8 +257,8 @@ static int run_command(const struct revision_build *b, const char *name, const c
 }
 
 /*
- * Refuse plugins that lie outside of the revision's checkout. A committed symbolic link would lead from every checkout to
- * the same files, and those are of the last build.
+ * Refuse plugins that lie outside of the revision's checkout. A committed symbolic link would lead from every checkout
+ * to the same files, and those are of the last build.
  */
 static int check_inside(const char *place, const struct assay_strings *plugins, const char *name, struct assay_err *err)
 {
