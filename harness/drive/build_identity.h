@@ -11,9 +11,9 @@
 #include "model/result.h"
 
 /*
- * Fill @out with the build of this program, the build-ids of the plugins of @s, and the revision of the plugins that
- * are not the program's own: those that @q names, else those of the current repository, else those that were built. It
- * is the revision that @q states, which must exist in that repository, or else the state of the repository that holds the
+ * Fill @out with the build of this program, the build-ids of the plugins of @s, and the revision of those plugins that
+ * are not the program's own. These are what @q names, else what the current repository names, else what was built. The
+ * revision is what @q states, which must exist in that repository, or else the state of the repository that holds the
  * first of them. 0, ASSAY_EUSAGE or ASSAY_EINTERRUPTED.
  */
 int assay_build_identity(const struct assay_session *s, const struct assay_request *q, const struct assay_watch *w,
