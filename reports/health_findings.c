@@ -23,7 +23,10 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 	size_t count[3] = { 0 };
 	char word[32];
 
-	assay_text_addf(out, "%s\n\n", r->health.topology);
+	for (size_t i = 0; i < sizeof(r->health.abilities) / sizeof(r->health.abilities[0]); i++)
+		if (r->health.abilities[i][0])
+			assay_text_addf(out, "%s\n", r->health.abilities[i]);
+	assay_text_addf(out, "\n%s\n\n", r->health.topology);
 	for (size_t i = 0; i < r->health.n_findings; i++) {
 		const struct assay_finding *f = &r->health.findings[i];
 
@@ -43,7 +46,7 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 static void write_json(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
 {
 	const struct assay_report_health *h = &r->health;
-	json_t *a = json_array();
+	json_t *a = json_array(), *abilities = json_array();
 
 	(void)style;
 	for (size_t i = 0; i < h->n_findings; i++) {
@@ -53,10 +56,14 @@ static void write_json(const struct assay_report *r, const struct assay_emit_sty
 						   "value", assay_json_text(f->value), "advice",
 						   assay_json_text(f->advice)));
 	}
-	assay_json_print(json_pack("{s:i,s:o,s:{s:s,s:f,s:f,s:f,s:o},s:o}", "schema", 1, "topology",
-				   assay_json_text(h->topology), "clock", "source", h->clock, "resolution_ns",
-				   h->clock_resolution_ns, "overhead_ns", h->clock_overhead_ns, "sample_overhead_ns",
-				   h->sample_overhead_ns, "why", assay_json_text(h->clock_why), "findings", a),
+	for (size_t i = 0; i < sizeof(h->abilities) / sizeof(h->abilities[0]); i++)
+		if (h->abilities[i][0])
+			json_array_append_new(abilities, assay_json_text(h->abilities[i]));
+	assay_json_print(json_pack("{s:i,s:o,s:o,s:{s:s,s:f,s:f,s:f,s:o},s:o}", "schema", 1, "abilities", abilities,
+				   "topology", assay_json_text(h->topology), "clock", "source", h->clock,
+				   "resolution_ns", h->clock_resolution_ns, "overhead_ns", h->clock_overhead_ns,
+				   "sample_overhead_ns", h->sample_overhead_ns, "why", assay_json_text(h->clock_why),
+				   "findings", a),
 			 out);
 }
 

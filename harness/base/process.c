@@ -65,7 +65,8 @@ static int find_program(const struct assay_process_options *o, char *path, struc
 			errno = ENAMETOOLONG;
 		}
 		return assay_err_set(err, errno == ENOENT ? ASSAY_ENOTFOUND : ASSAY_EIO, "cannot start '%s': %s", name,
-				     strerror(errno));
+				     errno == ENOENT && !strncmp(name, "/proc/", 6) ? "/proc is not mounted"
+										    : strerror(errno));
 	}
 
 	for (const char *d = dirs ? dirs : "/usr/local/bin:/usr/bin:/bin"; *name && d;) {
@@ -339,7 +340,12 @@ int assay_process_start(struct assay_process *p, const struct assay_process_opti
 		goto out;
 	}
 	l.null_fd = move_up(open("/dev/null", O_RDONLY | O_CLOEXEC));
-	if (l.null_fd < 0 || pipe2(report, O_CLOEXEC) || (o->before_exec && pipe2(l.gate, O_CLOEXEC))) {
+	if (l.null_fd < 0) {
+		rc = assay_err_set(err, ASSAY_EIO, "cannot start '%s': cannot open /dev/null: %s", o->argv[0],
+				   strerror(errno));
+		goto out;
+	}
+	if (pipe2(report, O_CLOEXEC) || (o->before_exec && pipe2(l.gate, O_CLOEXEC))) {
 		rc = assay_err_set(err, ASSAY_EIO, "cannot start '%s': %s", o->argv[0], strerror(errno));
 		goto out;
 	}

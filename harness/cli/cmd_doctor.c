@@ -12,8 +12,10 @@ static int refuse(void *args, const char *arg, struct assay_err *err)
 
 static const struct assay_command_line line = {
 	.doc = "Say what this machine can and cannot measure, and how to fix it.\v"
-	       "'ok' is as good as it gets, 'warn' measures worse than it could, 'none' is not there. The exit "
-	       "status is 0: a machine is never wrong.\n\n"
+	       "The first lines say what can be measured here. Of the findings below them 'ok' is as good as it gets, "
+	       "'warn' makes measurements worse than they could be, and 'none' is missing. The exit status is 0 "
+	       "whatever is "
+	       "found.\n\n"
 	       "example:\n"
 	       "  assay doctor",
 	.tables = { { assay_options_output, 0 } },
@@ -31,6 +33,8 @@ static int doctor(void *args, struct assay_watcher *w, int *status, struct assay
 	if (!rc)
 		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_HEALTH,
 							    .health = { .topology = c.topology,
+									.abilities = { c.abilities[0], c.abilities[1],
+										       c.abilities[2], c.abilities[3] },
 									.clock = c.clock_name,
 									.clock_why = c.clock.why,
 									.clock_resolution_ns = c.clock.resolution_ns,

@@ -6,8 +6,11 @@
 #include "machine/clock.h"
 #include "machine/findings.h"
 
+#define ASSAY_ABILITY_MAX 400
+
 struct assay_health_check {
-	char topology[256]; /* in one line */
+	char topology[256];                   /* in one line */
+	char abilities[4][ASSAY_ABILITY_MAX]; /* what can be measured here, a sentence each */
 	struct assay_clock clock;
 	const char *clock_name;
 	double sample_overhead_ns;

@@ -24,22 +24,12 @@ static double told(double squares, size_t n, double turn_ns)
 				  usual.alpha);
 }
 
-void assay_fitness_line(const struct assay_topology *t, const struct assay_clock *clock, const struct assay_request *q,
-			char *buf, size_t size)
+void assay_fitness_of_shares(const struct assay_core_share *share, size_t n, const char *untold, char *buf, size_t size)
 {
-	struct assay_core_share share[ASSAY_SURVEY_CPUS];
-	struct assay_fitness f = { .short_frac = NAN, .long_frac = NAN };
-	size_t cores = assay_placement_max(t, &q->placement), n = 0, brief = 0, lasting = 0;
+	struct assay_fitness f = { .untold = untold };
 	double squares[2] = { 0, 0 };
-	struct assay_err err = { 0 };
-	uint64_t each;
+	size_t brief = 0, lasting = 0;
 
-	cores = cores > ASSAY_SURVEY_CPUS ? ASSAY_SURVEY_CPUS : cores;
-	each = cores && ALL_NS / cores > LEAST_NS ? ALL_NS / cores : LEAST_NS;
-	if (q->deterministic)
-		f.untold = "the work is fixed, and nothing was tried";
-	else
-		f.untold = assay_core_survey_take(t, &q->placement, clock, each, share, &n, &cores, &err);
 	for (size_t i = 0; i < n; i++) {
 		if (isfinite(share[i].short_noise))
 			squares[0] += share[i].short_noise * share[i].short_noise, brief++;
@@ -51,4 +41,20 @@ void assay_fitness_line(const struct assay_topology *t, const struct assay_clock
 	f.short_frac = told(squares[0], brief, ASSAY_SURVEY_SHORT_NS);
 	f.long_frac = told(squares[1], lasting, ASSAY_SURVEY_LONG_NS);
 	assay_fitness_text(&f, buf, size);
+}
+
+void assay_fitness_line(const struct assay_topology *t, const struct assay_clock *clock, const struct assay_request *q,
+			char *buf, size_t size)
+{
+	struct assay_core_share share[ASSAY_SURVEY_CPUS];
+	size_t cores = assay_placement_max(t, &q->placement), n = 0;
+	const char *untold = "the work is fixed, and nothing was tried";
+	struct assay_err err = { 0 };
+	uint64_t each;
+
+	cores = cores > ASSAY_SURVEY_CPUS ? ASSAY_SURVEY_CPUS : cores;
+	each = cores && ALL_NS / cores > LEAST_NS ? ALL_NS / cores : LEAST_NS;
+	if (!q->deterministic)
+		untold = assay_core_survey_take(t, &q->placement, clock, each, share, &n, &cores, &err);
+	assay_fitness_of_shares(share, n, untold, buf, size);
 }

@@ -5,6 +5,7 @@
 
 #include "drive/request.h"
 #include "machine/clock.h"
+#include "machine/core_survey.h"
 #include "machine/topology.h"
 
 #define ASSAY_FITNESS_MAX 256
@@ -16,5 +17,8 @@
  */
 void assay_fitness_line(const struct assay_topology *t, const struct assay_clock *clock, const struct assay_request *q,
 			char *buf, size_t size);
+/* The same sentence about @n cores that were tried; @untold where they could not be. */
+void assay_fitness_of_shares(const struct assay_core_share *share, size_t n, const char *untold, char *buf,
+			     size_t size);
 
 #endif

@@ -12,7 +12,7 @@
 #define PAIRS 16
 /* Standard error of a median over that of a mean. */
 #define MEDIAN_OVER_MEAN 1.2533
-/* Beyond this nothing that matters can be told. */
+/* Beyond this no change that matters can be detected. */
 #define USELESS_FRAC 0.5
 
 double assay_fitness_told(double noise, double blocks, double margin_frac, double alpha)
@@ -44,7 +44,8 @@ static void add_shared(const struct assay_fitness *f, char *buf, size_t size)
 
 	for (size_t i = 0; i < f->n_shared && n < size; i++)
 		n += (size_t)snprintf(buf + n, size - n, "%s%d",
-				      !i ? f->n_shared > 1 ? "; something shares cores " : "; something shares core "
+				      !i                     ? f->n_shared > 1 ? "; other work runs on cores "
+									       : "; other work runs on core "
 				      : i + 1 == f->n_shared ? " and "
 							     : ", ",
 				      f->shared[i]);
@@ -59,19 +60,23 @@ void assay_fitness_text(const struct assay_fitness *f, char *buf, size_t size)
 	if (isfinite(f->long_frac))
 		percent_up(f->long_frac, lasting, sizeof(lasting));
 	if (f->untold || !brief[0])
-		snprintf(buf, size, "how small a change it can tell is not known: %s",
-			 f->untold ? f->untold : "too little could be tried");
+		snprintf(buf, size, "the smallest change that comparisons can detect is unknown: %s",
+			 f->untold ? f->untold : "the cores could not be tried for long enough");
 	else if (f->short_frac > USELESS_FRAC)
-		snprintf(buf, size, "not fit: it could not even tell 50 %%");
+		snprintf(buf, size, "too noisy to detect even a 50 %% change");
 	else if (!lasting[0])
-		snprintf(buf, size, "fit to tell %s on calls under 1 ms; above is not known: too little could be tried",
+		snprintf(buf, size,
+			 "comparisons can detect %s on calls under 1 ms; above 1 ms is unknown: the cores could not be "
+			 "tried for long enough",
 			 brief);
 	else if (f->long_frac > USELESS_FRAC)
-		snprintf(buf, size, "fit to tell %s on calls under 1 ms; on longer ones it could not even tell 50 %%",
+		snprintf(buf, size,
+			 "comparisons can detect %s on calls under 1 ms; too noisy to detect even a 50 %% change on "
+			 "longer ones",
 			 brief);
 	else if (!strcmp(brief, lasting))
-		snprintf(buf, size, "fit to tell %s", brief);
+		snprintf(buf, size, "comparisons can detect %s", brief);
 	else
-		snprintf(buf, size, "fit to tell %s on calls under 1 ms, %s above", brief, lasting);
+		snprintf(buf, size, "comparisons can detect %s on calls under 1 ms, %s above", brief, lasting);
 	add_shared(f, buf, size);
 }

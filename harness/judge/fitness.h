@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How small a change a machine can tell, from how evenly its cores calculate just now, and the sentence about it. */
+/* How small a change comparisons can detect, from how evenly the cores calculate just now, and how that is said. */
 #ifndef ASSAY_JUDGE_FITNESS_H
 #define ASSAY_JUDGE_FITNESS_H
 
@@ -23,8 +23,8 @@ struct assay_fitness {
 double assay_fitness_told(double noise, double blocks, double margin_frac, double alpha);
 
 /*
- * "fit to tell 1 % on calls under 1 ms, 3 % above; something shares core 1": shares are rounded up to one digit. Says
- * what is not known.
+ * "comparisons can detect 1 % on calls under 1 ms, 3 % above; other work runs on core 1": shares are rounded up to one
+ * digit. What is unknown is said to be.
  */
 void assay_fitness_text(const struct assay_fitness *f, char *buf, size_t size);
 

@@ -204,8 +204,10 @@ void assay_cpu_quota_read(const char *root, struct assay_cpu_quota *out)
 	struct cgroup *cg = find_cgroup(root, "cpu");
 
 	memset(out, 0, sizeof(*out));
-	if (!cg)
+	if (!cg) {
+		out->hidden = assay_host_exists(root, "/proc/self/cgroup") || !assay_host_exists(root, "/proc/self");
 		return;
+	}
 	read_throttling(root, cg, out);
 	do {
 		double cpus = quota_of_level(root, cg);

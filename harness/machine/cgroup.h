@@ -14,6 +14,7 @@
 struct assay_cpu_quota {
 	double cpus;          /* 0: no limit */
 	char where[PATH_MAX]; /* file that sets it, "" without limit */
+	bool hidden; /* the process is in a group, whose limits cannot be read: no such file system is mounted */
 	bool shows_throttling;
 	uint64_t throttled_ns; /* since the group was made */
 };

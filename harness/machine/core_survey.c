@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARE_NS  100000000u
 #define LOOPS_MAX 65536
 /* A slow loop now and then is an interrupt. */
 #define SLOW_NOTICE_FRAC 0.05
@@ -124,18 +123,20 @@ bool assay_core_share_taken(const struct assay_core_share *c)
 void assay_core_share_add(struct assay_findings *l, const struct assay_core_share *v, size_t n, size_t n_cores)
 {
 	const struct assay_core_share *worst = &v[0];
-	char value[256], of[32] = "";
+	char value[256];
 	size_t slow = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		slow += slow_frac(&v[i]) > SLOW_NOTICE_FRAC;
 		worst = slow_frac(&v[i]) > slow_frac(worst) ? &v[i] : worst;
 	}
-	if (n < n_cores)
-		snprintf(of, sizeof(of), " of %zu", n_cores);
 	if (!slow) {
-		snprintf(value, sizeof(value), "%zu%s core%s calculated at %s own pace", n, of, n == 1 ? "" : "s",
-			 n == 1 ? "its" : "their");
+		if (n < n_cores)
+			snprintf(value, sizeof(value), "%zu of %zu cores tried, all at full speed", n, n_cores);
+		else if (n > 2)
+			snprintf(value, sizeof(value), "all %zu cores at full speed", n);
+		else
+			snprintf(value, sizeof(value), "%s at full speed", n == 2 ? "both cores" : "the core");
 		assay_findings_add(l, "core_pace", ASSAY_HEALTH_GOOD, value, "");
 		return;
 	}
@@ -144,10 +145,11 @@ void assay_core_share_add(struct assay_findings *l, const struct assay_core_shar
 		 "as long",
 		 slow, n, n < n_cores ? " tried" : "", slow == 1 ? "is" : "are", worst->cpu, slow == 1 ? "" : "most, ",
 		 100 * slow_frac(worst), worst->ratio);
-	assay_findings_add(
-		l, "core_pace", ASSAY_HEALTH_WARN, value,
-		"another hardware thread of the core is busy, on a virtual machine that of another guest, "
-		"or its frequency changes; a host of one's own, or compare, which has two builds take turns");
+	assay_findings_add(l, "core_pace", ASSAY_HEALTH_WARN, value,
+			   "the other hardware thread of the core is busy (on a virtual machine perhaps with another "
+			   "guest), or the "
+			   "frequency changes: use a dedicated host, or compare builds with 'assay compare', which "
+			   "interleaves them");
 }
 
 const char *assay_core_survey_take(const struct assay_topology *t, const struct assay_placement_options *where,
@@ -191,19 +193,4 @@ const char *assay_core_survey_take(const struct assay_topology *t, const struct 
 	}
 	free(s);
 	return untold;
-}
-
-void assay_core_survey(const struct assay_topology *t, const struct assay_clock *clock, struct assay_findings *l)
-{
-	const struct assay_placement_options one_a_core = { 0 };
-	struct assay_core_share share[ASSAY_SURVEY_CPUS];
-	struct assay_err err = { 0 };
-	size_t n, n_cores;
-	const char *untold = assay_core_survey_take(t, &one_a_core, clock, SHARE_NS, share, &n, &n_cores, &err);
-
-	l->failed |= err.code == ASSAY_ENOMEM;
-	if (untold)
-		assay_findings_add(l, "core_pace", ASSAY_HEALTH_MISSING, untold, "");
-	else
-		assay_core_share_add(l, share, n, n_cores);
 }

@@ -31,16 +31,13 @@ const char *assay_core_survey_take(const struct assay_topology *t, const struct 
 				   const struct assay_clock *clock, uint64_t share_ns, struct assay_core_share *v,
 				   size_t *n, size_t *n_cores, struct assay_err *err);
 
-/* Try the cores, 0.1 s each, and add the finding "core_pace". */
-void assay_core_survey(const struct assay_topology *t, const struct assay_clock *clock, struct assay_findings *l);
-
 /* Its parts. The spread over blocks of four turns (ABBA) of @turn_ticks each, of loops in order of time. */
 double assay_core_share_noise(const uint64_t *ticks, size_t n, double turn_ticks);
 /* Sort @ticks of @n loops, and count them. */
 void assay_core_share_count(struct assay_core_share *s, uint64_t *ticks, size_t n);
 /* Were so many of its loops slow, or so much of its time lost, that something else has a part of the core? */
 bool assay_core_share_taken(const struct assay_core_share *c);
-/* The finding, from the shares of @n cores out of @n_cores. */
+/* Add the finding "core_pace", from the shares of @n cores out of @n_cores. */
 void assay_core_share_add(struct assay_findings *l, const struct assay_core_share *v, size_t n, size_t n_cores);
 
 #endif

@@ -22,6 +22,25 @@
 #define LOW_MEMORY_BYTES  (UINT64_C(2) << 30)
 #define STEAL_NOTICE_FRAC 0.001
 
+/* What a chroot may lack. Recorded hosts have no devices. */
+static void add_mounts(struct assay_findings *l, const char *root)
+{
+	static const struct {
+		const char *name, *file, *missing, *advice;
+	} mounts[] = {
+		{ "proc", "/proc/meminfo", "not mounted", "mount -t proc proc /proc" },
+		{ "sys", "/sys/devices/system/cpu", "not mounted: frequency, SMT, isolation and quotas are unknown",
+		  "mount -t sysfs sys /sys" },
+		{ "dev", "/dev/null", "there is no /dev/null",
+		  "mount --rbind /dev DIR/dev from outside, DIR being the root of this chroot" },
+	};
+
+	for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++)
+		if (!assay_host_exists(root, mounts[i].file) && (!root[0] || strncmp(mounts[i].file, "/dev", 4)))
+			assay_findings_add(l, mounts[i].name, ASSAY_HEALTH_MISSING, mounts[i].missing,
+					   mounts[i].advice);
+}
+
 static void add_cpu(struct assay_findings *l, const char *root)
 {
 	struct assay_cpu_features *f = calloc(1, sizeof(*f));
@@ -146,6 +165,8 @@ static void add_sharing(struct assay_findings *l, const char *root)
 
 	if (assay_fact_isolated(root, value, sizeof(value)))
 		assay_findings_add(l, "isolation", ASSAY_HEALTH_GOOD, value, "run with --cpus and these CPUs");
+	else if (!strcmp(value, ASSAY_NOT_EXPOSED))
+		assay_findings_add(l, "isolation", ASSAY_HEALTH_MISSING, value, "");
 	else
 		assay_findings_add(
 			l, "isolation", ASSAY_HEALTH_WARN, value,
@@ -204,7 +225,10 @@ static void add_limits(struct assay_findings *l, const char *root, const struct 
 		snprintf(value, sizeof(value), "quota of %.4g CPUs", q->cpus);
 		snprintf(advice, sizeof(advice), "`all` means fewer threads, and more are refused; raise '%.180s'",
 			 q->where);
-		if (q->cpus == 0)
+		if (q->hidden)
+			assay_findings_add(l, "cpu_quota", ASSAY_HEALTH_MISSING,
+					   "unknown: no cgroup file system is mounted", "mount /sys/fs/cgroup");
+		else if (q->cpus == 0)
 			assay_findings_add(l, "cpu_quota", ASSAY_HEALTH_GOOD, "none", "");
 		else if (q->cpus + 0.001 >= host.n_cores)
 			assay_findings_add(l, "cpu_quota", ASSAY_HEALTH_GOOD, value, "");
@@ -213,7 +237,7 @@ static void add_limits(struct assay_findings *l, const char *root, const struct 
 		free(q);
 	}
 	if (assay_memory_state_at(root, &m, NULL)) {
-		assay_findings_add(l, "memory", ASSAY_HEALTH_MISSING, "unknown: no /proc/meminfo", "mount /proc");
+		assay_findings_add(l, "memory", ASSAY_HEALTH_MISSING, "unknown: no /proc/meminfo", "");
 		return;
 	}
 	snprintf(value, sizeof(value), "%s available of %s%s%s", assay_memory_text(m.available_bytes).s,
@@ -296,7 +320,8 @@ static const struct {
 	  "install NVIDIA's CUDA Toolkit (cuda-toolkit) and put nvcc into PATH" },
 };
 
-static void add_gpu(struct assay_findings *l, const char *root)
+/* Is there any? */
+static bool add_gpu(struct assay_findings *l, const char *root)
 {
 	char models[160], driver[64], path[PATH_MAX], value[256];
 
@@ -305,7 +330,7 @@ static void add_gpu(struct assay_findings *l, const char *root)
 	if (!strcmp(models, "none") && !strcmp(driver, "none")) {
 		assay_findings_add(l, "gpu", ASSAY_HEALTH_MISSING,
 				   "no NVIDIA GPU or no driver: CUDA variants cannot run", "");
-		return;
+		return false;
 	}
 	snprintf(value, sizeof(value), "%s, driver %s", models, driver);
 	if (find_library(root, "libcuda.so.1", path, sizeof(path)))
@@ -314,18 +339,22 @@ static void add_gpu(struct assay_findings *l, const char *root)
 		assay_findings_add(
 			l, "gpu", ASSAY_HEALTH_WARN, value,
 			"libcuda.so.1 is missing: install libcuda1, or start the container with its GPUs (--gpus all)");
+	return true;
 }
 
-/* Each GPU with its settings, or why nothing is known of them. */
-static void add_nvml(struct assay_findings *l)
+/* Each GPU with its settings, or why nothing is known of them; where there is none, that has been said. */
+static void add_nvml(struct assay_findings *l, bool any)
 {
 	struct assay_err why = { 0 };
 	struct assay_device_info info;
 	struct assay_nvml *n;
 	char text[256];
+	const int rc = assay_nvml_open(&n, &why);
 
-	if (assay_nvml_open(&n, &why)) {
-		snprintf(text, sizeof(text), "%.150s: no clocks and throttle reasons of GPUs", why.text);
+	if (rc == ASSAY_ENOTFOUND && !any)
+		return;
+	if (rc) {
+		snprintf(text, sizeof(text), "%.150s: clocks and throttle reasons of GPUs are unknown", why.text);
 		assay_findings_add(l, "nvml", ASSAY_HEALTH_MISSING, text, "");
 		return;
 	}
@@ -380,6 +409,7 @@ void assay_doctor_gpu_places(struct assay_findings *l, const char *xml_path)
 static void add_tools(struct assay_findings *l, const char *root)
 {
 	char path[PATH_MAX], value[256];
+	bool any;
 
 	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
 		bool found = tools[i].library ? find_library(root, tools[i].file, path, sizeof(path))
@@ -393,9 +423,9 @@ static void add_tools(struct assay_findings *l, const char *root)
 		snprintf(value, sizeof(value), "not found: %s", tools[i].without);
 		assay_findings_add(l, tools[i].name, ASSAY_HEALTH_MISSING, value, tools[i].advice);
 	}
-	add_gpu(l, root);
+	any = add_gpu(l, root);
 	if (!root || !root[0]) {
-		add_nvml(l);
+		add_nvml(l, any);
 		assay_doctor_gpu_places(l, NULL);
 	}
 }
@@ -403,6 +433,7 @@ static void add_tools(struct assay_findings *l, const char *root)
 int assay_doctor_at(const char *root, const struct assay_topology *t, const struct assay_clock *clock,
 		    struct assay_findings *l, struct assay_err *err)
 {
+	add_mounts(l, root);
 	add_cpu(l, root);
 	add_clock(l, clock);
 	add_counters(l);

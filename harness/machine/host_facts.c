@@ -149,6 +149,8 @@ bool assay_fact_cpu_limit(const char *root, char *buf, size_t size)
 	struct assay_cpu_quota q;
 
 	assay_cpu_quota_read(root, &q);
+	if (q.hidden)
+		return not_exposed(buf, size);
 	if (q.cpus == 0) {
 		snprintf(buf, size, "none");
 		return true;
@@ -176,6 +178,8 @@ bool assay_fact_isolated(const char *root, char *buf, size_t size)
 	bool have_isolated = assay_host_line(root, CPU_DIR "/isolated", isolated, sizeof(isolated));
 	bool have_nohz = assay_host_line(root, CPU_DIR "/nohz_full", nohz, sizeof(nohz)) && strncmp(nohz, "(null)", 6);
 
+	if (!assay_host_exists(root, CPU_DIR))
+		return not_exposed(buf, size);
 	if (!have_isolated && !have_nohz) {
 		snprintf(buf, size, "none");
 		return false;

@@ -75,7 +75,7 @@ mock_bench() {
 	mock_bench mock_honest
 	"$ASSAY" run $MOCK --device mock:1 --db one.db >text
 	grep -q 'Mock B, mock_1, 4 units, 1000 MHz, 96 MiB, L2 1 MiB, ECC on, driver 1.0' <("$ASSAY" show 1 --db one.db --json)
-	"$ASSAY" doctor --json | jq -e '[.findings[] | select(.name == "nvml")] | length >= 1'
+	"$ASSAY" doctor --json | jq -e '[.findings[] | select(.name == "nvml" or .name == "gpu")] | length >= 1'
 	mkdir lib
 	ln -s "$PLUGINS/nvml_standin.so" lib/libnvidia-ml.so.1
 	LD_LIBRARY_PATH=$PWD/lib "$ASSAY" doctor --json |

@@ -161,6 +161,38 @@ required dequantize.q8_0/ref/n=4096/t=1/warm' ]
 		and ([.findings[].health] - ["ok", "warn", "none"] == [])'
 }
 
+@test "doctor begins with what can be measured, and says once that there is no GPU" {
+	run --separate-stderr -0 "$ASSAY" doctor
+	[[ ${lines[0]} == "comparisons can detect "* || ${lines[0]} == "too noisy to detect "* || ${lines[0]} == *"comparisons can detect is unknown: "* ]]
+	if [[ $output == *"no NVIDIA GPU"* ]] && ! ldconfig -p | grep -q libnvidia-ml; then
+		[ "$(grep -ci 'nvidia.*gpu\|nvidia-ml\|gpus' <<<"$output")" = 1 ]
+	fi
+}
+
+# without MOUNTS COMMAND: what of /proc, /sys and /dev is named is empty for it.
+without() {
+	local mounts=$1
+	shift
+	unshare -m true || skip "mount namespaces are not allowed here"
+	unshare -m bash -c 'for at in $1; do mount -t tmpfs none "/$at" || exit 99; done; shift; "$@"' x "$mounts" "$@"
+}
+
+@test "doctor names what a chroot lacks" {
+	run --separate-stderr -0 without "proc sys dev" "$ASSAY" doctor
+	[ -z "$stderr" ]
+	[ "${lines[0]}" = "nothing can be measured: /proc is not mounted" ]
+	grep '^none  proc  *not mounted$' <<<"$output"
+	grep '^none  sys  *not mounted: frequency, SMT, isolation and quotas are unknown$' <<<"$output"
+	grep '^none  dev  *there is no /dev/null$' <<<"$output"
+	grep '^none  isolation' <<<"$output"
+	grep '^none  cpu_quota' <<<"$output"
+	run --separate-stderr -0 without dev "$ASSAY" doctor
+	[ "${lines[0]}" = "nothing can be measured: there is no /dev/null" ]
+	[[ $output == *"valgrind does not run: cannot start 'valgrind': cannot open /dev/null: No such file or directory"* ]]
+	run --separate-stderr -0 without sys "$ASSAY" doctor
+	[[ ${lines[0]} != "nothing"* ]]
+}
+
 @test "the committed counts are of the flags that make takes unless told otherwise" {
 	run -0 env -u MAKEFLAGS -u CC -u CFLAGS -u SANITIZE make -n -s -C "$ASSAY_SOURCE" ASSAY_NO_INSTALL=1 BUILD="$PWD/b" "$PWD/b/gen/build_info.h"
 	for record in "$ASSAY_SOURCE"/baselines/exact/*.json; do

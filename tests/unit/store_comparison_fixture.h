@@ -58,7 +58,7 @@ static inline void make_comparison(struct assay_comparison *cmp, const char *mac
 	cmp->rule = 3;
 	cmp->policy = strdup("margin = \"0.5%\"\n# \xc2\xb5\nalpha = 0.01\n");
 	assert_non_null(cmp->policy);
-	strcpy(cmp->fitness, "fit to tell 1 %");
+	strcpy(cmp->fitness, "comparisons can detect 1 %");
 	strcpy(cmp->places, " --plugin op.so --no-default-plugins");
 }
 

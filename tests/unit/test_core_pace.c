@@ -158,7 +158,7 @@ TEST(test_what_the_doctor_says)
 		  1,
 		  { { .cpu = 5, .loops = 100, .slow = 5, .ratio = 1.4 } },
 		  ASSAY_HEALTH_GOOD,
-		  "1 core calculated at its own pace" },
+		  "the core at full speed" },
 		{ 2,
 		  2,
 		  { { .cpu = 0, .loops = 1000, .slow = 51, .ratio = 1.3 },
@@ -172,7 +172,9 @@ TEST(test_what_the_doctor_says)
 		  ASSAY_HEALTH_WARN,
 		  "1 of 8 cores tried is slow at times: CPU 1006 for 100 % of the time, when a loop takes 1.3 times as "
 		  "long" },
-		{ 8, 64, { { 0 } }, ASSAY_HEALTH_GOOD, "8 of 64 cores calculated at their own pace" },
+		{ 8, 64, { { 0 } }, ASSAY_HEALTH_GOOD, "8 of 64 cores tried, all at full speed" },
+		{ 2, 2, { { 0 } }, ASSAY_HEALTH_GOOD, "both cores at full speed" },
+		{ 4, 4, { { 0 } }, ASSAY_HEALTH_GOOD, "all 4 cores at full speed" },
 	};
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
@@ -188,26 +190,29 @@ TEST(test_what_the_doctor_says)
 	}
 }
 
+#define SURVEY_NS 100000000u
+
 /* With a clock that always goes on by as much no loop is slow; with one of coarse steps there is nothing to tell. */
 TEST(test_a_survey_of_this_machine)
 {
 	struct assay_clock coarse = clock_of_test;
 	struct assay_topology *t = NULL;
-	struct assay_findings all = { 0 };
+	const struct assay_placement_options one_a_core = { 0 };
+	struct assay_core_share share[ASSAY_SURVEY_CPUS];
 	struct assay_err err = { 0 };
+	size_t n, n_cores;
 
 	reads = 10;
 	step_ns = 50000;
 	coarse.resolution_ns = 100;
 	assert_int_equal(assay_topology_open(&t, NULL, &err), 0);
-	assay_core_survey(t, &clock_of_test, &all);
-	assay_core_survey(t, &coarse, &all);
-	assert_int_equal(all.n, 2);
-	assert_int_equal(all.v[0].health, ASSAY_HEALTH_GOOD);
-	assert_non_null(strstr(all.v[0].value, " calculated at "));
-	assert_int_equal(all.v[1].health, ASSAY_HEALTH_MISSING);
-	assert_string_equal(all.v[1].value, "the steps of the clock are too coarse");
-	assay_findings_release(&all);
+	assert_null(assay_core_survey_take(t, &one_a_core, &clock_of_test, SURVEY_NS, share, &n, &n_cores, &err));
+	assert_true(n >= 1 && n <= n_cores);
+	for (size_t i = 0; i < n; i++)
+		assert_true(share[i].loops && !share[i].slow);
+	assert_string_equal(assay_core_survey_take(t, &one_a_core, &coarse, SURVEY_NS, share, &n, &n_cores, &err),
+			    "the steps of the clock are too coarse");
+	assert_int_equal(n, 0);
 	assay_topology_close(t);
 }
 

@@ -282,7 +282,11 @@ static const struct {
 	{ HOST("docker-v1"), "gpu", ASSAY_HEALTH_MISSING, "CUDA variants cannot run", "" },
 	{ HOST("no-limits"), "cpu_quota", ASSAY_HEALTH_GOOD, "none", "" },
 	{ HOST("no-limits"), "isa", ASSAY_HEALTH_WARN, "no vector extension", "-cpu host" },
-	{ HOST("absent"), "memory", ASSAY_HEALTH_MISSING, "unknown", "mount /proc" },
+	{ HOST("absent"), "proc", ASSAY_HEALTH_MISSING, "not mounted", "mount -t proc proc /proc" },
+	{ HOST("absent"), "sys", ASSAY_HEALTH_MISSING, "not mounted: frequency", "mount -t sysfs sys /sys" },
+	{ HOST("absent"), "memory", ASSAY_HEALTH_MISSING, "unknown", "" },
+	{ HOST("absent"), "cpu_quota", ASSAY_HEALTH_MISSING, "unknown: no cgroup file system", "mount /sys/fs/cgroup" },
+	{ HOST("absent"), "isolation", ASSAY_HEALTH_MISSING, ASSAY_NOT_EXPOSED, "" },
 };
 
 TEST(test_doctor)

@@ -24,22 +24,29 @@ TEST(how_it_is_said)
 		struct assay_fitness f;
 		const char *want;
 	} rows[] = {
-		{ { .short_frac = 0.0061, .long_frac = 0.0069 }, "fit to tell 0.7 %" },
-		{ { .short_frac = 0.01, .long_frac = 0.023 }, "fit to tell 1 % on calls under 1 ms, 3 % above" },
-		{ { .short_frac = 0.0101, .long_frac = 0.0901 }, "fit to tell 2 % on calls under 1 ms, 10 % above" },
+		{ { .short_frac = 0.0061, .long_frac = 0.0069 }, "comparisons can detect 0.7 %" },
+		{ { .short_frac = 0.01, .long_frac = 0.023 },
+		  "comparisons can detect 1 % on calls under 1 ms, 3 % above" },
+		{ { .short_frac = 0.0101, .long_frac = 0.0901 },
+		  "comparisons can detect 2 % on calls under 1 ms, 10 % above" },
 		{ { .short_frac = 0.12, .long_frac = 0.31, .shared = { 1 }, .n_shared = 1 },
-		  "fit to tell 20 % on calls under 1 ms, 40 % above; something shares core 1" },
+		  "comparisons can detect 20 % on calls under 1 ms, 40 % above; other work runs on core 1" },
 		{ { .short_frac = 0.01, .long_frac = 0.01, .shared = { 0, 2, 5 }, .n_shared = 3 },
-		  "fit to tell 1 %; something shares cores 0, 2 and 5" },
+		  "comparisons can detect 1 %; other work runs on cores 0, 2 and 5" },
 		{ { .short_frac = 0.03, .long_frac = 2 },
-		  "fit to tell 3 % on calls under 1 ms; on longer ones it could not even tell 50 %" },
-		{ { .short_frac = 0.6, .long_frac = 0.7 }, "not fit: it could not even tell 50 %" },
+		  "comparisons can detect 3 % on calls under 1 ms; too noisy to detect even a 50 % change on longer "
+		  "ones" },
+		{ { .short_frac = 0.6, .long_frac = 0.7 }, "too noisy to detect even a 50 % change" },
 		{ { .short_frac = NAN, .long_frac = NAN, .shared = { 0, 1 }, .n_shared = 2 },
-		  "how small a change it can tell is not known: too little could be tried; something shares cores 0 "
+		  "the smallest change that comparisons can detect is unknown: the cores could not be tried for long "
+		  "enough; other work runs on cores 0 "
 		  "and 1" },
 		{ { .short_frac = 0.03, .long_frac = NAN },
-		  "fit to tell 3 % on calls under 1 ms; above is not known: too little could be tried" },
-		{ { .untold = "no core to try" }, "how small a change it can tell is not known: no core to try" },
+		  "comparisons can detect 3 % on calls under 1 ms; above 1 ms is unknown: the cores could not be tried "
+		  "for "
+		  "long enough" },
+		{ { .untold = "no core to try" },
+		  "the smallest change that comparisons can detect is unknown: no core to try" },
 	};
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
