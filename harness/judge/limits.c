@@ -147,7 +147,9 @@ void assay_limit_judge(const struct assay_limit *l, const struct assay_limit_fac
 {
 	double bound = l->base ? f->base * (1 + l->limit) : l->limit;
 	const char *why = f->why_no_value ? f->why_no_value : "";
-	bool known = isfinite(f->value) && isfinite(bound), broken = known && !holds(l, f->value, bound);
+	/* a share that cannot be holds no floor and breaks no ceiling */
+	const bool wrong = !strcmp(l->metric, "roof_frac") && assay_limit_exceeded(f->value);
+	bool known = isfinite(f->value) && isfinite(bound) && !wrong, broken = known && !holds(l, f->value, bound);
 	struct writing w = { .metric = l->metric, .unit = f->unit };
 	char demand[192], value[48];
 
@@ -161,6 +163,10 @@ void assay_limit_judge(const struct assay_limit *l, const struct assay_limit_fac
 		out->verdict = ASSAY_NOT_MEASURED;
 		snprintf(out->reason, sizeof(out->reason), "%s was not measured%s%.400s%s, %s", l->metric,
 			 why[0] ? " (" : "", why, why[0] ? ")" : "", demand);
+	} else if (wrong) {
+		out->verdict = ASSAY_NOT_MEASURED;
+		snprintf(out->reason, sizeof(out->reason), "%s is %s, %s, %s", l->metric, value,
+			 ASSAY_LIMIT_EXCEEDED_TEXT, demand);
 	} else if (!isfinite(bound)) {
 		out->verdict = ASSAY_INCOMPARABLE;
 		snprintf(out->reason, sizeof(out->reason), "%s is %s, %s: %.200s", l->metric, value, demand,

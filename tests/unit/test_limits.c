@@ -71,6 +71,30 @@ TEST(test_judged)
 	}
 }
 
+/* A share of more than 105 % of a limit says that one of the two was measured wrongly: it proves nothing. */
+TEST(test_share_that_cannot_be)
+{
+	static const struct {
+		const char *demand;
+		double value;
+		enum assay_verdict want;
+	} cases[] = {
+		{ "roof_frac >= 0.9", 1.05, ASSAY_PASS },          { "roof_frac >= 0.9", 1.06, ASSAY_NOT_MEASURED },
+		{ "roof_frac >= base", 1.06, ASSAY_NOT_MEASURED }, { "roof_frac <= 1", 1.22, ASSAY_NOT_MEASURED },
+		{ "hit_rate >= 0.9", 1.22, ASSAY_PASS },
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		const struct assay_limit l = limit_of(cases[i].demand);
+		const struct assay_limit_facts f = { .value = cases[i].value, .base = NAN, .unit = "1" };
+		struct assay_gate_case g = { .evidence = ASSAY_EVIDENCE_NONE };
+
+		assay_limit_judge(&l, &f, &g);
+		if (g.verdict != cases[i].want || !strstr(g.reason, "rightly") == (g.verdict == ASSAY_NOT_MEASURED))
+			fail_msg("%s: %s, '%s'", cases[i].demand, assay_verdict_name(g.verdict), g.reason);
+	}
+}
+
 /* Numbers are written as tables show them; as many digits as it takes where two that differ would look alike. */
 TEST(test_units)
 {
