@@ -20,18 +20,51 @@ static void add_run(struct assay_text *out, const struct assay_import_report *r,
 		assay_text_add(out, "  a gate compares runs of one machine only: --machine NAME says which it was\n");
 }
 
+static void add_ids(struct assay_text *out, const int64_t *ids, size_t n)
+{
+	assay_text_add(out, n == 1 ? "run" : "runs");
+	for (size_t i = 0; i < n; i++)
+		assay_text_addf(out, "%s %" PRId64, i ? "," : "", ids[i]);
+}
+
+static json_t *ids_json(const int64_t *ids, size_t n)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(list, json_integer(ids[i]));
+	return list;
+}
+
 static void import_text(const struct assay_report *report, const struct assay_emit_style *style, struct assay_text *out)
 {
 	const struct assay_import_report *r = report->import;
 
 	(void)style;
-	if (r->already)
-		assay_text_add(out, "these bytes were imported before: nothing was changed\n");
 	for (size_t i = 0; i < r->n_runs; i++)
 		add_run(out, r, &r->runs[i]);
+	if (r->n_same) {
+		add_ids(out, r->same, r->n_same);
+		assay_text_addf(out, " came from this file with the same options: nothing was added%s\n",
+				r->n_runs ? " to them" : "");
+	}
+	if (r->replaced) {
+		assay_text_addf(out, "run %" PRId64 ", from this file with other options, was removed\n", r->replaced);
+	} else if (r->n_other) {
+		add_ids(out, r->other, r->n_other);
+		assay_text_addf(out,
+				" came from this file with other options; if those were wrong, '--replace %" PRId64
+				"' removes that run\n",
+				r->other[r->n_other - 1]);
+	}
 	if (r->n_aggregates)
-		assay_text_addf(out, "%zu mean%s and the like left out: they are no samples\n", r->n_aggregates,
-				r->n_aggregates == 1 ? "" : "s");
+		assay_text_addf(out,
+				r->n_aggregates == 1
+					? "%zu row with a mean or the like was not imported: it follows from "
+					  "the repetitions\n"
+					: "%zu rows with means and the like were not imported: they follow "
+					  "from the repetitions\n",
+				r->n_aggregates);
 }
 
 static json_t *run_json(const struct assay_import_run *run)
@@ -50,9 +83,11 @@ static void import_json(const struct assay_report *report, const struct assay_em
 	(void)style;
 	for (size_t i = 0; i < r->n_runs; i++)
 		json_array_append_new(runs, run_json(&r->runs[i]));
-	assay_json_print(json_pack("{s:i,s:s,s:o,s:b,s:I,s:o}", "schema", 1, "format", r->format, "digest",
-				   assay_json_text(r->digest), "already", r->already, "aggregates",
-				   (json_int_t)r->n_aggregates, "runs", runs),
+	assay_json_print(json_pack("{s:i,s:s,s:o,s:b,s:I,s:o,s:o,s:o,s:o}", "schema", 1, "format", r->format, "digest",
+				   assay_json_text(r->digest), "already", !r->n_runs, "aggregates",
+				   (json_int_t)r->n_aggregates, "runs", runs, "same", ids_json(r->same, r->n_same),
+				   "other", ids_json(r->other, r->n_other), "replaced",
+				   r->replaced ? json_integer(r->replaced) : json_null()),
 			 out);
 }
 

@@ -56,6 +56,15 @@ static int set_machine(void *to, const char *arg, const char *name, struct assay
 	return set_name(to, arg, name, 127, err);
 }
 
+static int set_replace(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	int rc = assay_option_run(to, arg, name, err);
+
+	return rc || *(int64_t *)to
+		       ? rc
+		       : assay_err_set(err, ASSAY_EUSAGE, "bad %s '%s': expected the number of a run", name, arg);
+}
+
 #define AT(member) offsetof(struct import_args, member)
 
 static const struct assay_option options[] = {
@@ -67,6 +76,8 @@ static const struct assay_option options[] = {
 	{ "label", 0, "NAME", set_short, AT(q.label), "What you call this run" },
 	{ "suite", 's', "NAME", set_short, AT(q.suite),
 	  "Runs of one suite and machine are compared with each other (default: named like the format)" },
+	{ "replace", 0, "RUN", set_replace, AT(q.replace),
+	  "Remove this run, which the same file became with wrong options" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
@@ -74,7 +85,9 @@ static const struct assay_command_line line = {
 	.doc = "Take results of another tool into the database: each benchmark becomes a case, its repetitions its "
 	       "samples, so that history, plots and gates work on them. FORMAT is google-benchmark, llama-bench (JSON "
 	       "or JSON lines), hyperfine, pyperf, or auto. FILE may be - for standard input. What the file does not "
-	       "say is unknown. The same bytes are imported only once.\v"
+	       "say is unknown. A file is not imported twice with the same options; with others it is another run, "
+	       "which "
+	       "may replace the one before.\v"
 	       "examples:\n"
 	       "  assay import hyperfine times.json --machine ci-1\n"
 	       "  ./bench --benchmark_format=json | assay import auto - --label nightly",

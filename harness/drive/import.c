@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 
 #include "base/conf.h"
 #include "drive/importing.h"
-#include "store/store.h"
+#include "store/store_prune.h"
 
 static const struct assay_import_format *const formats[] = {
 	&assay_import_google_benchmark,
@@ -331,7 +332,7 @@ static int read_benchmarks(struct assay_importing *im, struct source *s, const s
 	/* so that all of it was read */
 	if (!im->j->rc)
 		assay_json_peek(im->j);
-	if (!im->j->rc && !im->report->n_runs)
+	if (!im->j->rc && !im->report->n_runs && !im->report->n_same)
 		assay_json_fail(im->j, "there are no benchmarks in it");
 	assay_importing_end_run(im);
 	rc = end(im->j, s, &digest);
@@ -342,6 +343,31 @@ static int read_benchmarks(struct assay_importing *im, struct source *s, const s
 	return rc;
 }
 
+static bool is_other(const struct assay_import_report *r, int64_t id)
+{
+	for (size_t i = 0; i < r->n_other; i++)
+		if (r->other[i] == id)
+			return true;
+	return false;
+}
+
+/* It comes last and in a transaction of its own, since one of many results looks at no references. */
+static int remove_replaced(struct assay_importing *im)
+{
+	struct assay_import_report *r = im->report;
+	struct assay_store_pruned pruned;
+	struct assay_err why = { 0 };
+	int rc;
+
+	if (!is_other(r, im->q->replace))
+		return 0;
+	rc = assay_store_prune(im->store, &im->q->replace, 1, 0, false, &pruned, &why);
+	if (rc)
+		return assay_err_set(im->err, rc, "the file was imported, but the other run stays: %.700s", why.text);
+	r->replaced = im->q->replace;
+	return 0;
+}
+
 /* All of the file in one transaction. */
 static int store_all(struct assay_importing *im, struct source *s, const struct assay_import_format *f)
 {
@@ -349,10 +375,15 @@ static int store_all(struct assay_importing *im, struct source *s, const struct 
 
 	if (rc)
 		return rc;
-	rc = assay_store_imported(im->store, im->run.imported.digest, &im->report->already, im->err);
-	if (!rc && !im->report->already)
+	rc = assay_store_imported(im->store, im->run.imported.digest, &im->report->other, &im->report->n_other,
+				  im->err);
+	if (!rc && im->q->replace && !is_other(im->report, im->q->replace))
+		rc = assay_err_set(im->err, ASSAY_EUSAGE,
+				   "cannot replace run %" PRId64 ": it did not come from this file", im->q->replace);
+	if (!rc)
 		rc = read_benchmarks(im, s, f);
-	return assay_store_bulk_end(im->store, rc, im->err);
+	rc = assay_store_bulk_end(im->store, rc, im->err);
+	return rc ? rc : remove_replaced(im);
 }
 
 static void set_up(struct assay_importing *im, const struct assay_import_format *f)

@@ -9,7 +9,9 @@
 
 /*
  * All of the file in one transaction. ASSAY_EUSAGE with file, line and place of what is wrong in it, or where the
- * format is unknown or another. A file whose bytes were imported before changes nothing. Release @out in either case.
+ * format is unknown or another. A run that the same bytes became before, with the
+ * same suite, label, machine, commit and date, is not added again; one that differs in them stays unless
+ * it is to be replaced. Release @out in either case.
  */
 int assay_import(const struct assay_import_request *q, const struct assay_watch *w, struct assay_import_report *out,
 		 struct assay_err *err);

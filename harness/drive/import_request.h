@@ -11,6 +11,7 @@ struct assay_import_request {
 	const char *commit, *machine, *label;
 	const char *suite;   /* NULL: named like the format */
 	uint64_t started_ns; /* 0: as the file says */
+	int64_t replace;     /* the run that these bytes became with wrong options, to be removed; 0: none */
 };
 
 #endif

@@ -200,8 +200,33 @@ static void report_run(struct assay_importing *im)
 		im->report->runs[im->report->n_runs++] = r;
 }
 
+/* Is it a run that these bytes became in an earlier import? That one leaves the list of others. */
+static bool find_same(struct assay_importing *im)
+{
+	struct assay_import_report *r = im->report;
+	bool same = false;
+
+	for (size_t i = 0; i < r->n_other && !im->j->rc; i++) {
+		fail(im, assay_store_is_same_import(im->store, r->other[i], &im->run, &same, im->err));
+		if (!same)
+			continue;
+		im->run.id = r->other[i];
+		if (assay_grow(&r->same, r->n_same, sizeof(*r->same))) {
+			no_memory(im);
+			break;
+		}
+		r->same[r->n_same++] = r->other[i];
+		memmove(r->other + i, r->other + i + 1, (--r->n_other - i) * sizeof(*r->other));
+		return true;
+	}
+	return false;
+}
+
 static void begin_run(struct assay_importing *im)
 {
+	im->same = find_same(im);
+	if (im->same || im->j->rc)
+		return;
 	fail(im, assay_store_run_begin(im->store, &im->run, im->err));
 	if (!im->j->rc)
 		report_run(im);
@@ -210,7 +235,7 @@ static void begin_run(struct assay_importing *im)
 void assay_importing_end_run(struct assay_importing *im)
 {
 	/* how long it took is not said */
-	if (!im->j->rc && im->run.id)
+	if (!im->j->rc && im->run.id && !im->same)
 		fail(im, assay_store_run_end(im->store, im->run.id, im->run.started_ns, im->err));
 	im->run.id = 0;
 	assay_name_index_release(&im->keys);
@@ -418,6 +443,8 @@ static void store(struct assay_importing *im, struct assay_result *r, const char
 	}
 	if (!im->run.id)
 		begin_run(im);
+	if (im->same)
+		return;
 	if (!im->j->rc)
 		fail(im, assay_store_result_add(im->store, im->run.id, r, im->err));
 	if (!im->j->rc) {

@@ -24,6 +24,7 @@ struct assay_importing {
 	struct assay_json *j;
 	struct assay_store *store;
 	struct assay_run run;         /* of the cases that follow */
+	bool same;                    /* the store has this run, so that its cases are passed over */
 	struct assay_name_index keys; /* of this run, with the number of each */
 	struct assay_importing_defaults defaults;
 	struct assay_import_report *report;

@@ -6,5 +6,7 @@
 void assay_import_report_release(struct assay_import_report *r)
 {
 	free(r->runs);
+	free(r->same);
+	free(r->other);
 	*r = (struct assay_import_report){ 0 };
 }

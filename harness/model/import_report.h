@@ -19,9 +19,13 @@ struct assay_import_run {
 struct assay_import_report {
 	char format[ASSAY_NAME_MAX];
 	char digest[ASSAY_DIGEST_LEN + 1]; /* of all bytes of the file */
-	bool already;                      /* the database had it, and stays as it was */
-	struct assay_import_run *runs;     /* malloc'ed */
+	struct assay_import_run *runs;     /* malloc'ed; those that were added */
 	size_t n_runs;
+	/* Earlier runs of the same bytes, malloc'ed: with the same options, so that they were not added again, and with
+	 * others. */
+	int64_t *same, *other;
+	size_t n_same, n_other;
+	int64_t replaced;    /* of those, the one that was removed; 0: none */
 	size_t n_aggregates; /* means and the like, which are no samples */
 };
 

@@ -72,8 +72,11 @@ int assay_store_metrics_put(struct assay_store *s, int64_t run_id, const struct 
 /* Mark it finished: it takes no further results. Without it, it was interrupted. ASSAY_ENOTFOUND unless open. */
 int assay_store_run_end(struct assay_store *s, int64_t run_id, uint64_t ended_ns, struct assay_err *err);
 
-/* Is there a run of an imported file with this digest? */
-int assay_store_imported(struct assay_store *s, const char *digest, bool *out, struct assay_err *err);
+/* The runs of imported files with this digest, oldest first. *out is malloc'ed. */
+int assay_store_imported(struct assay_store *s, const char *digest, int64_t **out, size_t *n, struct assay_err *err);
+/* Is run @id of the suite, label, machine, build and date of @run? */
+int assay_store_is_same_import(struct assay_store *s, int64_t id, const struct assay_run *run, bool *out,
+			       struct assay_err *err);
 
 /* By the time they began, newest first, at most @limit (0: all); @suite NULL: any. @out is malloc'ed. */
 int assay_store_runs(struct assay_store *s, const char *suite, size_t limit, struct assay_run_info **out, size_t *n,

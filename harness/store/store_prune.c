@@ -36,7 +36,8 @@ static int change(struct assay_store *s, const char *sql, int64_t number, size_t
 		assay_store_bind_int(&b, number);
 	rc = assay_store_step_once(&b);
 	if (rc == SQLITE_CONSTRAINT_FOREIGNKEY)
-		return assay_err_set(err, ASSAY_ESTORE, "cannot remove run %lld: a baseline holds it",
+		return assay_err_set(err, ASSAY_ESTORE,
+				     "cannot remove run %lld: a baseline holds it; 'assay baseline list' names it",
 				     (long long)number);
 	if (rc != SQLITE_DONE)
 		return assay_store_fail(s, rc, err, "cannot prune");

@@ -31,9 +31,9 @@ FIXTURES=$ASSAY_SOURCE/tests/fixtures/import
 	run --separate-stderr "$ASSAY" import llama-bench - --machine ci <"$FIXTURES/llama_bench.jsonl"
 	[ "$status" = 0 ] && [[ $output == *"run 7: 2 cases of llama-bench, 1 sample, 1 without a time"* ]]
 	run --separate-stderr "$ASSAY" import auto "$FIXTURES/pyperf.json"
-	[ "$status" = 0 ] && [ "$output" = "these bytes were imported before: nothing was changed" ]
+	[ "$status" = 0 ] && [ "$output" = "run 5 came from this file with the same options: nothing was added" ]
 	# through a pipe they are the same
-	cat "$FIXTURES/pyperf.json" | "$ASSAY" import pyperf - --json | jq -e '.already and .runs == []'
+	cat "$FIXTURES/pyperf.json" | "$ASSAY" import pyperf - --json | jq -e '.already and .runs == [] and .same == [5]'
 	run --separate-stderr "$ASSAY" show --json
 	jq -e '(.runs | length) == 7 and all(.runs[]; .imported and .seed == null and .ended == null)
 		and ([.runs[] | select(.imported == "hyperfine") | .started] == [null])' <<<"$output"
@@ -139,4 +139,33 @@ FIXTURES=$ASSAY_SOURCE/tests/fixtures/import
 	[[ $output == *"2026-03-01 00:00:00 UTC"* ]]
 	run -0 "$ASSAY" history x --since 2026-03-01 --db z.db
 	[[ $output == *" 2026-03-01 00:00 UTC "* ]]
+}
+
+@test "what was imported wrongly is imported again with the right options" {
+	echo '{"results":[{"command":"x","times":[1.0,1.1]}]}' >x.json
+	"$ASSAY" import hyperfine x.json --machine wrong --commit c1 --started 2026-01-01 --db w.db
+	# the same bytes of another day are another run
+	run -0 "$ASSAY" import hyperfine x.json --machine wrong --commit c1 --started 2026-01-02 --db w.db
+	[[ $output == *"run 2: 1 case"* && $output == *"run 1 came from this file with other options; if those were wrong, '--replace 1'"* ]]
+	run -0 "$ASSAY" import hyperfine x.json --machine right --commit c2 --started 2026-01-01 --replace 1 --db w.db
+	[[ $output == *"run 1, from this file with other options, was removed"* ]]
+	"$ASSAY" show --json --db w.db | jq -e '[.runs[] | "\(.id) \(.machine) \(.commit)"] == ["2 wrong c1", "3 right c2"]'
+	"$ASSAY" db check --db w.db
+	# each option is one
+	local want=4 option
+	for option in --suite=s --label=l --machine=other --commit=c3 --started=2026-01-03; do
+		run -0 "$ASSAY" import hyperfine x.json --machine right --commit c2 --started 2026-01-01 $option --json --db w.db
+		jq -e --argjson want $want '.already == false and .runs[0].id == $want' <<<"$output"
+		want=$((want + 1))
+	done
+	# nothing but what this file became is replaced, and nothing that a baseline holds
+	cp w.db assay.db
+	export KEEP_DB=1
+	"$ASSAY" baseline save b --run 3
+	fails 2 "the file was imported, but the other run stays: cannot remove run 3: a baseline holds it" \
+		import hyperfine x.json --machine last --replace 3
+	echo '{"results":[{"command":"y","times":[1.0,1.1]}]}' >y.json
+	fails 2 "cannot replace run 3: it did not come from this file" import hyperfine y.json --replace 3
+	fails 2 "bad --replace 'last': expected the number of a run" import hyperfine y.json --replace last
+	"$ASSAY" show --json | jq -e '.runs | length == 8'
 }

@@ -224,15 +224,25 @@ TEST(what_was_imported)
 	struct assay_import_run run = { .id = 2, .n_cases = 3, .n_ok = 2, .n_samples = 1, .suite = "hyperfine" };
 	struct assay_import_report i = { .format = "hyperfine", .runs = &run, .n_runs = 1, .n_aggregates = 4 };
 	const struct assay_report r = { .kind = ASSAY_REPORT_IMPORT, .import = &i };
+	int64_t ids[] = { 7, 9 };
 
 	assert_string_equal(emit(&r, "text", NULL),
 			    "run 2: 3 cases of hyperfine, 1 sample, 1 without a time\n"
 			    "  suite hyperfine; machine unknown; commit unknown; date unknown\n"
 			    "  a gate compares runs of one machine only: --machine NAME says which it was\n"
-			    "4 means and the like left out: they are no samples\n");
-	i = (struct assay_import_report){ .format = "pyperf", .already = true };
-	assert_string_equal(emit(&r, "text", NULL), "these bytes were imported before: nothing was changed\n");
+			    "4 rows with means and the like were not imported: they follow from the repetitions\n");
+	has(emit(&r, "json", NULL), "\"already\": false");
+	i = (struct assay_import_report){ .format = "pyperf", .same = ids, .n_same = 1, .n_aggregates = 1 };
+	assert_string_equal(emit(&r, "text", NULL),
+			    "run 7 came from this file with the same options: nothing was added\n"
+			    "1 row with a mean or the like was not imported: it follows from the repetitions\n");
 	has(emit(&r, "json", NULL), "\"already\": true");
+	i = (struct assay_import_report){ .format = "pyperf", .other = ids, .n_other = 2 };
+	assert_string_equal(emit(&r, "text", NULL), "runs 7, 9 came from this file with other options; if those were "
+						    "wrong, '--replace 9' removes that run\n");
+	i.replaced = 7;
+	assert_string_equal(emit(&r, "text", NULL), "run 7, from this file with other options, was removed\n");
+	has(emit(&r, "json", NULL), "\"replaced\": 7");
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -348,11 +348,13 @@ STORE_TEST(twice_is_once)
 	struct assay_import_report report;
 
 	assert_ok(f, import(f, "hyperfine", FIXTURES "hyperfine.json", &report));
-	assert_false(report.already);
+	assert_int_equal(report.n_runs, 1);
 	assay_import_report_release(&report);
 	assert_ok(f, import(f, "auto", FIXTURES "hyperfine.json", &report));
-	assert_true(report.already);
 	assert_int_equal(report.n_runs, 0);
+	assert_int_equal(report.n_same, 1);
+	assert_int_equal(report.n_other, 0);
+	assay_import_report_release(&report);
 	assert_int_equal(ask(f->db, "SELECT count(*) FROM run"), 1);
 }
 
