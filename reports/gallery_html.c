@@ -43,9 +43,12 @@ static void add_address(struct assay_text *t, const char *file)
 
 static void add_row(struct assay_text *t, const struct assay_report_picture *l, size_t i)
 {
-	assay_text_addf(t, "<tr><td class=\"key\"><a href=\"#plot-%zu\">", i + 1);
+	assay_text_add(t, "<tr><td class=\"key\">");
+	if (l->file[0])
+		assay_text_addf(t, "<a href=\"#plot-%zu\">", i + 1);
 	assay_xml_add(t, l->key);
-	assay_text_addf(t, "</a></td><td class=\"number\">%zu</td><td class=\"number\">", l->n_runs);
+	assay_text_addf(t, "%s</td><td class=\"number\">%zu</td><td class=\"number\">", l->file[0] ? "</a>" : "",
+			l->n_runs);
 	assay_xml_add(t, l->last);
 	assay_text_add(t, "</td><td class=\"number\">");
 	if (isfinite(l->change_frac))
@@ -57,6 +60,8 @@ static void add_row(struct assay_text *t, const struct assay_report_picture *l, 
 
 static void add_picture(struct assay_text *t, const struct assay_report_picture *l, size_t i)
 {
+	if (!l->file[0])
+		return;
 	assay_text_addf(t, "<a class=\"picture\" id=\"plot-%zu\" href=\"", i + 1);
 	add_address(t, l->file);
 	assay_text_add(t, "\"><img loading=\"lazy\" src=\"");

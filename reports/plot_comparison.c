@@ -136,7 +136,7 @@ static void set_cases(struct assay_text *t, const struct rows *rows, bool wide)
 			 is_time(c) ? "" : c->metric);
 		assay_plot_add_row(&names, name, 58);
 		assay_plot_array_add(&changes, words.change);
-		assay_plot_fit(known ? "" : c->reason, 60, reason);
+		assay_plot_fit(known ? "" : c->reason, 76, reason);
 		assay_plot_array_add(&reasons, reason);
 	}
 	assay_text_add(t, "END\n");
@@ -177,12 +177,12 @@ static void describe(const struct assay_plot_comparison *s, const struct rows *r
 		snprintf(title, size, "gate: %s", assay_verdict_name(r->verdict));
 	assay_plot_fit(r->base[0] ? r->base : "no baseline", 44, base);
 	assay_plot_fit(r->head, 44, head);
-	n = snprintf(below, size, "%s, against %s. %zu case%s", head, base, rows->n + rows->n_left_out,
+	n = snprintf(below, size, "head: %s; base: %s. %zu case%s", head, base, rows->n + rows->n_left_out,
 		     rows->n + rows->n_left_out == 1 ? "" : "s");
 	if (rows->n_left_out && n > 0 && (size_t)n < size)
-		n += snprintf(below + n, size - (size_t)n, ", the mildest %zu left out", rows->n_left_out);
+		n += snprintf(below + n, size - (size_t)n, ", the %zu least severe left out", rows->n_left_out);
 	if (r->untrusted && n > 0 && (size_t)n < size)
-		snprintf(below + n, size - (size_t)n, "; a control failed: no verdict by time stands");
+		snprintf(below + n, size - (size_t)n, "; a self-check failed, so no verdict by time stands");
 }
 
 int assay_plot_comparison_data(const struct assay_plot *p, struct assay_text *t, struct assay_err *err)

@@ -9,6 +9,7 @@
 #include "reports/plot_parts.h"
 
 #define PANEL_HEIGHT 190
+#define MOST_TICKS   9
 /*
  * Samples outside of these quantiles, or farther from the quartiles than so many times their distance, do not stretch
  * the axis, but are counted.
@@ -164,7 +165,10 @@ static void write_data(const struct assay_plot_distribution *s, const struct sid
 	t->failed |= numbers.failed;
 	assay_text_release(&numbers);
 	top = key + assay_plot_set_legend(t, &legend) + 14;
-	assay_plot_set_axis(t, "XLABEL", "time per iteration", &unit);
+	assay_plot_set_text(t, "XLABEL", "time per iteration");
+	assay_plot_set_ticks(
+		t, "XTICK",
+		&(struct assay_plot_scale){ "time_s", "s", lo * 1e-9, hi * 1e-9, unit.factor, false, MOST_TICKS });
 	assay_text_addf(t, "XLO = %.9g\nXHI = %.9g\nTOP = %u\nKEY_AT = %u\nPANEL = %d\n", lo * 1e-9 / unit.factor,
 			hi * 1e-9 / unit.factor, top, key + 12, PANEL_HEIGHT);
 	assay_text_addf(t, "WIDTH = %d\nHEIGHT = %u\n", ASSAY_PLOT_WIDTH, top + 2 * PANEL_HEIGHT + 24 + 60);

@@ -95,17 +95,25 @@ static void name_case(const struct assay_run *run, const struct assay_case *c, c
 	snprintf(buf, size, "%s/%s%s%s/t=%u", c->op, c->variant, shape[0] ? "/" : "", shape, c->threads);
 }
 
-static void set_cases(struct assay_text *t, const struct assay_run *run, const struct assay_plot_unit *unit)
+/* The slowest first. */
+static int by_time(const void *a, const void *b)
+{
+	const struct assay_result *x = *(const struct assay_result *const *)a,
+				  *y = *(const struct assay_result *const *)b;
+
+	return x->median_ns != y->median_ns ? (x->median_ns < y->median_ns ? 1 : -1) : strcmp(x->c.key, y->c.key);
+}
+
+static void set_cases(struct assay_text *t, const struct assay_run *run, const struct assay_result **v, size_t n,
+		      const struct assay_plot_unit *unit)
 {
 	struct assay_plot_array names = { 0 }, times = { 0 };
 	char time[64], name[ASSAY_KEY_MAX + ASSAY_SHAPE_MAX];
 
 	assay_text_add(t, "$cases << END\n");
-	for (size_t i = 0; i < run->n_results && names.n < ASSAY_PLOT_ROWS; i++) {
-		const struct assay_result *r = &run->results[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct assay_result *r = v[i];
 
-		if (!generates(r))
-			continue;
 		set_case(t, r, names.n + 1, unit->factor);
 		name_case(run, &r->c, name, sizeof(name));
 		assay_plot_add_row(&names, name, 44);
@@ -120,32 +128,42 @@ static void set_cases(struct assay_text *t, const struct assay_run *run, const s
 int assay_plot_generate_data(const struct assay_plot *p, struct assay_text *t, struct assay_err *err)
 {
 	const struct assay_run *run = p->run.run;
+	const struct assay_result **v = calloc(run->n_results + 1, sizeof(*v));
 	struct range range = { INFINITY, -INFINITY };
 	struct assay_plot_unit unit;
 	char title[64], below[256];
 	size_t n = 0;
 	unsigned top;
 
+	if (!v)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the cases of a plot");
 	for (size_t i = 0; i < run->n_results; i++) {
-		n += generates(&run->results[i]);
+		if (generates(&run->results[i]))
+			v[n++] = &run->results[i];
 		for (size_t k = 0; k < N_LATENCIES && generates(&run->results[i]); k++)
 			widen(&range, metric(&run->results[i], latencies[k]));
 	}
-	if (!n)
+	if (!n) {
+		free(v);
 		return assay_err_set(
 			err, ASSAY_ENOTFOUND,
 			"run %lld has no case that generates: 'assay run --only \"generate.*\"' measures some",
 			(long long)run->id);
+	}
+	qsort(v, n, sizeof(*v), by_time);
 	if (!(range.lo <= range.hi))
 		range = (struct range){ 1e-6, 1e-3 };
 	unit = assay_plot_unit("time_s", "s", sqrt(range.lo * range.hi));
 	snprintf(title, sizeof(title), "generation in run %lld", (long long)run->id);
 	snprintf(below, sizeof(below), "%.120s. %zu case%s%s", run->machine.label, n, n == 1 ? "" : "s",
-		 n > ASSAY_PLOT_ROWS ? ", the first 300 are drawn" : "");
+		 n > ASSAY_PLOT_ROWS ? ", the slowest 300 are drawn" : "");
 	top = assay_plot_set_head(t, title, below) + 76;
 	n = n > ASSAY_PLOT_ROWS ? ASSAY_PLOT_ROWS : n;
-	set_cases(t, run, &unit);
-	assay_plot_set_axis(t, "LATENCY", "latency", &unit);
+	set_cases(t, run, v, n, &unit);
+	free(v);
+	assay_plot_set_ticks(
+		t, "XTICK",
+		&(struct assay_plot_scale){ "time_s", "s", range.lo / 1.5, range.hi * 1.5, unit.factor, true, 4 });
 	assay_text_addf(t, "XLO = %.9g\nXHI = %.9g\nTOP = %u\nBOTTOM = 40\n", range.lo / 1.5 / unit.factor,
 			range.hi * 1.5 / unit.factor, top);
 	assay_text_addf(t, "WIDTH = %d\nHEIGHT = %u\n", ASSAY_PLOT_WIDTH,

@@ -162,7 +162,7 @@ void assay_case_lines_release(struct assay_case_lines *l)
 
 unsigned assay_case_lines_set(struct assay_text *t, const struct assay_case_lines *l, double factor, const char *other)
 {
-	struct assay_plot_legend legend = { .left = 92 };
+	struct assay_plot_legend legend = { .left = 112 };
 	char name[ASSAY_PLOT_TEXT];
 
 	for (size_t i = 0; i < l->n; i++) {

@@ -91,12 +91,85 @@ struct assay_plot_unit assay_plot_unit(const char *tag, const char *unit, double
 	return u;
 }
 
-void assay_plot_set_axis(struct assay_text *t, const char *name, const char *what, const struct assay_plot_unit *unit)
+/* 1, 2 or 5 times a power of ten, and at least @least. */
+static double round_up(double least)
 {
-	char text[ASSAY_METRIC_TAG_MAX + 128];
+	const double digit = pow(10, floor(log10(least)));
 
-	snprintf(text, sizeof(text), "%s%s%s%s", what, unit->name[0] ? " (" : "", unit->name, unit->name[0] ? ")" : "");
-	assay_plot_set_text(t, name, text);
+	return least <= 1.0001 * digit   ? digit
+	       : least <= 2.0001 * digit ? 2 * digit
+	       : least <= 5.0001 * digit ? 5 * digit
+					 : 10 * digit;
+}
+
+struct ticks {
+	struct assay_plot_array words;
+	struct assay_text places;
+};
+
+/* Tables write counts in full; on an axis they would be too long. */
+static struct assay_plot_unit unit_of_tick(const struct assay_plot_scale *s, double value)
+{
+	static const char *const prefixes[] = { "k", "M", "G", "T" };
+	struct assay_plot_unit u = assay_plot_unit(s->tag, s->unit, value);
+
+	for (size_t i = 0;
+	     i < sizeof(prefixes) / sizeof(prefixes[0]) && (!u.name[0] || i) && fabs(value) >= 1000 * u.factor; i++)
+		u = (struct assay_plot_unit){ .name = { prefixes[i][0] }, .factor = 1000 * u.factor };
+	return u;
+}
+
+/* With as many digits as tell it from the next, which is @step away. gnuplot takes a label for a format. */
+static void add_tick(struct ticks *to, const struct assay_plot_scale *s, double value, double step)
+{
+	const struct assay_plot_unit u = unit_of_tick(s, value);
+	const int digits = (int)fmax(0, ceil(-log10(step / u.factor) - 1e-6));
+
+	assay_text_addf(&to->places, "%s%.9g", to->words.n ? ", " : "", value / s->factor);
+	if (value == 0)
+		assay_plot_array_add(&to->words, "0");
+	else
+		assay_plot_array_addf(&to->words, "%.*f%s%s", digits, value / u.factor, u.name[0] ? " " : "",
+				      strcmp(u.name, "%") ? u.name : "%%");
+}
+
+/* Every @every-th decade, or 1, 2 and 5 of each. */
+static void add_decades(struct ticks *to, const struct assay_plot_scale *s, int every, bool between)
+{
+	static const int steps[] = { 1, 2, 5 };
+
+	for (int k = (int)floor(log10(s->lo)); k <= (int)ceil(log10(s->hi)); k++)
+		for (size_t i = 0; i < (between ? 3 : 1); i++) {
+			const double v = steps[i] * pow(10, k);
+
+			if (k % every == 0 && v >= s->lo && v <= s->hi)
+				add_tick(to, s, v, v);
+		}
+}
+
+void assay_plot_set_ticks(struct assay_text *t, const char *name, const struct assay_plot_scale *s)
+{
+	struct ticks ticks = { 0 };
+	char place[64];
+
+	if (s->logarithmic) {
+		const double decades = log10(s->hi / s->lo);
+		const bool between = 3 * decades <= (double)s->most;
+
+		add_decades(&ticks, s, between ? 1 : (int)fmax(1, ceil(decades / (double)s->most)), between);
+	} else {
+		const double step = round_up((s->hi - s->lo) / (double)s->most);
+
+		for (double k = ceil(s->lo / step - 1e-6); k * step <= s->hi + 1e-6 * step; k++)
+			add_tick(&ticks, s, k == 0 ? 0 : k * step, step);
+	}
+	snprintf(place, sizeof(place), "%s_AT", name);
+	if (ticks.words.n)
+		assay_text_addf(t, "array %s[%zu] = [%s]\n", place, ticks.words.n,
+				ticks.places.s ? ticks.places.s : "");
+	t->failed |= ticks.places.failed;
+	assay_text_release(&ticks.places);
+	assay_plot_array_set(t, name, &ticks.words);
 }
 
 size_t assay_plot_chars(const char *s)

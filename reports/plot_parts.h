@@ -33,8 +33,19 @@ struct assay_plot_unit {
 };
 /* The unit in which tables would write @value of the metric @tag. */
 struct assay_plot_unit assay_plot_unit(const char *tag, const char *unit, double value);
-/* "NAME = 'what (unit)'" */
-void assay_plot_set_axis(struct assay_text *t, const char *name, const char *what, const struct assay_plot_unit *unit);
+
+/* An axis from @lo to @hi, in base units of the metric @tag; data are in @factor of these. */
+struct assay_plot_scale {
+	const char *tag, *unit;
+	double lo, hi, factor;
+	bool logarithmic;
+	size_t most; /* ticks that there is room for, about */
+};
+/*
+ * The words NAME[1] to NAME[N_NAME] of its ticks, and NAME_AT, their places. Each is in the unit that tables would
+ * write it in, so that "500 ns" is followed by "1 us" and not by "1000 ns".
+ */
+void assay_plot_set_ticks(struct assay_text *t, const char *name, const struct assay_plot_scale *s);
 
 /* @s in at most @most (80 or fewer) characters: what does not fit is left out of its middle. */
 void assay_plot_fit(const char *s, size_t most, char buf[ASSAY_PLOT_TEXT]);

@@ -11,14 +11,15 @@
 
 #include "model/quantity.h"
 #include "reports/plot_rows.h"
+#include "reports/roof_labels.h"
 #include "reports/run_parts.h"
 
 #define ROOF_HEIGHT 360
 #define MAX_PEAKS   12
 /* Peaks that differ by less are one line, with the names of both. */
-#define SAME_PEAK 1.06
-/* The label of a memory has room above its line where the next memory is so many times faster, else below. */
-#define LABEL_HEIGHT 1.7
+#define SAME_PEAK  1.06
+#define MOST_TICKS 8
+_Static_assert(MAX_PEAKS + 4 <= ASSAY_ROOF_LABELS && ASSAY_PLOT_ROWS <= ASSAY_ROOF_POINTS, "all of them");
 
 static const char *const levels[] = { "l1", "l2", "l3", "dram" };
 static const char *const level_names[] = { "L1", "L2", "L3", "DRAM" };
@@ -163,6 +164,16 @@ static size_t family_of(struct roofline *r, const struct assay_case *c)
 	return i % ASSAY_PLOT_LINES + 1;
 }
 
+/* From the largest share to the least. */
+static int by_share(const void *a, const void *b)
+{
+	const struct assay_result *x = *(const struct assay_result *const *)a,
+				  *y = *(const struct assay_result *const *)b;
+	const double s = value_of(x, "roof_frac"), t = value_of(y, "roof_frac");
+
+	return s != t ? (s < t ? 1 : -1) : strcmp(x->c.key, y->c.key);
+}
+
 static int take_cases(struct roofline *r, struct assay_err *err)
 {
 	char why[512];
@@ -180,13 +191,15 @@ static int take_cases(struct roofline *r, struct assay_err *err)
 			r->elsewhere = result->c.device[0] ? result->c.device : "the CPU";
 		} else if (result->c.threads != r->threads)
 			r->n_other++;
-		else if (r->n_cases == ASSAY_PLOT_ROWS)
-			r->n_left_out++;
 		else
 			r->cases[r->n_cases++] = result;
 	}
-	if (r->n_cases)
+	if (r->n_cases) {
+		qsort(r->cases, r->n_cases, sizeof(*r->cases), by_share);
+		r->n_left_out = r->n_cases > ASSAY_PLOT_ROWS ? r->n_cases - ASSAY_PLOT_ROWS : 0;
+		r->n_cases -= r->n_left_out;
 		return 0;
+	}
 	assay_run_cells_no_roof(r->run, why, sizeof(why));
 	return assay_err_set(err, ASSAY_ENOTFOUND, "no case of run %lld has a share of a roof%s%.300s",
 			     (long long)r->run->id, why[0] ? ": " : "", why);
@@ -224,66 +237,72 @@ static void tell_missing(const struct roofline *r, char *buf, size_t size)
 
 	add_missing(r, &t);
 	if (!r->device[0] && !r->n_elsewhere)
-		assay_text_addf(&t, "%sno roof of a GPU", t.len ? "; " : "");
+		assay_text_addf(&t, "%sno GPU measured", t.len ? "; " : "");
 	if (r->n_elsewhere)
 		assay_text_addf(&t, "%s%zu case%s on %s %s a roof of %s own", t.len ? "; " : "", r->n_elsewhere,
 				r->n_elsewhere == 1 ? "" : "s", r->elsewhere, r->n_elsewhere == 1 ? "has" : "have",
 				r->n_elsewhere == 1 ? "its" : "their");
 	if (r->n_other)
-		assay_text_addf(&t, ". %zu case%s on other numbers of threads left out", r->n_other,
+		assay_text_addf(&t, ". %zu case%s with other thread counts left out", r->n_other,
 				r->n_other == 1 ? "" : "s");
 	if (r->n_left_out)
-		assay_text_addf(&t, ". %zu more cases left out", r->n_left_out);
+		assay_text_addf(&t, ". the %zu with the least share left out", r->n_left_out);
 	snprintf(buf, size, "%s", t.s ? t.s : "");
 	assay_text_release(&t);
 }
 
-/* Is there another memory between the bandwidth of @level and @times that? */
-static bool has_beside(const struct roofline *r, size_t level, double times)
+/* The roofs, with their names where no point covers them. */
+static void set_limits(struct assay_text *t, struct roofline *r, const struct assay_roof_frame *frame,
+		       const struct assay_plot_unit *unit)
 {
-	const double rate = r->bandwidth[level], lo = fmin(rate, times * rate), hi = fmax(rate, times * rate);
+	struct assay_plot_array bands = { 0 }, peaks = { 0 };
+	struct assay_roof_label v[ASSAY_ROOF_LABELS];
+	struct assay_roof_points points = { 0 };
+	double most = frame->y_hi, widest = 0;
+	char text[128], number[64];
+	size_t n = 0;
 
 	for (size_t k = 0; k < N_LEVELS; k++)
-		if (k != level && r->bandwidth[k] > 0 && r->bandwidth[k] >= lo && r->bandwidth[k] <= hi)
-			return true;
-	return false;
-}
-
-static void set_bands(struct assay_text *t, const struct roofline *r, const struct assay_plot_unit *unit)
-{
-	struct assay_plot_array bands = { 0 };
-	char number[64];
-
+		widest = fmax(widest, r->bandwidth[k]);
+	if (r->n_peaks)
+		most = r->peaks[r->n_peaks - 1].rate;
 	/* gnuplot evaluates what it draws of the first one, even where there is none */
-	assay_text_addf(t, "array BANDWIDTH[%zu]\narray SIDE[%zu]\nBANDWIDTH[1] = 1\n", N_LEVELS, N_LEVELS);
+	assay_text_addf(t, "array BANDWIDTH[%zu]\nBANDWIDTH[1] = 1\narray PEAK_RATE[%d]\nPEAK_RATE[1] = 1\n", N_LEVELS,
+			MAX_PEAKS);
 	for (size_t k = 0; k < N_LEVELS; k++) {
 		if (!(r->bandwidth[k] > 0))
 			continue;
 		assay_metric_text("bytes_per_s", r->bandwidth[k], "B/s", true, number, sizeof(number));
-		assay_text_addf(t, "BANDWIDTH[%zu] = %.9g\nSIDE[%zu] = %d\n", bands.n + 1,
-				r->bandwidth[k] / unit->factor, bands.n + 1,
-				has_beside(r, k, LABEL_HEIGHT) && !has_beside(r, k, 1 / LABEL_HEIGHT) ? -1 : 1);
-		assay_plot_array_addf(&bands, "%s %s", level_names[k], number);
+		snprintf(text, sizeof(text), "%s %s", level_names[k], number);
+		assay_plot_array_add(&bands, text);
+		assay_text_addf(t, "BANDWIDTH[%zu] = %.9g\n", bands.n, r->bandwidth[k] / unit->factor);
+		v[n++] = (struct assay_roof_label){ .bandwidth = r->bandwidth[k],
+						    .rate = most,
+						    .chars = assay_plot_chars(text) };
 	}
-	assay_plot_array_set(t, "BAND", &bands);
-}
-
-static void set_limits(struct assay_text *t, struct roofline *r, const struct assay_plot_unit *unit)
-{
-	struct assay_plot_array peaks = { 0 };
-	struct assay_text rates = { 0 };
-	char number[64];
-
-	set_bands(t, r, unit);
-	assay_text_addf(t, "array PEAK_RATE[%d]\nPEAK_RATE[1] = 1\n", MAX_PEAKS);
 	for (size_t i = 0; i < r->n_peaks; i++) {
 		assay_metric_text("ops_per_s", r->peaks[i].rate, "op/s", true, number, sizeof(number));
-		assay_text_addf(&rates, "PEAK_RATE[%zu] = %.9g\n", i + 1, r->peaks[i].rate / unit->factor);
-		assay_plot_array_addf(&peaks, "%s peak %s", r->peaks[i].name, number);
+		snprintf(text, sizeof(text), "%s peak %s", r->peaks[i].name, number);
+		assay_plot_array_add(&peaks, text);
+		assay_text_addf(t, "PEAK_RATE[%zu] = %.9g\n", peaks.n, r->peaks[i].rate / unit->factor);
+		v[n++] = (struct assay_roof_label){ .rate = r->peaks[i].rate,
+						    .from = widest > 0 ? r->peaks[i].rate / widest : frame->x_lo,
+						    .chars = assay_plot_chars(text) };
 	}
-	assay_text_addn(t, rates.s ? rates.s : "", rates.len);
-	t->failed |= rates.failed;
-	assay_text_release(&rates);
+	for (size_t i = 0; i < r->n_cases && points.n < ASSAY_ROOF_POINTS; i++) {
+		const double x = value_of(r->cases[i], "arith_intensity"), y = value_of(r->cases[i], "ops_per_s");
+
+		if (x > 0 && y > 0) {
+			points.x[points.n] = x;
+			points.y[points.n++] = y;
+		}
+	}
+	assay_roof_labels_place(frame, &points, v, n);
+	assay_text_addf(t, "array NAME_X[%d]\narray NAME_Y[%d]\n", ASSAY_ROOF_LABELS, ASSAY_ROOF_LABELS);
+	for (size_t i = 0; i < n; i++)
+		assay_text_addf(t, "NAME_X[%zu] = %.9g; NAME_Y[%zu] = %.9g\n", i + 1, v[i].x, i + 1,
+				v[i].y / unit->factor);
+	assay_plot_array_set(t, "BAND", &bands);
 	assay_plot_array_set(t, "PEAK", &peaks);
 }
 
@@ -291,7 +310,7 @@ static void set_limits(struct assay_text *t, struct roofline *r, const struct as
 static unsigned set_cases(struct assay_text *t, struct roofline *r, const struct assay_plot_unit *unit)
 {
 	struct assay_plot_array names = { 0 }, shares = { 0 };
-	struct assay_plot_legend legend = { .left = 92 };
+	struct assay_plot_legend legend = { .left = 112 };
 
 	assay_text_add(t, "$cases << END\n");
 	for (size_t i = 0; i < r->n_cases; i++) {
@@ -313,7 +332,7 @@ static unsigned set_cases(struct assay_text *t, struct roofline *r, const struct
 	return assay_plot_set_rows(t, &names);
 }
 
-static void set_range(struct assay_text *t, const struct roofline *r, const struct assay_plot_unit *unit)
+static struct assay_roof_frame find_range(const struct roofline *r, const struct assay_plot_unit *unit)
 {
 	double x_lo = INFINITY, x_hi = -INFINITY, y_lo = INFINITY, y_hi = -INFINITY, most = 0, left;
 
@@ -341,12 +360,24 @@ static void set_range(struct assay_text *t, const struct roofline *r, const stru
 	for (size_t k = 0; k < N_LEVELS; k++)
 		if (r->bandwidth[k] > 0)
 			y_lo = fmin(y_lo, left * r->bandwidth[k] * 1.5);
-	assay_text_addf(t, "XLO = %.9g\nXHI = %.9g\nYLO = %.9g\nYHI = %.9g\n", left, x_hi * 12, y_lo / 2 / unit->factor,
-			fmax(most, y_hi) * 2.2 / unit->factor);
+	return (struct assay_roof_frame){
+		left, x_hi * 12, y_lo / 2, fmax(most, y_hi) * 2.2, ASSAY_PLOT_WIDTH - 142, ROOF_HEIGHT
+	};
+}
+
+static void set_range(struct assay_text *t, const struct assay_roof_frame *f, const struct assay_plot_unit *unit)
+{
+	assay_text_addf(t, "XLO = %.9g\nXHI = %.9g\nYLO = %.9g\nYHI = %.9g\n", f->x_lo, f->x_hi, f->y_lo / unit->factor,
+			f->y_hi / unit->factor);
+	assay_plot_set_text(t, "YLABEL", "operations per second");
+	assay_plot_set_ticks(
+		t, "YTICK",
+		&(struct assay_plot_scale){ "ops_per_s", "op/s", f->y_lo, f->y_hi, unit->factor, true, MOST_TICKS });
 }
 
 static int draw(struct roofline *r, struct assay_text *t, struct assay_err *err)
 {
+	struct assay_roof_frame frame;
 	struct assay_plot_unit unit;
 	char title[128], below[512], missing[256];
 	unsigned top, rows;
@@ -372,10 +403,10 @@ static int draw(struct roofline *r, struct assay_text *t, struct assay_err *err)
 	snprintf(below, sizeof(below), "%.80s. %zu case%s; %.256s", r->run->machine.label, r->n_cases,
 		 r->n_cases == 1 ? "" : "s", missing);
 	top = assay_plot_set_head(t, title, below) + 30;
-	set_limits(t, r, &unit);
+	frame = find_range(r, &unit);
+	set_limits(t, r, &frame, &unit);
 	rows = set_cases(t, r, &unit);
-	set_range(t, r, &unit);
-	assay_plot_set_axis(t, "YLABEL", "arithmetic", &unit);
+	set_range(t, &frame, &unit);
 	assay_text_addf(t, "TOP = %u\nROOF_HEIGHT = %d\nROWS_TOP = %u\n", top, ROOF_HEIGHT, top + ROOF_HEIGHT + 90);
 	assay_text_addf(t, "WIDTH = %d\nHEIGHT = %u\n", ASSAY_PLOT_WIDTH, top + ROOF_HEIGHT + 90 + rows + 40);
 	return 0;

@@ -9,6 +9,7 @@
 #include "reports/run_parts.h"
 
 #define PLOT_HEIGHT 380
+#define MOST_TICKS  8
 /* Where the axis spans more than this factor it is logarithmic; likewise upwards. */
 #define LOG_RANGE 8
 
@@ -151,6 +152,17 @@ static unsigned describe(struct assay_text *t, const struct assay_plot_run *s, c
 	return assay_plot_set_head(t, title, below);
 }
 
+/* The axis is a little longer than its values; from 0 where it is linear. */
+static void set_ticks(struct assay_text *t, const struct assay_plot_scale *values)
+{
+	struct assay_plot_scale s = *values;
+
+	s.lo = s.logarithmic ? s.lo / 1.4 : 0;
+	s.hi *= s.logarithmic ? 1.4 : 1.08;
+	assay_plot_set_ticks(t, "YTICK", &s);
+	assay_text_addf(t, "YLOG = %d\nYLO = %.9g\nYHI = %.9g\n", s.logarithmic, s.lo / s.factor, s.hi / s.factor);
+}
+
 static int draw(const struct assay_plot_run *s, const struct assay_case *c, unsigned axis, struct assay_text *t,
 		struct assay_err *err)
 {
@@ -177,9 +189,13 @@ static int draw(const struct assay_plot_run *s, const struct assay_case *c, unsi
 		set_places(t, &l, axis);
 		top = key + assay_case_lines_set(t, &l, unit.factor, NULL) + 16;
 		assay_plot_set_text(t, "XLABEL", c->axes[axis].name);
-		assay_plot_set_axis(t, "YLABEL", time ? "time per iteration" : tag, &unit);
-		assay_text_addf(t, "YLOG = %d\nYLO = %.9g\nYHI = %.9g\n", lo > 0 && hi > LOG_RANGE * lo,
-				lo / unit.factor, hi / unit.factor);
+		assay_plot_set_text(t, "YLABEL", time ? "time per iteration" : tag);
+		set_ticks(t,
+			  &(struct assay_plot_scale){ time ? "time_s" : tag,
+						      m      ? m->unit
+						      : time ? "s"
+							     : "1",
+						      lo, hi, unit.factor, lo > 0 && hi > LOG_RANGE * lo, MOST_TICKS });
 		assay_text_addf(t, "TOP = %u\nBOTTOM = 62\nKEY_AT = %u\nWIDTH = %d\nHEIGHT = %u\n", top, key + 12,
 				ASSAY_PLOT_WIDTH, top + PLOT_HEIGHT + 62);
 	}

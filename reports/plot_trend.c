@@ -14,6 +14,7 @@
 
 #define PLOT_HEIGHT 330
 #define ROW_HEIGHT  16
+#define MOST_TICKS  8
 /* Lines that differ by more than this factor go on a logarithmic axis. */
 #define LOG_RANGE 6
 
@@ -156,9 +157,7 @@ static void describe(const struct assay_plot_trend *s, const struct assay_trend_
 	else if (n < size)
 		n += (size_t)snprintf(buf + n, size - n, "%zu run%s", d->n_values, d->n_values == 1 ? "" : "s");
 	if (without && n < size)
-		n += (size_t)snprintf(buf + n, size - n, ", %zu more without a number", without);
-	if (d->n_values == 1 && n < size)
-		snprintf(buf + n, size - n, "; a trend takes more");
+		snprintf(buf + n, size - n, ", %zu more without a number", without);
 }
 
 /* Marks beside those of lines, as the program of the plot knows them. */
@@ -167,7 +166,7 @@ enum key_kind { KEY_INTERVAL = 11, KEY_LEVEL, KEY_DIRTY, KEY_FAILED, KEY_MISSING
 /* The lines, and what only some histories have. Returns the height of the legend. */
 static unsigned set_legend(struct assay_text *t, const struct assay_plot_trend *s, const struct assay_trend_dots *d)
 {
-	struct assay_plot_legend legend = { .left = 102 };
+	struct assay_plot_legend legend = { .left = 122 };
 	bool dirty = false, failed = false, missing = false, levels = false;
 
 	for (size_t i = 0; i < d->n; i++) {
@@ -215,6 +214,12 @@ static int write_data(const struct assay_plot_trend *s, struct assay_trend_dots 
 	double lo, hi;
 	int rc = gather(s, d, err);
 
+	if (!rc && d->n_values < 2)
+		rc = assay_err_set(
+			err, ASSAY_ENOTFOUND,
+			"only one run of '%s' is stored, and a trend needs at least two: measure it again with "
+			"'assay run'",
+			s->key);
 	if (!rc)
 		rc = assay_trend_places(s, d, err);
 	if (rc)
@@ -231,7 +236,10 @@ static int write_data(const struct assay_plot_trend *s, struct assay_trend_dots 
 	rows = assay_trend_flags(s, d, &unit, t);
 	assay_text_addf(t, "XLO = %.10g\nXHI = %.10g\nYLO = %.9g\nYHI = %.9g\nLOGARITHMIC = %d\n", d->x_lo, d->x_hi,
 			lo / unit.factor, hi / unit.factor, logarithmic);
-	assay_plot_set_axis(t, "YLABEL", s->metric ? s->metric : "time per iteration", &unit);
+	assay_plot_set_text(t, "YLABEL", s->metric ? s->metric : "time per iteration");
+	assay_plot_set_ticks(t, "YTICK",
+			     &(struct assay_plot_scale){ s->metric ? s->metric : "time_s", s->metric ? s->unit : "s",
+							 lo, hi, unit.factor, logarithmic, MOST_TICKS });
 	assay_text_addf(t, "KEY_AT = %u\nTOP = %u\nBOTTOM = %u\nFLAG_ROW = %d\n", key + 12, top + rows * ROW_HEIGHT + 8,
 			bottom, ROW_HEIGHT);
 	assay_text_addf(t, "WIDTH = %d\nHEIGHT = %u\n", ASSAY_PLOT_WIDTH,

@@ -11,7 +11,7 @@
 
 #define LINE_HEIGHT 20
 #define LABEL_WIDTH 88 /* pixels of a label, with some air */
-#define PLOT_WIDTH  (ASSAY_PLOT_WIDTH - 142)
+#define PLOT_WIDTH  (ASSAY_PLOT_WIDTH - 162)
 #define DAY_S       86400.0
 
 static const char *commit_of(const struct assay_trend_dot *d)

@@ -9,8 +9,8 @@
 #include "reports/plot_trend.h"
 
 #define CHAR_WIDTH 6.6 /* pixels of a small letter, about */
-#define PLOT_LEFT  92
-#define PLOT_WIDTH (ASSAY_PLOT_WIDTH - 142)
+#define PLOT_LEFT  112
+#define PLOT_WIDTH (ASSAY_PLOT_WIDTH - 162)
 #define MAX_ROWS   8
 /* Lines that change by so much more than others are told apart. */
 #define RANGE_PERCENT 1

@@ -147,7 +147,7 @@ struct assay_report_diff {
 
 struct assay_report_picture {
 	const char *key;
-	const char *file;   /* relative to the page */
+	const char *file;   /* relative to the page; "": a single run has no trend to draw */
 	const char *last;   /* of the last run as text: "61.2 µs" */
 	double change_frac; /* last / first - 1; NaN where there is nothing to compare */
 	size_t n_runs;

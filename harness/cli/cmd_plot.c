@@ -218,7 +218,7 @@ static const struct assay_command_line line = {
 	       "one case is drawn only one key may have it. Without a number the newest run or comparison is taken.\v"
 	       "examples:\n"
 	       "  assay plot trend 'quantize.q8_0/avx2/n=1048576/t=1/warm' -o trend.svg\n"
-	       "  assay plot trend 'quantize.q8_0/*/n=1048576/t=1/warm' --per variant -o q.png\n"
+	       "  assay plot trend 'quantize.q8_0/avx2/n=1048576/t=1/warm' --per variant -o q.png\n"
 	       "  assay plot comparison last -o comparison.svg\n"
 	       "  assay plot roofline last 'matmul.*' -o roofline.svg\n"
 	       "  assay plot report --metric roof_frac -o roofs",

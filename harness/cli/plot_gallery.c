@@ -30,13 +30,14 @@ static int add_plot(struct page *page, const struct assay_plot_args *a, const st
 	size_t i = page->n;
 	int rc;
 
-	assay_plot_file_name(h->key, ".svg", page->files[i]);
+	if (l->n_points > 1)
+		assay_plot_file_name(h->key, ".svg", page->files[i]);
 	if (h->metric)
 		assay_metric_text(h->metric, last, h->unit, true, page->last[i], sizeof(page->last[i]));
 	else
 		assay_quantity_text(last * 1e-9, "s", true, page->last[i], sizeof(page->last[i]));
 	snprintf(path, sizeof(path), "%s/%s", a->out, page->files[i]);
-	rc = assay_plot_write(a, p, path, err);
+	rc = l->n_points > 1 ? assay_plot_write(a, p, path, err) : 0;
 	if (rc)
 		return rc;
 	page->pictures[i] =
@@ -98,6 +99,15 @@ static int plot_all(struct page *page, const struct assay_plot_args *a, const st
 	return rc;
 }
 
+static size_t n_drawn(const struct page *page)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < page->n; i++)
+		n += page->files[i][0] != '\0';
+	return n;
+}
+
 static int write_page(const struct page *page, const struct assay_plot_args *a, const struct assay_history *h,
 		      struct assay_err *err)
 {
@@ -131,7 +141,7 @@ static int draw_all(const struct assay_plot_args *a, const struct assay_history 
 	if (!rc)
 		rc = write_page(&page, a, h, err);
 	if (!rc)
-		printf("%zu plots in %s/index.html\n", page.n, a->out);
+		printf("%zu cases, %zu with a trend, in %s/index.html\n", page.n, n_drawn(&page), a->out);
 	free(page.pictures);
 	free(page.files);
 	free(page.last);

@@ -24,14 +24,17 @@ if (WIDE) {
 	set xtics format '%+g %%' add ('0 %%' 0)
 	none = 0
 }
-set label 'time of the head against the base: left is faster, right is slower; the band is the margin' \
+set label 'head time relative to base: left is faster, right is slower; the grey band is the margin' \
 	at screen X((LEFT + WIDTH - 100) / 2), screen 16.0 / HEIGHT center font small textcolor rgb FAINT
 
+# a reason covers the line of no change
+set style textbox 1 opaque fillcolor rgb SHADE noborder margins 0.4,0.2
+set style textbox 2 opaque fillcolor rgb BACK noborder margins 0.4,0.2
 do for [i = 1:N_ROW] {
 	if (i % 2 == 0) { set object i rectangle from screen X(10), first i - 0.5 to screen X(WIDTH - 10), first i + 0.5 fillcolor rgb SHADE fillstyle solid noborder behind }
 	set label ROW[i] at screen X(LEFT - 10), first i right noenhanced font small textcolor rgb INK
 	set label CHANGE[i] at screen X(WIDTH - 16), first i right noenhanced font small textcolor rgb INK
-	set label REASON[i] at graph 0.02, first i left noenhanced font small textcolor rgb FAINT
+	if (strlen(REASON[i])) { set label REASON[i] at graph 0.03, first i left noenhanced boxed bs (1 + i % 2) front font small textcolor rgb FAINT }
 }
 set arrow from first none, graph 0 to first none, graph 1 nohead linewidth 1.2 linecolor rgb FAINT back
 

@@ -1,4 +1,4 @@
-# The samples of one or two sides: $side1, $side2; $share1, $share2: the share of them up to each. KEY: their names. MEDIAN, COUNT and WIDE, the width of the density's kernel, of each.
+# The samples of one or two sides: $side1, $side2; $share1, $share2: the cumulative share. KEY: their names. MEDIAN, COUNT and WIDE, the width of the density's kernel, of each. XTICK: words.
 set multiplot
 set lmargin at screen X(92)
 set rmargin at screen X(WIDTH - 50)
@@ -8,7 +8,8 @@ set samples 500
 set tmargin at screen Y(TOP)
 set bmargin at screen Y(TOP + PANEL)
 set ylabel 'density' font small textcolor rgb FAINT
-set format x ''
+set xtics noenhanced ('' XLO)
+do for [i = 1:N_XTICK] { set xtics add ('' XTICK_AT[i]) }
 unset ytics
 set yrange [0:*]
 do for [i = 1:N_KEY] {
@@ -22,13 +23,13 @@ plot for [i = 1:N_KEY] '$side'.i using 1:(1.0 / COUNT[i]) smooth kdensity bandwi
 unset label
 set tmargin at screen Y(TOP + PANEL + 24)
 set bmargin at screen Y(TOP + 2 * PANEL + 24)
-set format x '%g'
+do for [i = 1:N_XTICK] { set xtics add (XTICK[i] XTICK_AT[i]) }
 set format y '%g %%'
 set yrange [0:100]
 set ytics 25 nomirror scale 0.5 font small textcolor rgb INK
 unset arrow 11
 unset arrow 12
-set ylabel 'share of samples up to' font small textcolor rgb FAINT
+set ylabel 'cumulative share of samples' font small textcolor rgb FAINT
 set xlabel XLABEL noenhanced font small textcolor rgb FAINT
 plot for [i = 1:N_KEY] '$share'.i using 1:2 with steps linewidth 2 dashtype i linecolor rgb LINE[i] notitle
 unset multiplot

@@ -34,7 +34,7 @@ set rmargin at screen to(2)
 set xrange [0:100]
 set label 'parts of the model (%)' at screen from(2), screen Y(TOP - 56) left font normal textcolor rgb INK
 array PART[5] = ['embedding', 'attention', 'ffn', 'head', 'sampling']
-do for [i = 1:|PART|] { set label PART[i] at screen from(2) + X(6 + (i < 4 ? (i - 1) * 82 - (i == 3 ? 8 : 0) : (i - 4) * 82)), screen Y(TOP - (i < 4 ? 36 : 18)) left noenhanced font small textcolor rgb FAINT offset 1.2,0; set label '' at screen from(2) + X(6 + (i < 4 ? (i - 1) * 82 - (i == 3 ? 8 : 0) : (i - 4) * 82)), screen Y(TOP - (i < 4 ? 36 : 18)) point pointtype 5 pointsize 0.9 linecolor rgb LINE[i] }
+do for [i = 1:|PART|] { set label PART[i] at screen from(2) + X(6 + (i < 4 ? (i - 1) * 88 - (i == 3 ? 12 : 0) : (i - 4) * 88)), screen Y(TOP - (i < 4 ? 36 : 18)) left noenhanced font small textcolor rgb FAINT offset 1.2,0; set label '' at screen from(2) + X(6 + (i < 4 ? (i - 1) * 88 - (i == 3 ? 12 : 0) : (i - 4) * 88)), screen Y(TOP - (i < 4 ? 36 : 18)) point pointtype 5 pointsize 0.9 linecolor rgb LINE[i] }
 plot for [i = 1:5] $cases using (0):($1 - half):(i == 1 ? 0 : column(i + 1)):(column(i + 2)):($1 - half):($1 + half) \
 	with boxxyerror fillcolor rgb LINE[i] fillstyle solid noborder notitle
 
@@ -43,8 +43,9 @@ set lmargin at screen from(3)
 set rmargin at screen to(3)
 set logscale x
 set xrange [XLO:XHI]
-set xtics auto format '%g'
-set label LATENCY noenhanced at screen from(3), screen Y(TOP - 56) left font normal textcolor rgb INK
+set xtics noenhanced ('' XLO)
+do for [i = 1:N_XTICK] { set xtics add (XTICK[i] XTICK_AT[i]) }
+set label 'latency' at screen from(3), screen Y(TOP - 56) left font normal textcolor rgb INK
 array LATE[4] = ['token p50', 'p95', 'p99', 'first token']
 array LATE_MARK[4] = [7, 9, 13, 5]
 do for [i = 1:|LATE|] { set label LATE[i] at screen from(3) + X(6 + (i == 1 ? 0 : i == 2 ? 86 : i == 3 ? 132 : 0)), screen Y(TOP - (i < 4 ? 36 : 18)) left noenhanced font small textcolor rgb FAINT offset 1.2,0; set label '' at screen from(3) + X(6 + (i == 1 ? 0 : i == 2 ? 86 : i == 3 ? 132 : 0)), screen Y(TOP - (i < 4 ? 36 : 18)) point pointtype LATE_MARK[i] pointsize 0.9 linecolor rgb (i < 4 ? BLUE : VERMILLION) }

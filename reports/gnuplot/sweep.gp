@@ -1,5 +1,5 @@
-# Over an axis: $line1, ... with place, value, low, high, one for each of N_LINES. KEY: their names. WORD, PLACE: values of the axis that are words.
-set lmargin at screen X(92)
+# Over an axis: $line1, ... with place, value, low, high, one for each of N_LINES. KEY: their names. WORD, PLACE: values of the axis that are words. YTICK: words.
+set lmargin at screen X(112)
 set rmargin at screen X(WIDTH - 30)
 set tmargin at screen Y(TOP)
 set bmargin at screen BOTTOM / (1.0 * HEIGHT)
@@ -20,22 +20,10 @@ if (XWORDS) {
 		set label WORD[i] at first PLACE[i], screen (BOTTOM - 16.0) / HEIGHT center noenhanced font small textcolor rgb INK
 	}
 }
-if (YLOG) {
-	YLO = YLO / 1.4
-	YHI = YHI * 1.4
-	set logscale y
-	set yrange [YLO:YHI]
-	# 1, 2 and 5 of each decade, of many decades 1 alone
-	set ytics ('' YLO)
-	do for [k = -12:15] {
-		do for [m = 1:(YHI / YLO > 2000 ? 1 : 3)] {
-			v = (m == 1 ? 1 : m == 2 ? 2 : 5) * 10.0 ** k
-			if (v >= YLO && v <= YHI) { set ytics add (sprintf('%g', v) v) }
-		}
-	}
-} else {
-	set yrange [0:YHI * 1.08]
-}
+if (YLOG) { set logscale y }
+set yrange [YLO:YHI]
+set ytics noenhanced ('' YLO)
+do for [i = 1:N_YTICK] { set ytics add (YTICK[i] YTICK_AT[i]) }
 set xlabel XLABEL noenhanced font small textcolor rgb FAINT
 set ylabel YLABEL noenhanced font small textcolor rgb FAINT
 plot \

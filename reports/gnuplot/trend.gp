@@ -1,7 +1,8 @@
 # The runs of a case. Data: $line1, $line2, ... with the columns place, median, low, high, kind (0 committed, 1 with
 # uncommitted changes, 2 failed, 3 missing), one for each of N_LINES. $levels: from, to, level, line.
 # KEY_AT, TOP, BOTTOM: pixels above key and plot, and below. POINT, BAR: sizes. FLAG_*: lines with words above the plot.
-set lmargin at screen X(92)
+# YTICK, YTICK_AT: words of the ticks, and where they are.
+set lmargin at screen X(112)
 set rmargin at screen X(WIDTH - 50)
 set tmargin at screen Y(TOP)
 set bmargin at screen BOTTOM / (1.0 * HEIGHT)
@@ -18,17 +19,9 @@ do for [i = 1:N_KEY] {
 }
 set xrange [XLO:XHI]
 set yrange [YLO:YHI]
-if (LOGARITHMIC) {
-	set logscale y
-	# 1, 2 and 5 of each decade, of many decades 1 alone
-	set ytics ('' YLO)
-	do for [k = -12:15] {
-		do for [m = 1:(YHI / YLO > 2000 ? 1 : 3)] {
-			v = (m == 1 ? 1 : m == 2 ? 2 : 5) * 10.0 ** k
-			if (v >= YLO && v <= YHI) { set ytics add (sprintf('%g', v) v) }
-		}
-	}
-}
+if (LOGARITHMIC) { set logscale y }
+set ytics noenhanced ('' YLO)
+do for [i = 1:N_YTICK] { set ytics add (YTICK[i] YTICK_AT[i]) }
 set ylabel YLABEL noenhanced font small textcolor rgb FAINT
 set label XLABEL at graph 0.5, screen 18.0 / HEIGHT center font small textcolor rgb FAINT
 
@@ -53,7 +46,7 @@ array FLAG_COLOUR[5] = [VERMILLION, GREEN, GREY, PURPLE, BLUE]
 array FLAG_DASH[5] = [1, 1, 2, 3, 4]
 do for [i = 1:N_FLAG_WORD] {
 	y = FLAG_IN[i] > 0 ? Y(TOP - 4 - FLAG_ROW * (FLAG_IN[i] - 0.5)) : Y(TOP)
-	left_of = 1.0 * (FLAG_X[i] - XLO) / (XHI - XLO) * (WIDTH - 142) + 92 + strlen(FLAG_WORD[i]) * 6.6 + 14 > WIDTH
+	left_of = 1.0 * (FLAG_X[i] - XLO) / (XHI - XLO) * (WIDTH - 162) + 112 + strlen(FLAG_WORD[i]) * 6.6 + 14 > WIDTH
 	set arrow from first FLAG_X[i], graph 0 to first FLAG_X[i], screen y nohead dashtype FLAG_DASH[FLAG[i]] linewidth 1.2 linecolor rgb FLAG_COLOUR[FLAG[i]] back
 	if (FLAG_IN[i] > 0 && left_of) { set label FLAG_WORD[i] at first FLAG_X[i], screen y right offset -0.5,0 noenhanced boxed front font small textcolor rgb FLAG_COLOUR[FLAG[i]] }
 	if (FLAG_IN[i] > 0 && !left_of) { set label FLAG_WORD[i] at first FLAG_X[i], screen y left offset 0.5,0 noenhanced boxed front font small textcolor rgb FLAG_COLOUR[FLAG[i]] }

@@ -101,12 +101,12 @@ marks() {
 	run -0 "$ASSAY" plot sweep last matmul.ternary --axis m --db made.db -o sweep.svg
 	has sweep.svg 'matmul.ternary k=256 warm over m' m 'avx2 t=1' 'openblas t=2'
 	run -0 "$ASSAY" plot roofline --db made.db -o roofline.svg
-	has roofline.svg 'share of the roof' '50 % of l3' 'matmul.f32/avx2/m=64,k=256/t=1/warm'
+	has roofline.svg 'share of the roof, the largest first' 'the roof: 100 %' '50 % of l3' 'matmul.f32/avx2/m=64,k=256/t=1/warm'
 	run "$ASSAY" compare --no-default-plugins --plugin "$ASSAY_BUILD/tests/plugins/compare_op.so" --budget 300ms --db made.db \
 		--bench-dir "$ASSAY_SOURCE/tests/fixtures/compare" "$ASSAY_BUILD"/tests/plugins/compare_{base,double}.so
 	[ "$status" -le 6 ]
 	run -0 "$ASSAY" plot comparison --db made.db -o comparison.svg
-	has comparison.svg 'lenient.triple/work/n=1024/t=1/warm' 'time of the head against the base: left is faster, right is slower; the band is the margin'
+	has comparison.svg 'lenient.triple/work/n=1024/t=1/warm' 'head time relative to base: left is faster, right is slower; the grey band is the margin'
 	for kind in scaling roofline comparison 'sweep last matmul.ternary --axis m'; do
 		# shellcheck disable=SC2086
 		run -0 "$ASSAY" plot $kind --db made.db --theme dark -o dark.png
@@ -142,6 +142,9 @@ marks() {
 @test "a gnuplot that is missing or fails gets one line" {
 	mkdir bin
 	export KEEP_DB=1
+	measure >/dev/null
+	fails 2 "only one run of 'dequantize.q8_0/ref/n=4096/t=1/warm' is stored, and a trend needs at least two" plot trend dequantize -o t.svg
+	[ ! -e t.svg ]
 	measure >/dev/null
 	printf '#!/bin/sh\n[ "$2" = --version ] && exit 0\necho "line 3: no such thing" >&2\nexit 1\n' >bin/gnuplot
 	chmod +x bin/gnuplot

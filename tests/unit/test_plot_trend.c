@@ -63,7 +63,7 @@ TEST(labels_are_thinned)
 {
 	static const struct {
 		size_t n, labels;
-	} cases[] = { { 1, 1 }, { 2, 2 }, { 9, 9 }, { 10, 5 }, { 30, 8 }, { 300, 10 } };
+	} cases[] = { { 2, 2 }, { 9, 9 }, { 10, 5 }, { 30, 8 }, { 300, 9 } };
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_plot_trend s = series(cases[i].n, 1000);
@@ -85,21 +85,34 @@ TEST(unit_fits)
 		double ns;
 		const char *label, *row;
 	} cases[] = {
-		{ 1, "(ns)", "\n1 1 0.99 1.01 0\n" },
-		{ 500, "(ns)", "\n1 500 495 505 0\n" },
-		{ 61200, "(µs)", "\n1 61.2 60.588 61.812 0\n" },
-		{ 2.5e6, "(ms)", "\n1 2.5 2.475 2.525 0\n" },
-		{ 7e10, "(s)", "\n1 70 69.3 70.7 0\n" },
+		{ 1, " ns'", "\n1 1 0.99 1.01 0\n" },
+		{ 500, " ns'", "\n1 500 495 505 0\n" },
+		{ 61200, " µs'", "\n1 61.2 60.588 61.812 0\n" },
+		{ 2.5e6, " ms'", "\n1 2.5 2.475 2.525 0\n" },
+		{ 7e10, " s'", "\n1 70 69.3 70.7 0\n" },
 	};
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
-		struct assay_plot_trend s = series(1, cases[i].ns);
+		struct assay_plot_trend s = series(2, cases[i].ns);
 		char *text = script_of(&s);
 
-		assert_int_equal(times(text, cases[i].label), 1);
+		assert_true(times(text, cases[i].label) > 2);
+		assert_int_equal(times(text, "YLABEL = 'time per iteration'"), 1);
 		assert_int_equal(times(text, cases[i].row), 1);
 		free(text);
 	}
+}
+
+TEST(one_run_is_no_trend)
+{
+	struct assay_plot_trend s = series(1, 1000);
+	struct assay_err err = { 0 };
+
+	assert_int_equal(draw(&s, in_folder("one.svg"), &err), ASSAY_ENOTFOUND);
+	assert_string_equal(err.text,
+			    "only one run of 'op/ref/m=1/t=1/warm' is stored, and a trend needs at least two: "
+			    "measure it again with 'assay run'");
+	assert_false(assay_file_exists(in_folder("one.svg")));
 }
 
 /* A metric has no interval, may be 0, and names its unit. */
@@ -108,29 +121,31 @@ TEST(metrics_are_drawn_in_their_unit)
 	static const struct {
 		const char *metric, *unit;
 		double value;
-		const char *label, *row;
+		const char *tick, *row;
 	} cases[] = {
-		{ "bytes_per_s", "B/s", 61.2e9, "YLABEL = 'bytes_per_s (GB/s)'", "\n1 61.2 61.2 61.2 0\n" },
-		{ "kv_cache_hit_rate", "1", 0.973, "YLABEL = 'kv_cache_hit_rate (%)'", "\n1 97.3 97.3 97.3 0\n" },
-		{ "syscalls", "1", 0, "YLABEL = 'syscalls'", "\n1 0 0 0 0\n" },
-		{ "exact_instructions", "1", 45852504900, "YLABEL = 'exact_instructions'",
+		{ "bytes_per_s", "B/s", 61.2e9, "'61.0 GB/s'", "\n1 61.2 61.2 61.2 0\n" },
+		{ "kv_cache_hit_rate", "1", 0.973, "'98 %%'", "\n1 97.3 97.3 97.3 0\n" },
+		{ "syscalls", "1", 0, "'-0.5', '0', '0.5'", "\n1 0 0 0 0\n" },
+		{ "exact_instructions", "1", 45852504900, "'46.0 G'",
 		  "\n1 4.58525049e+10 4.58525049e+10 4.58525049e+10 0\n" },
-		{ "tokens_per_s", "1/s", 4480, "YLABEL = 'tokens_per_s (ktok/s)'", "\n1 4.48 4.48 4.48 0\n" },
+		{ "tokens_per_s", "1/s", 4480, "'4.50 ktok/s'", "\n1 4.48 4.48 4.48 0\n" },
 	};
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
-		struct assay_plot_trend s = series(2, 1000);
-		char *text;
+		struct assay_plot_trend s = series(3, 1000);
+		char label[64], *text;
 
 		s.metric = cases[i].metric;
 		s.unit = cases[i].unit;
-		runs[0].value = cases[i].value;
+		runs[0].value = runs[2].value = cases[i].value;
 		runs[1].value = NAN; /* left out */
 		text = script_of(&s);
-		assert_int_equal(times(text, cases[i].label), 1);
+		snprintf(label, sizeof(label), "YLABEL = '%s'", cases[i].metric);
+		assert_int_equal(times(text, label), 1);
+		assert_int_equal(times(text, cases[i].tick), 1);
 		assert_int_equal(times(text, cases[i].row), 1);
 		assert_int_equal(times(text, "'95 % interval'"), 0);
-		assert_int_equal(times(text, "a machine. 1 run; a trend takes more'"), 1);
+		assert_int_equal(times(text, "a machine. 2 runs'"), 1);
 		free(text);
 	}
 }
@@ -265,7 +280,7 @@ static void need_gnuplot(void)
 
 TEST(draws_pictures)
 {
-	static const size_t sizes[] = { 1, 2, 30, MAX_RUNS };
+	static const size_t sizes[] = { 2, 30, MAX_RUNS };
 	struct assay_err err = { 0 };
 	size_t len;
 	char *data;

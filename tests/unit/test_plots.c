@@ -11,6 +11,7 @@
 #include "base/process.h"
 #include "folder_fixture.h"
 #include "reports/plot_program.h"
+#include "reports/roof_labels.h"
 
 static char *script_of(const struct assay_plot *p)
 {
@@ -245,8 +246,8 @@ TEST(rooflines_have_limits_and_shares)
 	has(text, "array PEAK[1] = ['i8 peak 500 GOP/s']");
 	has(text, "$cases << END\n1 2 10 50 1\nEND\n");
 	has(text, "['50 % of dram']");
-	has(text, "a machine. 1 case; not measured: L2 bandwidth, L3 bandwidth, f32 peak; no roof of a GPU. "
-		  "1 case on other numbers of threads left out");
+	has(text, "a machine. 1 case; not measured: L2 bandwidth, L3 bandwidth, f32 peak; no GPU measured. "
+		  "1 case with other thread counts left out");
 	free(text);
 	/* limits that were not selected are drawn */
 	p.run.only = "*/t=2/*";
@@ -275,31 +276,68 @@ TEST(rooflines_have_limits_and_shares)
 	release();
 }
 
-/* Of two memories of nearly the same bandwidth, the slower has its label below its line. */
-TEST(labels_of_memories_keep_apart)
+/* Rows go from the largest share to the least. */
+TEST(shares_are_sorted)
 {
-	static const struct {
-		const char *level;
-		double bytes_per_s;
-	} memories[] = { { "l1", 3e11 }, { "l2", 1.2e11 }, { "l3", 1e11 }, { "dram", 1e10 } };
+	static const double shares[] = { 0.2, 0.7, 0.5 };
 	struct assay_plot p = of_run(ASSAY_PLOT_ROOFLINE, &run);
 	char *text;
 
-	for (size_t i = 0; i < 4; i++) {
-		result(i, "stream.read", "ref", memories[i].level, 1, 100);
-		metric(i, "bytes_per_s", "B/s", memories[i].bytes_per_s);
+	for (size_t i = 0; i < 3; i++) {
+		result(i, "matmul.f32", "ref", "1", 1, 100);
+		metric(i, "roof_frac", "1", shares[i]);
 	}
-	result(4, "matmul.f32", "ref", "1", 1, 100);
-	metric(4, "roof_frac", "1", 0.5);
-	metric(4, "ops_per_s", "op/s", 1e10);
-	metric(4, "arith_intensity", "op/B", 2);
 	text = script_of(&p);
-	has(text, "SIDE[1] = 1\n");
-	has(text, "SIDE[2] = 1\n");
-	has(text, "SIDE[3] = -1\n");
-	has(text, "SIDE[4] = 1\n");
+	has(text, "$cases << END\n1 nan nan 70 1\n2 nan nan 50 1\n3 nan nan 20 1\nEND\n");
 	free(text);
 	release();
+}
+
+/* The boxes of two names, along a slope of @angle or flat, and a point and a name. */
+static bool covers(const struct assay_roof_frame *f, const struct assay_roof_label *l, double angle, double x, double y)
+{
+	const double px = f->width * log(x / l->x) / log(f->x_hi / f->x_lo);
+	const double py = f->height * log(y / l->y) / log(f->y_hi / f->y_lo);
+
+	return fabs(px * cos(angle) + py * sin(angle)) < 3.2 * (double)l->chars + 5 &&
+	       fabs(py * cos(angle) - px * sin(angle)) < 12;
+}
+
+/* Memories of nearly the same bandwidth, peaks of nearly the same rate, and points where names would stand first. */
+TEST(names_of_roofs_are_not_covered)
+{
+	const struct assay_roof_frame f = { 0.05, 4000, 2e8, 6e11, 818, 360 };
+	const double angle = atan2(f.height / log(f.y_hi / f.y_lo), f.width / log(f.x_hi / f.x_lo));
+	struct assay_roof_label v[] = {
+		{ .bandwidth = 1.7e11, .rate = 2.7e11, .chars = 11 },
+		{ .bandwidth = 9e10, .rate = 2.7e11, .chars = 12 },
+		{ .bandwidth = 7e10, .rate = 2.7e11, .chars = 12 },
+		{ .bandwidth = 8e9, .rate = 2.7e11, .chars = 14 },
+		{ .rate = 2.7e11, .from = 1.6, .chars = 21 },
+		{ .rate = 1.5e11, .from = 0.9, .chars = 16 },
+		{ .rate = 1.4e11, .from = 0.6, .chars = 18 },
+	};
+	struct assay_roof_points dots = { 0 };
+
+	for (double x = 0.06; x < 0.5; x *= 1.5, dots.n += 2) {
+		dots.x[dots.n] = dots.x[dots.n + 1] = x;
+		dots.y[dots.n] = 1.2e11 * x;
+		dots.y[dots.n + 1] = 9e9 * x;
+	}
+	dots.x[dots.n] = 2000;
+	dots.y[dots.n++] = 3e11;
+	assay_roof_labels_place(&f, &dots, v, N_OF(v));
+	for (size_t i = 0; i < N_OF(v); i++) {
+		const double a = v[i].bandwidth > 0 ? angle : 0;
+
+		assert_true(v[i].x > f.x_lo && v[i].x < f.x_hi && v[i].y > f.y_lo && v[i].y < f.y_hi);
+		for (size_t k = 0; k < dots.n; k++)
+			if (covers(&f, &v[i], a, dots.x[k], dots.y[k]))
+				fail_msg("point %zu covers name %zu", k, i);
+		for (size_t k = 0; k < N_OF(v); k++)
+			if (k != i && covers(&f, &v[i], a, v[k].x, v[k].y))
+				fail_msg("name %zu covers name %zu", k, i);
+	}
 }
 
 /* The bandwidth of a GPU is no roof of the CPU's cases, nor the other way round. */
@@ -368,7 +406,7 @@ TEST(sweeps_go_over_an_axis)
 	text = script_of(&p);
 	has(text, "$line1 << END\n1 1 1 1\n16 2 2 2\nEND\nN_LINES = 1\n");
 	has(text, "XWORDS = 0\nXLOG = 1\nXLO = 1\nXHI = 16\n");
-	has(text, "YLABEL = 'time per iteration (\xc2\xb5s)'");
+	has(text, "YLABEL = 'time per iteration'");
 	free(text);
 	strcpy(results[0].c.axes[0].text, "l2");
 	strcpy(results[2].c.axes[0].text, "l1");
