@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/quantity.h"
 #include "reports/flame_tree.h"
 #include "reports/profile_parts.h"
 #include "reports/text_parts.h"
@@ -15,8 +16,8 @@
 #define PICTURE_WIDTH 1200
 #define LEFT          10
 #define ROW           18
-#define HEAD          58
-#define FOOT          30
+#define HEAD          76
+#define FOOT          10
 #define LETTER        7.25
 #define LEAST_SHARE   2e-5 /* of a frame that is written */
 
@@ -29,7 +30,7 @@ struct drawing {
 	uint32_t n;
 	double all; /* width of the picture */
 	double most_change;
-	int height;
+	int height;   /* of this tree, with the head */
 	bool in_page; /* which has style and script once for all */
 };
 
@@ -82,6 +83,21 @@ static void change_colour(const struct drawing *d, const struct assay_flame_node
 	snprintf(buf, size, "#%02x%02x%02x", v > 0 ? 235 : pale, pale, v < 0 ? 235 : pale);
 }
 
+/* "12.34 % of 2.71 s", "12.34 % of 1952 samples". */
+static void add_weight(const struct drawing *d, const struct assay_flame_node *n, struct assay_text *text)
+{
+	const double all = (double)d->p->stacks.weight;
+	char whole[48];
+
+	if (!strcmp(d->p->unit, "ns"))
+		assay_quantity_text(all * 1e-9, "s", false, whole, sizeof(whole));
+	else if (!strcmp(d->p->unit, "bytes"))
+		assay_quantity_text(all, "B", false, whole, sizeof(whole));
+	else
+		snprintf(whole, sizeof(whole), "%" PRIu64 " %s", d->p->stacks.weight, d->p->unit);
+	assay_text_addf(text, "\n%.2f %% of %s", d->all > 0 ? 100 * (double)n->weight / d->all : 0, whole);
+}
+
 /* "name (object, file:12)", and a line of numbers. */
 static void add_title(struct drawing *d, const struct assay_flame_node *n)
 {
@@ -96,11 +112,12 @@ static void add_title(struct drawing *d, const struct assay_flame_node *n)
 			assay_text_addf(&text, ", %s:%u", f->file, f->line);
 		assay_text_add(&text, ")");
 	}
+	if (f == &assay_flame_harness)
+		assay_text_add(&text, ": what starts and times the case; h shows its frames");
 	if (d->diff)
 		add_change(d, n, &text);
 	else
-		assay_text_addf(&text, "\n%.2f %% of %" PRIu64 " %s", d->all > 0 ? 100 * (double)n->weight / d->all : 0,
-				d->p->stacks.weight, d->p->unit);
+		add_weight(d, n, &text);
 	assay_xml_add(d->out, text.s ? text.s : "");
 	d->out->failed |= text.failed;
 	assay_text_release(&text);
@@ -170,77 +187,127 @@ static void add_button(struct assay_text *out, const char *id, int x, const char
 	assay_text_addf(out, "<text class=\"button\" data-a=\"%s\" x=\"%d\" y=\"44\">%s</text>\n", id, x, text);
 }
 
-static void add_head(const struct drawing *d)
+static void add_title_text(const struct drawing *d, struct assay_text *title)
 {
-	struct assay_text title = { 0 };
-
 	if (d->diff) {
-		assay_profile_label(d->diff->side[1], &title);
-		assay_text_add(&title, " against ");
-		assay_profile_label(d->diff->side[0], &title);
+		assay_profile_label(d->diff->side[1], title);
+		assay_text_add(title, " against ");
+		assay_profile_label(d->diff->side[0], title);
 	} else {
-		assay_profile_title(d->p, &title);
+		assay_profile_title(d->p, title);
 	}
+}
+
+/* What is needed before the frames. */
+static void begin(const struct drawing *d, const char *title)
+{
 	assay_text_addf(d->out,
-			"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame\" preserveAspectRatio=\"xMidYMin\" "
-			"viewBox=\"0 0 %d %d\" "
-			"data-width=\"%d\"%s tabindex=\"0\" "
-			"role=\"img\">\n<title>",
-			PICTURE_WIDTH, d->height, PICTURE_WIDTH, d->diff ? " data-diff=\"1\"" : "");
-	assay_xml_add(d->out, title.s ? title.s : "");
+			"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame\" width=\"%d\" height=\"%d\" "
+			"viewBox=\"0 0 %d %d\" data-width=\"%d\"%s tabindex=\"0\" role=\"img\">\n<title>",
+			PICTURE_WIDTH, d->height, PICTURE_WIDTH, d->height, PICTURE_WIDTH,
+			d->diff ? " data-diff=\"1\"" : "");
+	assay_xml_add(d->out, title);
 	assay_text_add(d->out, "</title>\n");
 	if (!d->in_page)
 		assay_text_addf(d->out, "<style>%s</style>\n", assay_flame_file("flame.css"));
-	assay_text_addf(d->out,
-			"<rect class=\"paper\" width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n"
-			"<text class=\"title\" x=\"%d\" y=\"22\">",
-			PICTURE_WIDTH, d->height, LEFT);
-	assay_xml_add(d->out, title.s ? title.s : "");
-	assay_text_add(d->out, "</text>\n");
-	d->out->failed |= title.failed;
-	assay_text_release(&title);
-	add_button(d->out, "reset", LEFT, "reset (r)");
-	add_button(d->out, "search", LEFT + 90, "search (/)");
-	add_button(d->out, "filter", LEFT + 190, "filter (f)");
-	add_button(d->out, "least", LEFT + 290, "least (m)");
-	add_button(d->out, "colours", LEFT + 420, "colours (c)");
-	add_button(d->out, "theme", LEFT + 600, "theme (t)");
-	if (d->diff)
-		add_button(d->out, "view", LEFT + 690, "view: head (v)");
-	assay_text_addf(d->out, "<text class=\"quiet\" data-a=\"found\" x=\"%d\" y=\"44\"></text>\n",
-			LEFT + (d->diff ? 820 : 700));
+	assay_text_addf(d->out, "<rect class=\"paper\" width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n", PICTURE_WIDTH,
+			d->height);
 }
 
-/* Of the stacks, held against @before where that is not NULL. */
+/* Title, buttons and what is pointed at: after the frames, over which they stay when these scroll. */
+static void add_head(const struct drawing *d, const char *title, bool folds)
+{
+	int x = LEFT;
+
+	assay_text_addf(d->out,
+			"<g class=\"top\"><rect class=\"paper\" width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n"
+			"<text class=\"title\" x=\"%d\" y=\"22\">",
+			PICTURE_WIDTH, HEAD - 4, LEFT);
+	assay_xml_add(d->out, title);
+	assay_text_add(d->out, "</text>\n");
+	add_button(d->out, "reset", x, "reset (r)");
+	add_button(d->out, "search", x += 90, "search (/)");
+	add_button(d->out, "filter", x += 100, "filter (f)");
+	add_button(d->out, "least", x += 100, "least (m)");
+	add_button(d->out, "colours", x += 130, "colours (c)");
+	add_button(d->out, "theme", x += 160, "theme (t)");
+	x += 90;
+	if (folds) {
+		add_button(d->out, "harness", x, "harness: folded (h)");
+		x += 160;
+	}
+	if (d->diff) {
+		add_button(d->out, "view", x, "view: head (v)");
+		x += 120;
+	}
+	assay_text_addf(d->out,
+			"<text class=\"quiet\" data-a=\"found\" x=\"%d\" y=\"44\"></text>\n"
+			"<text class=\"quiet\" data-a=\"about\" x=\"%d\" y=\"64\"></text></g>\n",
+			x, LEFT);
+}
+
+/* The frames of one tree: @t is made already. */
+static void add_tree(struct drawing *d, const struct assay_flame_tree *t, bool shown)
+{
+	d->t = t;
+	d->n = 0;
+	d->height = HEAD + FOOT + ROW * ((int)t->depth + 1);
+	d->number = calloc(t->n, sizeof(*d->number));
+	d->out->failed |= !d->number;
+	if (!d->number)
+		return;
+	assay_text_addf(d->out, "<g class=\"tree\"%s>\n", shown ? "" : " display=\"none\"");
+	add_below(d, 0, 0);
+	assay_text_add(d->out, "</g>\n");
+	free(d->number);
+}
+
+static bool has_harness(const struct assay_flame_tree *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->nodes[i].frame == &assay_flame_harness)
+			return true;
+	return false;
+}
+
+/* Of the stacks, held against @before where that is not NULL. Those of a case a second time, with the harness. */
 static void draw(struct drawing *d, const struct assay_stack_table *stacks, const struct assay_stack_table *before)
 {
-	struct assay_flame_tree t;
+	struct assay_flame_tree folded = { 0 }, whole = { 0 };
+	struct assay_text title = { 0 };
+	bool folds = false;
+	int rc = assay_flame_tree_make(&folded, stacks, before, d->p->is_case, NULL);
 
-	if (assay_flame_tree_make(&t, stacks, before, NULL)) {
+	if (!rc)
+		folds = has_harness(&folded);
+	if (!rc && folds)
+		rc = assay_flame_tree_make(&whole, stacks, before, false, NULL);
+	if (rc) {
+		assay_flame_tree_release(&folded);
 		d->out->failed = true;
 		return;
 	}
-	d->t = &t;
-	d->number = calloc(t.n, sizeof(*d->number));
-	d->all = (double)t.nodes[0].weight;
-	d->height = HEAD + FOOT + ROW * ((int)t.depth + 1);
-	for (size_t i = 0; i < t.n && d->diff; i++)
-		d->most_change = fmax(d->most_change, fabs(own_change(d, &t.nodes[i])));
-	if (d->number) {
-		add_head(d);
-		add_below(d, 0, 0);
-		assay_text_addf(d->out, "<text class=\"quiet\" data-a=\"about\" x=\"%d\" y=\"%d\"></text>\n", LEFT,
-				d->height - 10);
-		if (!d->in_page)
-			assay_text_addf(d->out,
-					"<script><![CDATA[\n%sflameGraph(document.currentScript.closest('svg'));\n]]>"
-					"</script>\n",
-					assay_flame_file("flame.js"));
-		assay_text_add(d->out, "</svg>\n");
-	}
-	d->out->failed |= !d->number;
-	free(d->number);
-	assay_flame_tree_release(&t);
+	d->t = &folded;
+	d->all = (double)folded.nodes[0].weight;
+	d->height = HEAD + FOOT + ROW * ((int)folded.depth + 1);
+	for (size_t i = 0; i < folded.n && d->diff; i++)
+		d->most_change = fmax(d->most_change, fabs(own_change(d, &folded.nodes[i])));
+	add_title_text(d, &title);
+	begin(d, title.s ? title.s : "");
+	add_tree(d, &folded, true);
+	if (folds)
+		add_tree(d, &whole, false);
+	add_head(d, title.s ? title.s : "", folds);
+	if (!d->in_page)
+		assay_text_addf(d->out,
+				"<script><![CDATA[\n%sflameGraph(document.currentScript.closest('svg'));\n]]>"
+				"</script>\n",
+				assay_flame_file("flame.js"));
+	assay_text_add(d->out, "</svg>\n");
+	d->out->failed |= title.failed;
+	assay_text_release(&title);
+	assay_flame_tree_release(&folded);
+	assay_flame_tree_release(&whole);
 }
 
 void assay_flame_svg(const struct assay_profile *p, const struct assay_profile_diff *diff, bool in_page,

@@ -3,6 +3,8 @@
 #ifndef ASSAY_REPORTS_FLAME_TREE_H
 #define ASSAY_REPORTS_FLAME_TREE_H
 
+#include <stdbool.h>
+
 #include "model/stack_table.h"
 
 struct assay_flame_node {
@@ -19,11 +21,15 @@ struct assay_flame_tree {
 	uint32_t depth;
 };
 
+/* What stands for the frames of the harness that start a case, down to the call of the op or the variant. */
+extern const struct assay_frame assay_flame_harness;
+
 /*
- * @before: of the other side of a difference; NULL: none. Frames stay borrowed. ASSAY_ENOMEM leaves nothing to release.
+ * @before: of the other side of a difference; NULL: none. @fold: the frames of the harness are one. Frames stay
+ * borrowed. ASSAY_ENOMEM leaves nothing to release.
  */
 int assay_flame_tree_make(struct assay_flame_tree *t, const struct assay_stack_table *stacks,
-			  const struct assay_stack_table *before, struct assay_err *err);
+			  const struct assay_stack_table *before, bool fold, struct assay_err *err);
 void assay_flame_tree_release(struct assay_flame_tree *t);
 
 #endif

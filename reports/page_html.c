@@ -261,9 +261,9 @@ static void write_profiles(const struct assay_report_page *p, struct assay_text 
 	for (size_t i = 0; i < p->n_profiles; i++) {
 		assay_text_add(out, "<figure class=\"profile\" hidden");
 		assay_xml_attribute(out, "data-case", p->profiles[i].what);
-		assay_text_add(out, ">\n");
+		assay_text_add(out, "><div class=\"scroll graph\">\n");
 		assay_flame_svg(&p->profiles[i], NULL, true, out);
-		assay_text_add(out, "</figure>\n");
+		assay_text_add(out, "</div></figure>\n");
 	}
 }
 

@@ -162,10 +162,10 @@ static void add_head(const struct picture *d, double tall)
 
 	assay_profile_title(d->p, &title);
 	assay_text_addf(d->out,
-			"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"timeline\" preserveAspectRatio=\"xMidYMin\" "
+			"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"timeline\" width=\"%d\" height=\"%.0f\" "
 			"viewBox=\"0 0 %d %.0f\" "
 			"role=\"img\">\n<title>",
-			PICTURE_WIDTH, tall);
+			PICTURE_WIDTH, tall, PICTURE_WIDTH, tall);
 	assay_xml_add(d->out, title.s ? title.s : "");
 	assay_text_add(d->out, "</title>\n");
 	if (!d->in_page)

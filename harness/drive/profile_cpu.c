@@ -12,6 +12,7 @@
 #include "measure/measure_profile.h"
 #include "model/verdict.h"
 #include "profile/cpu_profile.h"
+#include "profile/unwind.h"
 
 #define FEW_SAMPLES    20
 #define MUCH_LOST_FRAC 0.01
@@ -35,11 +36,11 @@ static void warn_of_gaps(const struct assay_profile *p, const struct assay_watch
 				 "it",
 				 100 * (double)p->unresolved / n);
 	if (n > 0 && early > MUCH_FRAC * n)
-		assay_watch_warn(
-			w,
-			"%.0f %% of the stacks end early: they are deeper than %u KiB, or their code has no unwind "
-			"tables (.eh_frame)",
-			100 * early / n, ASSAY_SAMPLE_STACK_MOST_BYTES >> 10);
+		assay_watch_warn(w,
+				 "%.0f %% of the stacks end early: they are deeper than %u KiB or %u frames, or their "
+				 "code has no "
+				 "unwind tables (.eh_frame)",
+				 100 * early / n, ASSAY_SAMPLE_STACK_MOST_BYTES >> 10, ASSAY_STACK_MAX);
 }
 
 static void on_progress(void *arg, enum assay_stage stage, double done_frac)

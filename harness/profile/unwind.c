@@ -14,7 +14,7 @@
 #include "profile/code_places_dwfl.h"
 
 #define KNOWN_BITS 12
-#define MOST_READS 48
+#define MOST_READS (4 * ASSAY_STACK_MAX)
 
 /* One word that was read, by its distance from the stack pointer. */
 struct word {
@@ -28,8 +28,8 @@ struct known_stack {
 	size_t stack_bytes; /* that were copied */
 	enum assay_stack_end end;
 	uint64_t wanted;
-	struct word reads[MOST_READS];
-	uint64_t frames[ASSAY_STACK_MAX];
+	struct word *reads;
+	uint64_t *frames;
 };
 
 struct assay_unwinder {
@@ -38,8 +38,8 @@ struct assay_unwinder {
 	struct known_stack *known; /* 1 << KNOWN_BITS */
 	/* of the sample that is unwound */
 	const struct assay_cpu_sample *sample;
-	struct known_stack now;
-	bool unkept; /* more was read than can be kept */
+	struct known_stack now; /* has room for the most */
+	bool unkept;            /* more was read than can be kept */
 };
 
 #if defined(__x86_64__)
@@ -113,9 +113,12 @@ int assay_unwinder_open(struct assay_unwinder **out, struct assay_code_places *p
 {
 	struct assay_unwinder *u = calloc(1, sizeof(*u));
 
-	if (u)
+	if (u) {
 		u->known = calloc((size_t)1 << KNOWN_BITS, sizeof(*u->known));
-	if (!u || !u->known) {
+		u->now.reads = calloc(MOST_READS, sizeof(*u->now.reads));
+		u->now.frames = calloc(ASSAY_STACK_MAX, sizeof(*u->now.frames));
+	}
+	if (!u || !u->known || !u->now.reads || !u->now.frames) {
 		assay_unwinder_close(u);
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the stacks of a profile");
 	}
@@ -134,7 +137,11 @@ void assay_unwinder_close(struct assay_unwinder *u)
 {
 	if (!u)
 		return;
+	for (size_t i = 0; u->known && i < (size_t)1 << KNOWN_BITS; i++)
+		free(u->known[i].frames);
 	free(u->known);
+	free(u->now.frames);
+	free(u->now.reads);
 	free(u);
 }
 
@@ -171,6 +178,21 @@ static bool same(const struct known_stack *k, const struct assay_cpu_sample *s)
 	return true;
 }
 
+/* Keep what was unwound in @slot, in one block: frames, then what was read. Without memory nothing is kept. */
+static void keep(struct assay_unwinder *u, struct known_stack *slot)
+{
+	const size_t frames = u->now.n_frames * sizeof(*u->now.frames), reads = u->now.n_reads * sizeof(*u->now.reads);
+	uint64_t *block = u->unkept ? NULL : realloc(slot->frames, frames + reads);
+
+	if (!block) {
+		slot->ip = 0;
+		return;
+	}
+	*slot = u->now;
+	slot->frames = memcpy(block, u->now.frames, frames);
+	slot->reads = memcpy(block + u->now.n_frames, u->now.reads, reads);
+}
+
 size_t assay_unwind(struct assay_unwinder *u, const struct assay_cpu_sample *s, uint64_t *frames,
 		    enum assay_stack_end *end, uint64_t *wanted)
 {
@@ -193,10 +215,8 @@ size_t assay_unwind(struct assay_unwinder *u, const struct assay_cpu_sample *s, 
 			u->now.end = ASSAY_STACK_COPIED;
 		if (!u->now.n_frames)
 			u->now.frames[u->now.n_frames++] = s->ip;
-		*slot = u->now;
-		if (u->unkept)
-			slot->ip = 0;
-		slot = u->unkept ? &u->now : slot;
+		keep(u, slot);
+		slot = &u->now;
 	}
 	memcpy(frames, slot->frames, slot->n_frames * sizeof(*frames));
 	*end = slot->end;

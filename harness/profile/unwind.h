@@ -6,7 +6,7 @@
 #include "profile/code_places.h"
 #include "profile/cpu_sampler.h"
 
-#define ASSAY_STACK_MAX 128 /* frames; the callers of deeper ones are cut off */
+#define ASSAY_STACK_MAX 1024 /* frames; the callers of deeper ones are cut off */
 
 enum assay_stack_end {
 	ASSAY_STACK_BEGAN,  /* where the thread began */

@@ -2,20 +2,25 @@
 // A flame graph, as a file of its own or in a page: zoom, search, filter, least width, colours, keys. Each <g class="f"> is a frame; its
 // data say the frame below it (p), its
 // weight (w), its name (n), its object (o) and whether it is code, inlined code or a label (k). Of a difference (data-diff) also what it
-// weighed before (b): widths are the head's, or in the other view the base's, where those that vanished stand.
+// weighed before (b): widths are the head's, or in the other view the base's, where those that vanished stand. Where the frames of the
+// harness are folded into one, a second <g class="tree"> has all of them.
 'use strict';
 function flameGraph(svg) {
 	const LEFT = 10, WIDTH = +svg.dataset.width - 2 * LEFT;
-	const LETTER = 7.25, ROW = 18, HEAD = 58, FOOT = 30;
-	const frames = [...svg.querySelectorAll('.f')].map((g, i) => ({
-		g, i, rect: g.querySelector('rect'), text: g.querySelector('text'), name: g.dataset.n,
-		title: g.querySelector('title').textContent, below: +g.dataset.p, weight: +g.dataset.w, before: +g.dataset.b || 0, kind: g.dataset.k, object: g.dataset.o || '', calls: [],
-	}));
-	frames.forEach(f => { if (f.i) frames[f.below].calls.push(f); });
-	const isDiff = Boolean(svg.dataset.diff);
+	const LETTER = 7.25, ROW = 18, HEAD = 76, FOOT = 10;
+	const isDiff = Boolean(svg.dataset.diff), box = svg.closest('.graph');
 	const ownChange = f => f.weight - f.before - f.calls.reduce((sum, c) => sum + c.weight - c.before, 0);
-	frames.forEach(f => { f.change = isDiff ? ownChange(f) : 0; });
-	const most = frames.reduce((all, f) => Math.max(all, Math.abs(f.change)), 1e-30);
+	const trees = [...svg.querySelectorAll('.tree')].map(tree => {
+		const all = [...tree.querySelectorAll('.f')].map((g, i) => ({
+			g, i, rect: g.querySelector('rect'), text: g.querySelector('text'), name: g.dataset.n,
+			title: g.querySelector('title').textContent, below: +g.dataset.p, weight: +g.dataset.w, before: +g.dataset.b || 0, kind: g.dataset.k, object: g.dataset.o || '', calls: [],
+		}));
+		all.forEach(f => { if (f.i) all[f.below].calls.push(f); });
+		all.forEach(f => { f.change = isDiff ? ownChange(f) : 0; });
+		return { tree, frames: all };
+	});
+	let frames = trees[0].frames;
+	const most = trees.flatMap(t => t.frames).reduce((all, f) => Math.max(all, Math.abs(f.change)), 1e-30);
 	const state = { base: false, zoom: frames[0], here: frames[0], search: '', filter: '', least: 0.3, colour: 0, typing: '' };
 	const schemes = isDiff ? ['change', 'object', 'grey'] : ['warm', 'object', 'kind', 'grey'];
 	const weigh = f => state.base ? f.before : f.weight;
@@ -47,17 +52,28 @@ function flameGraph(svg) {
 		};
 		go(frames[0], false);
 	}
-	// The picture is as high as what is shown.
+	// What scrolls: the box of a page, or the window that shows the file.
+	const view = () => box ? { top: box.scrollTop, height: box.clientHeight } : { top: scrollY, height: innerHeight };
+	const scrollDown = top => { if (box) box.scrollTop = top; else scrollTo(scrollX, top); stay(); };
+	// The title and the buttons stay in sight.
+	const stay = () => svg.querySelector('.top').setAttribute('transform', `translate(0 ${Math.max(0, Math.min(view().top, +svg.getAttribute('height') - HEAD))})`);
+	function showHere() {
+		const y = +state.here.rect.getAttribute('y'), { top, height } = view();
+		if (state.here.width && (y < top + HEAD || y + ROW > top + height)) scrollDown(y - (HEAD + height) / 2);
+	}
+	// The picture is as high as what is shown. It grows at its top, so that frames stay where they are on the screen.
 	function stand() {
 		const deepest = frames.reduce((most, f) => f.width ? Math.max(most, f.depth) : most, 0), height = HEAD + FOOT + ROW * (deepest + 1);
+		const grown = height - svg.getAttribute('height');
 		for (const f of frames) {
 			const y = HEAD + ROW * (deepest - f.depth);
 			f.rect.setAttribute('y', y);
 			f.text.setAttribute('y', y + ROW - 5);
 		}
 		svg.setAttribute('viewBox', `0 0 ${svg.dataset.width} ${height}`);
+		svg.setAttribute('height', height);
 		svg.querySelector('.paper').setAttribute('height', height);
-		$('about').setAttribute('y', height - 10);
+		if (grown) scrollDown(view().top + grown);
 	}
 	function layout() {
 		keep();
@@ -93,15 +109,16 @@ function flameGraph(svg) {
 			: state.search ? `search '${state.search}': ${share}` : state.filter ? `filter '${state.filter}'${frames.some(f => f.width > 0) ? '' : ': no match'}` : '';
 		$('least').textContent = `least ${state.least} px (m)`;
 		$('colours').textContent = `colours: ${schemes[state.colour]} (c)`;
+		if (trees[1]) $('harness').textContent = `harness: ${frames === trees[0].frames ? 'folded' : 'shown'} (h)`;
 		if (isDiff) $('view').textContent = `view: ${state.base ? 'base' : 'head'} (v)`;
 		$('about').textContent = state.here.title.replace(/\n/g, '  ');
 	}
-	function zoom(f) { state.zoom = f; state.here = f; layout(); }
+	function zoom(f) { state.zoom = f; state.here = f; layout(); showHere(); }
 	function move(key) {
 		const f = state.here, shown = f.i ? frames[f.below].calls.filter(c => c.width > 0) : [f], at = shown.indexOf(f);
 		const up = f.calls.filter(c => c.width > 0).sort((a, b) => b.width - a.width)[0];
 		const to = { ArrowUp: up, ArrowDown: f.i ? frames[f.below] : f, ArrowLeft: shown[at - 1], ArrowRight: shown[at + 1] }[key];
-		if (to) { state.here = to; layout(); }
+		if (to) { state.here = to; layout(); showHere(); }
 	}
 	const theme = () => {
 		const dark = svg.classList.contains('dark') || (!svg.classList.contains('light') && matchMedia('(prefers-color-scheme: dark)').matches);
@@ -115,9 +132,14 @@ function flameGraph(svg) {
 		least: () => { state.least = state.least >= 20 ? 0.1 : +(state.least * 3).toFixed(1); },
 		colours: () => { state.colour = (state.colour + 1) % schemes.length; },
 		theme,
+		harness: () => {
+			frames = trees[frames === trees[0].frames ? 1 : 0].frames;
+			trees.forEach(t => t.tree.setAttribute('display', t.frames === frames ? 'inline' : 'none'));
+			state.zoom = state.here = frames[0];
+		},
 		view: () => { state.base = isDiff && !state.base; state.zoom = state.here = frames[0]; },
 	};
-	const keys = { '/': 'search', f: 'filter', m: 'least', c: 'colours', t: 'theme', r: 'reset', ...(isDiff && { v: 'view' }) };
+	const keys = { '/': 'search', f: 'filter', m: 'least', c: 'colours', t: 'theme', r: 'reset', ...(trees[1] && { h: 'harness' }), ...(isDiff && { v: 'view' }) };
 
 	svg.addEventListener('click', e => {
 		const button = e.target.closest('.button'), g = e.target.closest('.f');
@@ -151,5 +173,11 @@ function flameGraph(svg) {
 		e.preventDefault();
 		layout();
 	});
+	(box || window).addEventListener('scroll', stay);
 	layout();
+	// A box in a page begins with the outermost callers, at the bottom; while it is hidden it has no height to scroll by.
+	if (box) {
+		const seen = new ResizeObserver(() => { if (box.clientHeight) { seen.disconnect(); scrollDown(box.scrollHeight); } });
+		seen.observe(box);
+	}
 }

@@ -80,6 +80,77 @@ teardown() {
 	[ -z "$(browser_complaints)" ] || { browser_complaints | cut -c1-300; false; }
 }
 
+@test "deep stacks scroll and keep their size, in a picture and in a page, on a wide and on a narrow screen" {
+	needs_samples
+	cat >deep.c <<-'END'
+		static volatile unsigned long sink;
+		static __attribute__((noinline)) long down(int n)
+		{
+			long r = 0;
+			if (n > 0) { r = down(n - 1) + 1; __asm__ volatile("" : "+r"(r)); return r; }
+			for (long i = 0; i < 3000000; i++) sink += i;
+			return sink & 1;
+		}
+		int main(void) { for (int i = 0; i < 200; i++) down(299); return 0; }
+	END
+	cc -O1 -g -fno-optimize-sibling-calls -o deep deep.c
+	"$ASSAY" profile cpu --rate 4999 --name deep -o deep.svg -- ./deep >/dev/null
+	"$ASSAY" show profile deep -o deep.html >/dev/null
+	"$ASSAY" show profile deep -o deep.folded >/dev/null
+	# none of the 300 calls is cut off
+	awk '{ n = gsub(/;down/, ""); most = n > most ? n : most } END { exit most != 300 }' deep.folded
+	browser_start
+	for width in 1280 400; do
+		browser_screen $width light
+		for page in svg html; do
+			browser_open "$PWD/deep.$page"
+			page_value 'globalThis.frames = [...document.querySelectorAll(".f:not(.off)")];
+				globalThis.box = document.querySelector(".graph") || document.documentElement;
+				globalThis.press = (...keys) => keys.forEach(key => document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }))); true' >/dev/null
+			page_is 'frames.length > 300 && frames.every(g => Math.abs(g.querySelector("rect").getBoundingClientRect().height - 17) < 0.01)'
+			page_is 'Math.abs(frames[0].querySelector("rect").getBoundingClientRect().width - 1180) < 0.01'
+			page_is 'frames.every(g => getComputedStyle(g.querySelector("text")).fontSize === "12px") && document.querySelector("svg").getScreenCTM().a === 1'
+			page_is 'box.scrollHeight > 300 * 18 && box.clientHeight < 1000'
+			# the title stays, and what the keyboard reaches is in sight
+			page_value 'press(..."U".repeat(250).split("").map(() => "ArrowUp")); new Promise(done => setTimeout(done, 200))' >/dev/null
+			page_is '(() => { const here = document.querySelector(".f.here rect").getBoundingClientRect(), top = document.querySelector(".title").getBoundingClientRect();
+				const view = document.querySelector(".graph") ? box.getBoundingClientRect() : { top: 0, bottom: innerHeight };
+				return box.scrollTop > 0 && top.top >= view.top && top.bottom < here.top && here.bottom <= view.bottom })()'
+		done
+		page_is 'checkWidth(checkTexts()).length === 0'
+	done
+	[ -z "$(browser_complaints)" ] || { browser_complaints | cut -c1-300; false; }
+}
+
+@test "what starts a case is one frame, unless all frames are asked for" {
+	needs_samples
+	local key=quantize.q8_0/ref/n=1048576/t=1/warm
+	"$ASSAY" profile cpu "$key" --for 500ms --name one -o one.svg >/dev/null
+	"$ASSAY" profile cpu "$key" --for 500ms --name two >/dev/null
+	"$ASSAY" diff one two -o both.svg >/dev/null
+	"$ASSAY" profile cpu --name prog -o prog.svg -- ./split 4000 >/dev/null
+	browser_start
+	browser_screen 1280 light
+	for picture in one both; do
+		browser_open "$PWD/$picture.svg"
+		page_value 'globalThis.shown = () => [...document.querySelectorAll(".f:not(.off)")].filter(g => g.getClientRects().length > 0).map(g => g.dataset.n);
+			globalThis.press = key => document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true })); true' >/dev/null
+		page_is 'shown().includes("harness") && !shown().includes("main") && shown().some(n => n.startsWith("quantize_q8_0"))'
+		# one below each phase and thread, which differences do not have, and the call of the variant stands on it
+		page_is '(() => { const all = [...document.querySelectorAll(".tree")[0].querySelectorAll(".f")]; const parent = g => all[g.dataset.p];
+			return all.some(g => g.dataset.n === "assay_quantize_q8_0" && parent(g).dataset.n === "harness" && /^(thread |all)/.test(parent(parent(g)).dataset.n)) })()'
+		page_value 'press("h"); true' >/dev/null
+		page_is '!shown().includes("harness") && shown().includes("main") && shown().some(n => n.startsWith("quantize_q8_0"))'
+		page_is 'document.querySelector("[data-a=harness]").textContent === "harness: shown (h)"'
+		page_value 'press("h"); true' >/dev/null
+		page_is 'shown().includes("harness") && !shown().includes("main")'
+	done
+	# a program has no harness
+	browser_open "$PWD/prog.svg"
+	page_is 'document.querySelectorAll(".tree").length === 1 && !document.querySelector("[data-a=harness]")'
+	[ -z "$(browser_complaints)" ] || { browser_complaints | cut -c1-300; false; }
+}
+
 @test "the flame graph stands in the page of a profile, of a difference, and of a case in a report" {
 	needs_samples
 	local key=quantize.q8_0/ref/n=1048576/t=1/warm

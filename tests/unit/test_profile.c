@@ -130,7 +130,7 @@ TEST(a_tree_merges_frames_of_one_name)
 	struct assay_profile p = make();
 	struct assay_flame_tree t;
 
-	assert_int_equal(assay_flame_tree_make(&t, &p.stacks, NULL, NULL), 0);
+	assert_int_equal(assay_flame_tree_make(&t, &p.stacks, NULL, false, NULL), 0);
 	assert_int_equal(t.nodes[0].weight, 100);
 	assert_int_equal(t.n, 9); /* root, 2 phases, outer below each, 3 below one of them, and one that calls itself */
 	assert_int_equal(t.depth, 4);
