@@ -83,11 +83,10 @@ static unsigned char *draw_order(const struct certifying *c, size_t *n)
 	return order;
 }
 
-static int count(struct tally *t, const struct assay_comparison_case *c, const struct assay_paired_rule *rule,
-		 bool spread, struct assay_err *err)
+static int count(struct tally *t, const struct assay_comparison_case *c, bool spread, struct assay_err *err)
 {
 	struct assay_paired_readings r;
-	int rc = assay_paired_readings(c, rule->version, &r, err);
+	int rc = assay_paired_readings(c, &r, err);
 
 	if (rc)
 		return rc;
@@ -132,7 +131,7 @@ static int judge_trial(const struct assay_comparison *cmp, const struct assay_po
 		int rc = assay_paired_judge(&cmp->cases[i], &rule, &g, &final, err);
 
 		if (!rc)
-			rc = count(t, &cmp->cases[i], &rule, spread, err);
+			rc = count(t, &cmp->cases[i], spread, err);
 		if (rc)
 			return rc;
 		if (g.verdict != ASSAY_PASS && g.verdict != ASSAY_IMPROVED && g.verdict != ASSAY_REGRESSED &&

@@ -79,7 +79,7 @@ static int adapt_sampling(const struct assay_comparing *k, struct case_state *st
 	struct assay_paired_readings r;
 	struct assay_pair_shown shown = { .rest_ns = assay_pair_length_rest_ns(p, st->sampling_ns),
 					  .least_ns = assay_pair_length_least_ns(p, st->lessons.slices) };
-	int rc = assay_paired_readings(c, ASSAY_JUDGE_RULE, &r, err);
+	int rc = assay_paired_readings(c, &r, err);
 
 	if (!rc)
 		rc = assay_paired_own_noise(c, &shown.own, err);

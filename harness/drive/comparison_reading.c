@@ -82,7 +82,7 @@ static int read_counts(const struct assay_comparison_case *c, struct assay_pair 
 }
 
 /* A pair of which a side is not ok has no estimate. */
-static int read_pair(const struct assay_pair *p, unsigned version, struct assay_pair_reading *out)
+static int read_pair(const struct assay_pair *p, struct assay_pair_reading *out)
 {
 	double *tmp = malloc((ASSAY_PAIR_TMP * p->n_blocks + 1) * sizeof(*tmp));
 
@@ -90,7 +90,7 @@ static int read_pair(const struct assay_pair *p, unsigned version, struct assay_
 	if (!tmp)
 		return ASSAY_ENOMEM;
 	if (p->side[ASSAY_BASE].status == ASSAY_STATUS_OK && p->side[ASSAY_HEAD].status == ASSAY_STATUS_OK) {
-		struct assay_pair_estimate e = assay_pair_estimate(p, version, tmp);
+		struct assay_pair_estimate e = assay_pair_estimate(p, tmp);
 
 		out->ratio = e.usable ? exp(e.log_ratio) : NAN;
 		out->n_dropped = e.n_dropped;
@@ -99,11 +99,10 @@ static int read_pair(const struct assay_pair *p, unsigned version, struct assay_
 	return 0;
 }
 
-static int read_case(const struct assay_comparison_case *c, unsigned version, struct assay_case_reading *out,
-		     struct assay_err *err)
+static int read_case(const struct assay_comparison_case *c, struct assay_case_reading *out, struct assay_err *err)
 {
 	struct assay_paired_readings r;
-	int rc = assay_paired_readings(c, version, &r, err);
+	int rc = assay_paired_readings(c, &r, err);
 
 	if (rc)
 		return rc;
@@ -111,7 +110,7 @@ static int read_case(const struct assay_comparison_case *c, unsigned version, st
 	if (!out->pairs)
 		return ASSAY_ENOMEM;
 	for (size_t i = 0; i < c->n_pairs && !rc; i++)
-		rc = read_pair(&c->pairs[i], version, &out->pairs[i]);
+		rc = read_pair(&c->pairs[i], &out->pairs[i]);
 	out->n_used = r.n;
 	out->ratio = r.n ? exp(r.mean) : NAN;
 	out->sd = r.n > 1 ? r.sd : NAN;
@@ -145,7 +144,7 @@ int assay_comparison_read(const struct assay_comparison *cmp, struct assay_case_
 	int rc = v ? 0 : ASSAY_ENOMEM;
 
 	for (size_t i = 0; i < cmp->n_cases && !rc; i++) {
-		rc = read_case(&cmp->cases[i], assay_comparison_rule(cmp, &cmp->cases[i], &policy).version, &v[i], err);
+		rc = read_case(&cmp->cases[i], &v[i], err);
 		if (!rc && known)
 			rc = read_verdict(cmp, &cmp->cases[i], &policy, &v[i], err);
 	}

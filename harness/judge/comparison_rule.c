@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rates, margin and version from the comparison and the policy. */
+/* Rates and margin from the comparison and the policy. */
 #include "judge/comparison_rule.h"
 
 #include <inttypes.h>
@@ -18,13 +18,7 @@ struct assay_paired_rule assay_comparison_rule(const struct assay_comparison *cm
 	rule.same_code_pairs = cmp->same_code ? SAME_CODE_PAIRS : 1;
 	if (c->control != ASSAY_CONTROL_NONE && !cmp->trial)
 		rule.budgets = ASSAY_PAIRED_CONTROL_BUDGETS;
-	rule.version = cmp->rule;
 	return rule;
-}
-
-bool assay_comparison_rule_kept(const struct assay_comparison *cmp)
-{
-	return cmp->rule >= ASSAY_JUDGE_RULE_KEPT && cmp->rule <= ASSAY_JUDGE_RULE;
 }
 
 void assay_comparison_rule_note(const struct assay_comparison *cmp, const char *verdict, char *buf, size_t size)
@@ -32,7 +26,7 @@ void assay_comparison_rule_note(const struct assay_comparison *cmp, const char *
 	char by[48] = "a rule without a version";
 
 	buf[0] = '\0';
-	if (assay_comparison_rule_kept(cmp))
+	if (cmp->rule == ASSAY_JUDGE_RULE)
 		return;
 	if (cmp->rule)
 		snprintf(by, sizeof(by), "rule %u", cmp->rule);

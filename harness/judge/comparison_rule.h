@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* By which rule the cases of a comparison are judged: its own, or that of older ones. */
+/* By which rates and margin the cases of a comparison are judged. */
 #ifndef ASSAY_JUDGE_COMPARISON_RULE_H
 #define ASSAY_JUDGE_COMPARISON_RULE_H
 
 #include "judge/paired.h"
 #include "judge/policy.h"
-
-/* The oldest version whose comparisons get the verdicts of their own rule when they are judged again. */
-#define ASSAY_JUDGE_RULE_KEPT 2
-/* Is the rule of @cmp that one, this program's, or one between? */
-bool assay_comparison_rule_kept(const struct assay_comparison *cmp);
 
 /*
  * One sentence when @cmp was judged by another version of the rule than this program's; else "". @verdict is the stored

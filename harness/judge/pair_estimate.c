@@ -13,6 +13,8 @@
 #define CLIP_DEVIATIONS 5
 #define CLIP_LEAST      0.7    /* but no nearer than twice as long, which one part of many may take for good */
 #define MAD_TO_SD       1.4826 /* of a normal distribution */
+/* Of the time that an interrupted call had its CPU, so much at most went into filling caches again. */
+#define REFILL_SHARE 0.5
 
 /* Times of the four samples of a block, by side. */
 struct block {
@@ -53,14 +55,10 @@ struct ratios {
 };
 
 /* What ran beside its counterpart, or is the same part of a call, is compared with that, whole calls with both. */
-static void add_ratios(const struct block *k, bool sums, struct ratios *r)
+static void add_ratios(const struct block *k, struct ratios *r)
 {
 	const double *base = k->ns[ASSAY_BASE], *head = k->ns[ASSAY_HEAD];
 
-	if (sums) {
-		r->x[r->n++] = log((head[0] + head[1]) / (base[0] + base[1]));
-		return;
-	}
 	for (size_t i = 0; i < r->of_block; i++) {
 		const size_t h = r->of_block < BLOCK_RATIOS ? i : i / 2, b = i % 2;
 
@@ -85,20 +83,17 @@ static double time_of_parts(const struct block *k)
 	return fmin(k->ns[ASSAY_BASE][0], k->ns[ASSAY_HEAD][0]) + fmin(k->ns[ASSAY_BASE][1], k->ns[ASSAY_HEAD][1]);
 }
 
-static struct assay_pair_estimate collect(const struct assay_pair *p, unsigned version, double *tmp, struct ratios *r)
+static struct assay_pair_estimate collect(const struct assay_pair *p, double *tmp, struct ratios *r)
 {
-	const bool sums = version < 4;
 	struct assay_pair_estimate e = { .n_blocks = p->n_blocks };
-	const bool parts = !sums && has(p, ASSAY_SAMPLE_CONTINUES);
-	const bool beside = !sums && has(p, ASSAY_SAMPLE_BESIDE);
+	const bool parts = has(p, ASSAY_SAMPLE_CONTINUES);
+	const bool beside = has(p, ASSAY_SAMPLE_BESIDE);
 	double all = 0, lost = 0;
 
 	*r = (struct ratios){ .x = tmp,
-			      .middle = beside && !parts && version >= 8,
+			      .middle = beside && !parts,
 			      .weight = parts ? tmp + 2 * p->n_blocks : NULL,
-			      .of_block = sums              ? 1
-					  : parts || beside ? 2
-							    : BLOCK_RATIOS };
+			      .of_block = parts || beside ? 2 : BLOCK_RATIOS };
 	for (size_t b = 0; b < p->n_blocks; b++) {
 		const struct block k = block_of(p, b);
 		const uint32_t flags = block_disturbance(p, b);
@@ -112,7 +107,7 @@ static struct assay_pair_estimate collect(const struct assay_pair *p, unsigned v
 		if (drop)
 			lost += weight;
 		else
-			add_ratios(&k, sums, r);
+			add_ratios(&k, r);
 	}
 	e.dropped_weight = parts && all > 0 ? (double)e.n_blocks * lost / all : lost;
 	e.usable = r->n && (double)e.n_blocks - e.dropped_weight >= CLEAN_SHARE * (double)e.n_blocks;
@@ -169,10 +164,10 @@ static double middle_error(double *sorted, size_t n)
 	return assay_stats_sd(sorted, n) * sqrt((double)n) / (double)(n - 2 * cut);
 }
 
-struct assay_pair_estimate assay_pair_estimate(const struct assay_pair *p, unsigned version, double *tmp)
+struct assay_pair_estimate assay_pair_estimate(const struct assay_pair *p, double *tmp)
 {
 	struct ratios r;
-	struct assay_pair_estimate e = collect(p, version, tmp, &r);
+	struct assay_pair_estimate e = collect(p, tmp, &r);
 	double error;
 
 	if (!e.usable)
@@ -186,25 +181,60 @@ struct assay_pair_estimate assay_pair_estimate(const struct assay_pair *p, unsig
 	return e;
 }
 
-double assay_pair_least_ratio(const struct assay_pair *p, double *tmp)
+/* What a side's two samples of a block would have taken undisturbed, in ns. */
+struct undisturbed {
+	double least, most;
+};
+
+static struct undisturbed undisturbed(const struct assay_sample *s)
 {
-	size_t n = 0;
+	const double ns = (double)s[0].ns + (double)s[1].ns;
+	const uint32_t flags = assay_samples_disturbed(s, 2);
+	struct undisturbed u = { ns - assay_samples_lost_ns(s, 2), ns - assay_samples_told_ns(s, 2) };
+
+	if (flags & (ASSAY_DISTURB_MIGRATION | ASSAY_DISTURB_THROTTLE | ASSAY_DISTURB_DEVICE))
+		u.least = 0;
+	else if (flags)
+		u.least *= 1 - REFILL_SHARE;
+	/* more cannot be lost than there was: then the clocks disagree, and say nothing */
+	if (u.most <= 0)
+		u.most = ns;
+	u.least = fmax(0, u.least);
+	return u;
+}
+
+/* Logarithm of @a / @b, of which both may be 0: then it is @unknown. */
+static double log_ratio(double a, double b, double unknown)
+{
+	return a > 0 && b > 0 ? log(a / b) : unknown;
+}
+
+struct assay_pair_range assay_pair_range(const struct assay_pair *p, double *tmp)
+{
+	const bool parts = has(p, ASSAY_SAMPLE_CONTINUES);
+	double *least = tmp, *most = tmp + p->n_blocks;
+	struct undisturbed sum[2] = { 0 };
 
 	for (size_t b = 0; b < p->n_blocks; b++) {
-		const struct block k = block_of(p, b);
-		const struct assay_sample *h = &p->side[ASSAY_HEAD].samples[2 * b];
-		double base = k.ns[ASSAY_BASE][0] + k.ns[ASSAY_BASE][1];
-		double head = k.ns[ASSAY_HEAD][0] + k.ns[ASSAY_HEAD][1] - assay_samples_lost_ns(h, 2);
-		/* nobody knows what a migration or throttling took */
-		bool known = !((h[0].flags | h[1].flags) &
-			       (ASSAY_DISTURB_MIGRATION | ASSAY_DISTURB_THROTTLE | ASSAY_DISTURB_DEVICE));
+		struct undisturbed u[2];
 
-		tmp[n++] = known && head > 0 && base > 0 ? log(head / base) : -INFINITY;
+		for (int side = 0; side < 2; side++) {
+			u[side] = undisturbed(&p->side[side].samples[2 * b]);
+			sum[side].least += u[side].least;
+			sum[side].most += u[side].most;
+		}
+		least[b] = log_ratio(u[ASSAY_HEAD].least, u[ASSAY_BASE].most, -INFINITY);
+		most[b] = log_ratio(u[ASSAY_HEAD].most, u[ASSAY_BASE].least, INFINITY);
 	}
-	if (!n)
-		return -INFINITY;
-	assay_stats_sort(tmp, n);
-	return assay_stats_median(tmp, n);
+	if (!p->n_blocks)
+		return (struct assay_pair_range){ -INFINITY, INFINITY };
+	if (parts)
+		return (struct assay_pair_range){ log_ratio(sum[ASSAY_HEAD].least, sum[ASSAY_BASE].most, -INFINITY),
+						  log_ratio(sum[ASSAY_HEAD].most, sum[ASSAY_BASE].least, INFINITY) };
+	assay_stats_sort(least, p->n_blocks);
+	assay_stats_sort(most, p->n_blocks);
+	return (struct assay_pair_range){ assay_stats_median(least, p->n_blocks),
+					  assay_stats_median(most, p->n_blocks) };
 }
 
 /* Standard error of the median of whole calls, from how far blocks agree on which side of it they lie. */
@@ -238,7 +268,7 @@ double assay_pair_own_error(const struct assay_pair *p, double *tmp)
 	struct ratios r;
 	double error;
 
-	if (!collect(p, ASSAY_JUDGE_RULE, tmp, &r).usable || r.n < 2 * r.of_block)
+	if (!collect(p, tmp, &r).usable || r.n < 2 * r.of_block)
 		return 0;
 	if (r.middle) {
 		assay_stats_sort(r.x, r.n);

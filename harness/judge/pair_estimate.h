@@ -11,7 +11,7 @@
  * this module, paired.c, stopping.c, limits.c, exact_judge.c, comparison_rule.c or comparison_judge.c, or in what they
  * take from stats/. Words may change freely.
  */
-#define ASSAY_JUDGE_RULE 8
+#define ASSAY_JUDGE_RULE 9
 
 /* Doubles that the functions below want as @tmp for each block of the pair. */
 #define ASSAY_PAIR_TMP 8
@@ -39,22 +39,28 @@ struct assay_pair_estimate {
  * mean of these ratios, weighted by time: parts may differ in what they do, and what changed may be few of them. What
  * lies beyond five deviations, and beyond twice or half the time, is drawn in (winsorized, Tukey 1962). What is left
  * out counts by its time as well: few parts may be most of a call.
+ */
+struct assay_pair_estimate assay_pair_estimate(const struct assay_pair *p, double *tmp);
+
+/* Log ratios of the head's time to the base's between which the truth lies. Infinite: nothing is known there. */
+struct assay_pair_range {
+	double least, most;
+};
+
+/*
+ * What the blocks of a pair, disturbed ones included, allow at least and at most, so that disturbances do not save a
+ * head that is many times slower, whose longer blocks seldom stay clean, nor hide one that is many times faster.
  *
- * @version: of the rule. Those before 8 took the median of samples in slices, too; those before 4, of all samples, the
- * median over blocks of the head's two times together to the base's.
+ * Of either side's two times in a block, others took at least what clocks told and at most what
+ * assay_samples_lost_ns() reckons. Once interrupted, a call also has to fill its caches again, which nothing tells:
+ * where a side was disturbed, half of what remains may be that. What a migration or throttling took is not known at
+ * all. The range is the median of these bounds over all blocks; of parts of calls, which differ in length, the ratio of
+ * their sums.
  */
-struct assay_pair_estimate assay_pair_estimate(const struct assay_pair *p, unsigned version, double *tmp);
+struct assay_pair_range assay_pair_range(const struct assay_pair *p, double *tmp);
 
 /*
- * A head that is many times slower has longer blocks, of which few stay undisturbed; that must not save it. This is the
- * median log ratio of the head's two times together to the base's if all that was taken from the pair's blocks,
- * disturbed ones included, had been taken from the head alone: less than the truth, and enough to call it REGRESSED
- * when even that is too slow. −∞: nobody knows what was taken.
- */
-double assay_pair_least_ratio(const struct assay_pair *p, double *tmp);
-
-/*
- * Standard error of the estimate by today's rule; of the median with blocks as clusters (Woodruff 1952). 0: the blocks
+ * Standard error of the estimate; of the median with blocks as clusters (Woodruff 1952). 0: the blocks
  * do not tell.
  */
 double assay_pair_own_error(const struct assay_pair *p, double *tmp);

@@ -31,7 +31,6 @@ struct assay_paired_rule assay_paired_rule_of(double alpha, double alpha_pass, u
 		.max_pairs = max_pairs,
 		.same_code_pairs = 1,
 		.budgets = 1,
-		.version = ASSAY_JUDGE_RULE,
 	};
 }
 
@@ -98,8 +97,8 @@ static bool judge_presence(const struct assay_comparison_case *c, struct assay_g
 /* ---- statistics ---- */
 
 struct pile {
-	double *x;     /* log ratios of usable pairs */
-	double *least; /* for each pair, its log ratio if the head alone had caused every disturbance */
+	double *x;            /* log ratios of usable pairs */
+	double *least, *most; /* of each pair, between which its log ratio lies whatever disturbed it */
 	size_t n, n_all, n_blocks;
 	double dropped; /* of the blocks, by weight */
 	size_t by_kind[ASSAY_N_DISTURB];
@@ -113,20 +112,22 @@ static int pile_open(struct pile *p, const struct assay_comparison_case *c, stru
 	*p = (struct pile){ 0 };
 	for (size_t i = 0; i < c->n_pairs; i++)
 		most = c->pairs[i].n_blocks > most ? c->pairs[i].n_blocks : most;
-	p->x = malloc((2 * c->n_pairs + ASSAY_PAIR_TMP * most + 1) * sizeof(*p->x));
+	p->x = malloc((3 * c->n_pairs + ASSAY_PAIR_TMP * most + 1) * sizeof(*p->x));
 	if (!p->x)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory while judging '%s'", c->c.key);
 	p->least = p->x + c->n_pairs;
-	p->tmp = p->least + c->n_pairs;
+	p->most = p->least + c->n_pairs;
+	p->tmp = p->most + c->n_pairs;
 	return 0;
 }
 
-/* True when the pair counts. */
-static bool pile_add(struct pile *p, const struct assay_pair *pair, unsigned version)
+static void pile_add(struct pile *p, const struct assay_pair *pair)
 {
-	struct assay_pair_estimate e = assay_pair_estimate(pair, version, p->tmp);
+	struct assay_pair_estimate e = assay_pair_estimate(pair, p->tmp);
+	struct assay_pair_range range = assay_pair_range(pair, p->tmp);
 
-	p->least[p->n_all++] = assay_pair_least_ratio(pair, p->tmp);
+	p->least[p->n_all] = range.least;
+	p->most[p->n_all++] = range.most;
 	p->n_blocks += e.n_blocks;
 	/* of a pair that is left out, nothing counts */
 	p->dropped += e.usable ? e.dropped_weight : (double)e.n_blocks;
@@ -134,12 +135,17 @@ static bool pile_add(struct pile *p, const struct assay_pair *pair, unsigned ver
 		p->by_kind[k] += e.by_kind[k];
 	if (e.usable)
 		p->x[p->n++] = e.log_ratio;
-	return e.usable;
 }
 
 static double dropped_frac(const struct pile *p)
 {
 	return p->n_blocks ? p->dropped / (double)p->n_blocks : 0;
+}
+
+/* Does so much have to be left out that what the rest says is not enough? Then the ranges of all pairs are judged. */
+static bool too_disturbed(const struct pile *p, const struct assay_paired_rule *rule)
+{
+	return dropped_frac(p) > rule->max_dropped_frac;
 }
 
 static const char *main_disturbance(const struct pile *p)
@@ -163,13 +169,44 @@ struct assay_sequential_rule assay_paired_sequential(const struct assay_paired_r
 					       ASSAY_PAIRED_SD_FLOOR };
 }
 
-static struct bounds bounds_of(const struct pile *p, const struct assay_paired_rule *rule)
+static struct bounds bounds_of(const double *x, size_t n, const struct assay_paired_rule *rule)
 {
 	const struct assay_sequential_rule sr = assay_paired_sequential(rule);
-	struct assay_interval ci = assay_sequential_interval(p->x, p->n, &sr);
-	double mean = assay_stats_mean(p->x, p->n);
+	struct assay_interval ci = assay_sequential_interval(x, n, &sr);
+	double mean = assay_stats_mean(x, n);
 
 	return (struct bounds){ mean, ci.lo, ci.hi, mean + (mean - ci.lo) };
+}
+
+static bool all_finite(const double *x, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!isfinite(x[i]))
+			return false;
+	return true;
+}
+
+static void fill_ratio(double mean, double lo, double hi, struct assay_gate_case *out)
+{
+	out->ratio = exp(mean);
+	out->ci_lo = exp(lo);
+	out->ci_hi = exp(hi);
+	/* two pairs that lie apart may leave no bound at all */
+	if (!isfinite(out->ci_lo) || !isfinite(out->ci_hi) || out->ci_lo <= 0)
+		out->ci_lo = out->ci_hi = NAN;
+}
+
+/* From the least that the ranges of the pairs allow to the most, with the ratio in the middle. */
+static void fill_range(const struct pile *p, const struct assay_paired_rule *rule, struct assay_gate_case *out)
+{
+	struct bounds least, most;
+
+	out->pairs = p->n_all;
+	if (p->n_all < 2 || !all_finite(p->least, p->n_all) || !all_finite(p->most, p->n_all))
+		return;
+	least = bounds_of(p->least, p->n_all, rule);
+	most = bounds_of(p->most, p->n_all, rule);
+	fill_ratio((least.mean + most.mean) / 2, least.lo, most.hi_strict, out);
 }
 
 static void fill_numbers(const struct pile *p, const struct assay_paired_rule *rule, struct assay_gate_case *out)
@@ -177,44 +214,34 @@ static void fill_numbers(const struct pile *p, const struct assay_paired_rule *r
 	const struct assay_sequential_rule sr = assay_paired_sequential(rule);
 	struct bounds b;
 
-	out->pairs = p->n;
 	out->dropped_frac = dropped_frac(p);
+	if (too_disturbed(p, rule)) {
+		fill_range(p, rule, out);
+		return;
+	}
+	out->pairs = p->n;
 	if (p->n)
 		out->ratio = exp(assay_stats_mean(p->x, p->n));
 	if (p->n < 2)
 		return;
-	b = bounds_of(p, rule);
-	out->ci_lo = exp(b.lo);
-	out->ci_hi = exp(b.hi);
-	/* two pairs that lie apart may leave no bound at all */
-	if (!isfinite(out->ci_lo) || !isfinite(out->ci_hi) || out->ci_lo <= 0)
-		out->ci_lo = out->ci_hi = NAN;
+	b = bounds_of(p->x, p->n, rule);
+	fill_ratio(b.mean, b.lo, b.hi, out);
 	out->smallest_detectable_frac =
 		expm1(assay_sequential_detectable(p->x, p->n, &sr, log1p(rule->margin_frac), ASSAY_PAIRED_POWER));
 }
 
-/* Pairs that a bound that errs with @alpha takes where no pair follows; before rule 4 they need not be on the grid. */
-static size_t least_at_end(const struct assay_paired_rule *rule, double alpha)
+/* Is the head too slow, or faster, whatever disturbed either side? */
+static enum assay_verdict look_at_ranges(const struct pile *p, bool last, const struct assay_paired_rule *rule)
 {
-	return rule->version < 4 ? assay_sequential_least_pairs(alpha, rule->max_pairs)
-				 : assay_sequential_first_look(alpha, rule->max_pairs);
-}
+	const double margin = log1p(rule->margin_frac);
 
-static bool is_look(size_t n, bool last, const struct assay_paired_rule *rule, double alpha)
-{
-	return assay_sequential_is_look(n, last, alpha, rule->max_pairs) || (last && n >= least_at_end(rule, alpha));
-}
-
-/* Is the head too slow whatever disturbed it? Asked when no pairs are left, and only where too much was dropped. */
-static bool slow_at_least(const struct pile *p, const struct assay_paired_rule *rule)
-{
-	const struct assay_sequential_rule sr = assay_paired_sequential(rule);
-
-	for (size_t i = 0; i < p->n_all; i++)
-		if (!isfinite(p->least[i]))
-			return false;
-	return dropped_frac(p) > rule->max_dropped_frac && p->n_all >= least_at_end(rule, rule->alpha_regressed) &&
-	       assay_sequential_interval(p->least, p->n_all, &sr).lo > log1p(rule->margin_frac);
+	if (!assay_sequential_is_look(p->n_all, last, rule->alpha_regressed, rule->max_pairs))
+		return ASSAY_INCONCLUSIVE;
+	if (all_finite(p->least, p->n_all) && bounds_of(p->least, p->n_all, rule).lo > margin)
+		return ASSAY_REGRESSED;
+	if (all_finite(p->most, p->n_all) && bounds_of(p->most, p->n_all, rule).hi_strict < -margin)
+		return ASSAY_IMPROVED;
+	return ASSAY_INCONCLUSIVE;
 }
 
 /*
@@ -223,16 +250,16 @@ static bool slow_at_least(const struct pile *p, const struct assay_paired_rule *
  */
 static enum assay_verdict look(const struct pile *p, bool last, const struct assay_paired_rule *rule, bool *passes)
 {
-	bool differ = is_look(p->n, last, rule, rule->alpha_regressed);
-	bool pass = is_look(p->n, last, rule, rule->alpha_pass);
+	bool differ = assay_sequential_is_look(p->n, last, rule->alpha_regressed, rule->max_pairs);
+	bool pass = assay_sequential_is_look(p->n, last, rule->alpha_pass, rule->max_pairs);
 	double margin = log1p(rule->margin_frac);
 	struct bounds b;
 
 	if (pass)
 		*passes = false;
-	if ((!differ && !pass) || dropped_frac(p) > rule->max_dropped_frac)
+	if (!differ && !pass)
 		return ASSAY_INCONCLUSIVE;
-	b = bounds_of(p, rule);
+	b = bounds_of(p->x, p->n, rule);
 	if (differ && b.lo > margin)
 		return ASSAY_REGRESSED;
 	if (differ && b.hi_strict < -margin)
@@ -288,7 +315,7 @@ static void advise(const struct assay_comparison_case *c, const struct pile *p, 
 		   struct assay_gate_case *out, char *buf, size_t size)
 {
 	const size_t n = deciding_look(p, rule);
-	const double hi = bounds_of(p, rule).hi;
+	const double hi = bounds_of(p->x, p->n, rule).hi;
 	char what[48] = "a quieter host", margin[48] = "";
 	double wall_s = 0;
 
@@ -316,20 +343,24 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 	size_t first = assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs);
 	char advice[128] = "";
 
-	if (p->n > 1 && out->verdict == ASSAY_INCONCLUSIVE && dropped_frac(p) <= rule->max_dropped_frac)
+	if (p->n > 1 && out->verdict == ASSAY_INCONCLUSIVE && !too_disturbed(p, rule))
 		advise(c, p, rule, out, advice, sizeof(advice));
 	switch (out->verdict) {
 	case ASSAY_REGRESSED:
-		if (dropped_frac(p) > rule->max_dropped_frac)
+		if (too_disturbed(p, rule))
 			decide(out, ASSAY_REGRESSED,
-			       "%.0f %% of blocks left out as disturbed, yet at least %.2f %% slower whatever that "
-			       "took",
-			       dropped_frac(p) * 100, expm1(assay_stats_mean(p->least, p->n_all)) * 100);
+			       "at least %.2f %% slower, whatever disturbed %.0f %% of the samples",
+			       expm1(bounds_of(p->least, p->n_all, rule).lo) * 100, dropped_frac(p) * 100);
 		else
 			decide(out, ASSAY_REGRESSED, "%.2f %% slower, shown to be more than %.3g %%", percent, margin);
 		break;
 	case ASSAY_IMPROVED:
-		decide(out, ASSAY_IMPROVED, "%.2f %% faster, shown to be more than %.3g %%", -percent, margin);
+		if (too_disturbed(p, rule))
+			decide(out, ASSAY_IMPROVED,
+			       "at least %.2f %% faster, whatever disturbed %.0f %% of the samples",
+			       -expm1(bounds_of(p->most, p->n_all, rule).hi_strict) * 100, dropped_frac(p) * 100);
+		else
+			decide(out, ASSAY_IMPROVED, "%.2f %% faster, shown to be more than %.3g %%", -percent, margin);
 		break;
 	case ASSAY_PASS:
 		if (assay_paired_same_code(c) && !p->n)
@@ -341,11 +372,11 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 			       fmax(0, (out->ci_hi - 1) * 100), margin);
 		break;
 	default:
-		if (dropped_frac(p) > rule->max_dropped_frac)
+		if (too_disturbed(p, rule))
 			decide(out, ASSAY_INCONCLUSIVE,
-			       "host too noisy: %.0f %% of blocks left out, mostly for %s, and %.0f %% may be; a "
-			       "quieter host would decide it",
-			       dropped_frac(p) * 100, main_disturbance(p), rule->max_dropped_frac * 100);
+			       "host too noisy: %.0f %% of samples discarded (limit %.0f %%), mostly for %s; a quieter "
+			       "host would decide it",
+			       dropped_frac(p) * 100, rule->max_dropped_frac * 100, main_disturbance(p));
 		else if (p->n < 2)
 			decide(out, ASSAY_INCONCLUSIVE,
 			       "%zu usable process pair%s, a regression takes at least %zu to be seen; give it more "
@@ -392,14 +423,14 @@ int assay_paired_judge(const struct assay_comparison_case *c, const struct assay
 	for (size_t i = 0; i < c->n_pairs && i < rule->max_pairs && out->verdict == ASSAY_INCONCLUSIVE; i++) {
 		bool last = i + 1 == rule->max_pairs;
 
-		if ((pile_add(&pile, &c->pairs[i], rule->version) || last) && !assay_paired_same_code(c))
-			out->verdict = look(&pile, last, rule, &passes);
+		pile_add(&pile, &c->pairs[i]);
+		if (assay_paired_same_code(c))
+			continue;
+		out->verdict = too_disturbed(&pile, rule) ? look_at_ranges(&pile, last, rule)
+							  : look(&pile, last, rule, &passes);
 	}
 	*final |= out->verdict != ASSAY_INCONCLUSIVE;
-	if (out->verdict == ASSAY_INCONCLUSIVE && !assay_paired_same_code(c) && slow_at_least(&pile, rule))
-		out->verdict = ASSAY_REGRESSED;
-	else if (out->verdict == ASSAY_INCONCLUSIVE && passes && dropped_frac(&pile) <= rule->max_dropped_frac &&
-		 rule->version >= 4)
+	if (out->verdict == ASSAY_INCONCLUSIVE && passes && !too_disturbed(&pile, rule))
 		out->verdict = ASSAY_PASS;
 	if (assay_paired_same_code(c)) {
 		out->verdict = pile.n || !pile.n_blocks ? ASSAY_PASS : ASSAY_INCONCLUSIVE;
@@ -407,12 +438,14 @@ int assay_paired_judge(const struct assay_comparison_case *c, const struct assay
 	}
 	fill_numbers(&pile, rule, out);
 	explain(c, &pile, rule, out);
-	assay_paired_suspect(out);
+	/* the middle of a range is no estimate */
+	if (!too_disturbed(&pile, rule))
+		assay_paired_suspect(out);
 	free(pile.x);
 	return 0;
 }
 
-int assay_paired_readings(const struct assay_comparison_case *c, unsigned version, struct assay_paired_readings *out,
+int assay_paired_readings(const struct assay_comparison_case *c, struct assay_paired_readings *out,
 			  struct assay_err *err)
 {
 	struct pile pile;
@@ -421,7 +454,7 @@ int assay_paired_readings(const struct assay_comparison_case *c, unsigned versio
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < c->n_pairs; i++)
-		pile_add(&pile, &c->pairs[i], version);
+		pile_add(&pile, &c->pairs[i]);
 	*out = (struct assay_paired_readings){
 		.mean = assay_stats_mean(pile.x, pile.n),
 		.sd = assay_stats_sd(pile.x, pile.n),

@@ -27,7 +27,6 @@ struct assay_paired_rule {
 	size_t max_pairs;
 	size_t same_code_pairs; /* that a case of the same machine code takes: they do not decide */
 	unsigned budgets;       /* of time that the case has, at least */
-	unsigned version;       /* of the rule that a stored comparison was judged by, and is judged by again */
 };
 
 /*
@@ -65,8 +64,8 @@ struct assay_paired_readings {
 	size_t n;
 };
 
-/* @version: of the rule. ASSAY_ENOMEM. */
-int assay_paired_readings(const struct assay_comparison_case *c, unsigned version, struct assay_paired_readings *out,
+/* ASSAY_ENOMEM. */
+int assay_paired_readings(const struct assay_comparison_case *c, struct assay_paired_readings *out,
 			  struct assay_err *err);
 
 /*

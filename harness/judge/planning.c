@@ -13,7 +13,7 @@ int assay_planned_learn(struct assay_planned *p, const struct assay_comparison_c
 {
 	struct assay_paired_readings r;
 	/* a promise is of pairs to come, so those of older rules are read as today's rule reads them */
-	int rc = assay_paired_readings(c, ASSAY_JUDGE_RULE, &r, err);
+	int rc = assay_paired_readings(c, &r, err);
 
 	if (rc || r.n < 2)
 		return rc;

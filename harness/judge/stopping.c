@@ -82,7 +82,7 @@ int assay_stopping_hopeless(const struct assay_comparison_case *c, const struct 
 	struct assay_paired_readings r;
 	double shift, to_pass, to_differ;
 	size_t all;
-	int rc = assay_paired_readings(c, rule->version, &r, err);
+	int rc = assay_paired_readings(c, &r, err);
 
 	*hopeless = false;
 	if (rc || r.n < assay_sequential_first_look(rule->alpha_pass, rule->max_pairs))
@@ -101,7 +101,7 @@ static bool awaits_look(const struct assay_gate_case *v, const struct assay_pair
 {
 	return v->verdict == ASSAY_INCONCLUSIVE && rule->budgets == 1 && isfinite(v->ci_lo) &&
 	       v->pairs >= assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs) &&
-	       v->dropped_frac <= rule->max_dropped_frac && assay_paired_interval_decides(v, rule);
+	       assay_paired_interval_decides(v, rule);
 }
 
 /* What @c, judged as @v, may spend once a slowdown can be seen. */
@@ -153,6 +153,7 @@ int assay_stopping_tell(const struct assay_comparison *cmp, const struct assay_c
 	rc = assay_stopping_hopeless(c, rule, false, n_more, &hopeless, err);
 	if (!rc && hopeless && n_more >= LEFT_PAIRS)
 		snprintf(v->reason + len, sizeof(v->reason) - len,
-			 "; given up after %.0f s, as %zu more pairs would not", ceil((double)spent_ns * 1e-9), n_more);
+			 "; stopped after %.0f s: %zu more pairs would not decide it", ceil((double)spent_ns * 1e-9),
+			 n_more);
 	return rc;
 }

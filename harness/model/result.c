@@ -288,6 +288,15 @@ double assay_samples_lost_ns(const struct assay_sample *s, size_t n)
 	return waited_ns(s, n) + stolen_ns(s, n);
 }
 
+double assay_samples_told_ns(const struct assay_sample *s, size_t n)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < n; i++)
+		ns += (double)s[i].stolen_ns + (s[i].flags & ASSAY_SAMPLE_WAIT_TOLD ? (double)s[i].waited_ns : 0);
+	return ns;
+}
+
 size_t assay_samples_of_round(const struct assay_sample *s, size_t n)
 {
 	size_t i = n ? 1 : 0;

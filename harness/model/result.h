@@ -78,6 +78,8 @@ uint32_t assay_samples_disturbed(const struct assay_sample *s, size_t n);
 size_t assay_samples_of_round(const struct assay_sample *s, size_t n);
 /* Time that switches and steal took from them, by the same reckoning. */
 double assay_samples_lost_ns(const struct assay_sample *s, size_t n);
+/* The part of it that clocks told, without what a switch or a tick of steal is taken for. */
+double assay_samples_told_ns(const struct assay_sample *s, size_t n);
 
 /* The 95 % interval of the share of the roof that was measured in turn; over rounds, from the least to the most. */
 struct assay_roof_range {

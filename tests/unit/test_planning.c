@@ -50,24 +50,6 @@ TEST(learns)
 	paired_release(&c);
 }
 
-/* Ticks in most blocks move what rules before 4 took for a pair; a promise is of pairs of today's rule. */
-TEST(reads_by_the_rule_of_today)
-{
-	struct assay_planned p = { 0 };
-	struct assay_comparison_case c;
-	struct assay_paired_readings before;
-	struct assay_err err;
-
-	paired_make(&c, "op/variant", 3, 12);
-	for (size_t b = 0; b < 7; b++)
-		c.pairs[0].side[ASSAY_HEAD].samples[2 * b].ns += (uint64_t)(0.07 * PAIRED_NS);
-	assert_int_equal(assay_paired_readings(&c, 3, &before, &err), 0);
-	assert_true(before.sd > 0.01);
-	assert_int_equal(assay_planned_learn(&p, &c, &err), 0);
-	assert_true(p.n_pairs == 3 && p.squares < 1e-12);
-	paired_release(&c);
-}
-
 /* By hand with R's qt: shift(max(t_find, t_pass)) sd / sqrt(n) <= ln(1.01) / 2 = 0.004975. */
 TEST(pairs_needed)
 {

@@ -224,17 +224,16 @@ TEST(other_rules_are_told)
 	} rows[] = {
 		{ ASSAY_JUDGE_RULE, "PASS", "" },
 		{ ASSAY_JUDGE_RULE, "", "" },
-		{ ASSAY_JUDGE_RULE_KEPT, "PASS", "" },
-		{ ASSAY_JUDGE_RULE_KEPT - 1, "PASS",
-		  "comparison 7 was measured and judged by rule 1 (PASS), this is rule 8: the verdict may differ" },
+		{ 8, "PASS",
+		  "comparison 7 was measured and judged by rule 8 (PASS), this is rule 9: the verdict may differ" },
 		{ 0, "PASS",
-		  "comparison 7 was measured and judged by a rule without a version (PASS), this is rule 8: the "
+		  "comparison 7 was measured and judged by a rule without a version (PASS), this is rule 9: the "
 		  "verdict may differ" },
 		{ 99, "REGRESSED",
-		  "comparison 7 was measured and judged by rule 99 (REGRESSED), this is rule 8: the verdict may "
+		  "comparison 7 was measured and judged by rule 99 (REGRESSED), this is rule 9: the verdict may "
 		  "differ" },
 		{ 99, "",
-		  "comparison 7 was measured and judged by rule 99 (it did not finish), this is rule 8: the verdict "
+		  "comparison 7 was measured and judged by rule 99 (it did not finish), this is rule 9: the verdict "
 		  "may differ" },
 	};
 
@@ -298,9 +297,9 @@ TEST(what_is_given_up_is_told)
 	} rows[] = {
 		/* pairs of 1 s in a budget of 30 s */
 		{ "wide", 12, false, 0.1, ASSAY_INCONCLUSIVE,
-		  "because; given up after 12 s, as 18 more pairs would not" },
+		  "because; stopped after 12 s: 18 more pairs would not decide it" },
 		{ "wide, and time for more than there may be", 20, true, 0.1, ASSAY_INCONCLUSIVE,
-		  "because; given up after 20 s, as 4 more pairs would not" },
+		  "because; stopped after 20 s: 4 more pairs would not decide it" },
 		{ "before the first look", 6, false, 0.1, ASSAY_INCONCLUSIVE, "because" },
 		{ "time for one pair", 29, false, 0.1, ASSAY_INCONCLUSIVE, "because" },
 		{ "out of time", 30, false, 0.1, ASSAY_INCONCLUSIVE, "because" },
