@@ -127,13 +127,14 @@ static void add_row(const struct assay_profile *p, const struct row *r, const st
 void assay_profile_gpu_text(const struct assay_profile *p, const struct assay_emit_style *style, struct assay_text *out)
 {
 	struct assay_columns t = { .align = "rrrrrrrll", .indent = "  " };
-	char all[32];
+	char all[32], took[32];
 	size_t n, shown;
 	struct row *v = sorted(p, &n);
 
 	assay_quantity_text((double)p->stacks.weight * 1e-9, "s", style->utf8, all, sizeof(all));
-	assay_profile_put_line(style, out, "  %s of kernels and copies in %.2f s by %s; %" PRIu64 " lost", all,
-			       p->seconds, p->source, p->lost);
+	assay_quantity_text(p->seconds, "s", style->utf8, took, sizeof(took));
+	assay_profile_put_line(style, out, "  %s of kernels and copies in %s by %s; %" PRIu64 " lost", all, took,
+			       p->source, p->lost);
 	add_devices(p, style, out);
 	if (p->gpu.why[0])
 		assay_profile_put_line(style, out, "  no kernel was seen: %s", p->gpu.why);

@@ -48,14 +48,15 @@ static void add_totals(const struct assay_profile *p, const struct assay_emit_st
 {
 	const struct assay_profile_site *a = &p->heap.all;
 	const char *about = p->heap.sample_bytes ? "about " : "";
-	char all[32], peak[32], live[32], mean[32], largest[32];
+	char all[32], peak[32], live[32], mean[32], largest[32], took[32];
 
+	assay_quantity_text(p->seconds, "s", style->utf8, took, sizeof(took));
 	bytes_text(a->bytes, all, sizeof(all));
 	bytes_text(a->most_bytes, peak, sizeof(peak));
 	bytes_text(a->live_bytes, live, sizeof(live));
 	bytes_text((double)a->largest_bytes, largest, sizeof(largest));
-	assay_profile_put_line(style, out, "  %s%.0f allocations of %s in %.2f s (%.0f a second), the largest of %s",
-			       about, a->blocks, all, p->seconds, p->seconds > 0 ? a->blocks / p->seconds : 0, largest);
+	assay_profile_put_line(style, out, "  %s%.0f allocations of %s in %s (%.0f a second), the largest of %s", about,
+			       a->blocks, all, took, p->seconds > 0 ? a->blocks / p->seconds : 0, largest);
 	assay_profile_put_line(style, out, "  %s%s at the peak; %s%s in %.0f blocks never given back", about, peak,
 			       about, live, a->live_blocks);
 	if (p->heap.sample_bytes) {

@@ -25,14 +25,15 @@ static void add_share(char *buf, size_t size, uint64_t part, uint64_t of)
 
 static void add_head(const struct assay_profile *p, const struct assay_emit_style *style, struct assay_text *out)
 {
-	char rate[48] = "";
+	char rate[48] = "", took[32];
 
 	if (p->rate_hz > 0)
 		snprintf(rate, sizeof(rate), " at %.0f Hz", p->rate_hz);
-	assay_profile_put_line(
-		style, out,
-		"  %" PRIu64 " %s%s in %.2f s by %s; %" PRIu64 " lost, %" PRIu64 " truncated, %" PRIu64 " unresolved",
-		p->stacks.weight, p->unit, rate, p->seconds, p->source, p->lost, p->truncated, p->unresolved);
+	assay_quantity_text(p->seconds, "s", style->utf8, took, sizeof(took));
+	assay_profile_put_line(style, out,
+			       "  %" PRIu64 " %s%s in %s by %s; %" PRIu64 " lost, %" PRIu64 " truncated, %" PRIu64
+			       " unresolved",
+			       p->stacks.weight, p->unit, rate, took, p->source, p->lost, p->truncated, p->unresolved);
 	if (isfinite(p->overhead_frac))
 		assay_profile_put_line(style, out, "  the profiler itself took %.2f %% of a processor",
 				       100 * p->overhead_frac);
@@ -115,6 +116,7 @@ static void add_lines(const struct assay_profile *p, bool instructions, const st
 
 static void add_threads(const struct assay_profile *p, const struct assay_emit_style *style, struct assay_text *out)
 {
+	const size_t shown = style->verbose || p->n_threads < FEW ? p->n_threads : FEW;
 	struct assay_columns t = { .align = "rl", .indent = "  " };
 	char own[32];
 
@@ -122,11 +124,12 @@ static void add_threads(const struct assay_profile *p, const struct assay_emit_s
 		return;
 	assay_text_add(out, "\n");
 	assay_columns_row(&t, (const char *const[]){ "own", "thread" });
-	for (size_t i = 0; i < p->n_threads; i++) {
+	for (size_t i = 0; i < shown; i++) {
 		add_share(own, sizeof(own), p->threads[i].weight, p->stacks.weight);
 		assay_columns_row(&t, (const char *const[]){ own, p->threads[i].name });
 	}
 	assay_profile_put_table(&t, style, out);
+	add_more(style, out, shown, p->n_threads, "threads");
 }
 
 void assay_profile_tables(const struct assay_report_profile *r, const struct assay_emit_style *style,

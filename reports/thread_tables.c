@@ -26,20 +26,26 @@ static void ns_text(uint64_t ns, const struct assay_emit_style *style, char *buf
 
 static void add_head(const struct assay_profile *p, const struct assay_emit_style *style, struct assay_text *out)
 {
-	assay_profile_put_line(style, out, "  %zu thread%s in %.2f s by %s; %" PRIu64 " waits lost", p->n_threads,
-			       p->n_threads == 1 ? "" : "s", p->seconds, p->source, p->lost);
+	char took[32];
+
+	assay_quantity_text(p->seconds, "s", style->utf8, took, sizeof(took));
+	assay_profile_put_line(style, out, "  %zu thread%s in %s by %s; %" PRIu64 " waits lost", p->n_threads,
+			       p->n_threads == 1 ? "" : "s", took, p->source, p->lost);
 }
 
-static void add_accounts(const struct assay_thread_account *v, size_t n, const struct assay_emit_style *style,
-			 struct assay_text *out)
+/* Rows of those that slept all the time, or of the others. */
+static void add_rows(const struct assay_thread_account *v, size_t n, bool slept, size_t most,
+		     const struct assay_emit_style *style, struct assay_text *out)
 {
-	const size_t shown = style->verbose || n < FEW ? n : FEW;
 	struct assay_columns t = { .align = "lrrrrr", .indent = "  " };
 
 	assay_columns_row(&t, (const char *const[]){ "thread", "wall", "running", "waiting", "blocked", "ready" });
-	for (size_t i = 0; i < shown; i++) {
+	for (size_t i = 0; i < n && most; i++) {
 		char wall[32], part[ASSAY_N_THREAD_STATES][32];
 
+		if (assay_thread_slept(&v[i]) != slept)
+			continue;
+		most--;
 		ns_text(v[i].wall_ns, style, wall, sizeof(wall));
 		for (unsigned s = 0; s < ASSAY_N_THREAD_STATES; s++)
 			snprintf(part[s], sizeof(part[s]), "%.1f %%", share(v[i].ns[s], v[i].wall_ns));
@@ -48,8 +54,32 @@ static void add_accounts(const struct assay_thread_account *v, size_t n, const s
 							     part[ASSAY_STATE_READY] });
 	}
 	assay_profile_put_table(&t, style, out);
-	if (n > shown)
-		assay_profile_put_line(style, out, "  and %zu more threads: --verbose shows all", n - shown);
+}
+
+static void add_accounts(const struct assay_thread_account *v, size_t n, const struct assay_emit_style *style,
+			 struct assay_text *out)
+{
+	size_t slept = 0, awake, shown;
+
+	for (size_t i = 0; i < n; i++)
+		slept += assay_thread_slept(&v[i]);
+	awake = n - slept;
+	shown = style->verbose || awake < FEW ? awake : FEW;
+	if (shown || !n)
+		add_rows(v, n, false, shown, style, out);
+	if (awake > shown)
+		assay_profile_put_line(style, out, "  and %zu more threads: --verbose shows all", awake - shown);
+	if (!slept)
+		return;
+	if (style->html)
+		assay_text_addf(out, "<details><summary>%zu thread%s slept all the time</summary>\n", slept,
+				slept == 1 ? "" : "s");
+	else
+		assay_profile_put_line(style, out, "  %zu thread%s slept all the time%s", slept, slept == 1 ? "" : "s",
+				       style->verbose ? ":" : ": --verbose shows them");
+	if (style->verbose)
+		add_rows(v, n, true, slept, style, out);
+	assay_text_add(out, style->html ? "</details>\n" : "");
 }
 
 static void add_efficiency(const struct assay_thread_account *v, size_t n, const struct assay_emit_style *style,

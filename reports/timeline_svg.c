@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/quantity.h"
 #include "model/thread_states.h"
@@ -67,9 +68,9 @@ static double height(const struct picture *d, const struct assay_timeline_cell *
 }
 
 /* A state as one area of steps, behind which the states above it lie. */
-static void add_state(const struct picture *d, size_t row, unsigned s, double bottom)
+static void add_state(const struct picture *d, size_t at, unsigned s, double bottom)
 {
-	const struct assay_timeline_cell *c = &d->line.cells[row * d->line.n_bins];
+	const struct assay_timeline_cell *c = &d->line.cells[at * d->line.n_bins];
 
 	assay_text_addf(d->out, "<path class=\"%s\" fill=\"%s\" d=\"M%.2f %.1f", looks[s].name, looks[s].colour,
 			x_of(d, 0), bottom);
@@ -82,12 +83,12 @@ static void add_state(const struct picture *d, size_t row, unsigned s, double bo
 	assay_text_addf(d->out, "H%.2fV%.1fZ\"/>\n", x_of(d, (double)d->line.n_bins), bottom);
 }
 
-static void add_bins(const struct picture *d, size_t row, double top)
+static void add_bins(const struct picture *d, size_t at, double top)
 {
 	char from[32], part[ASSAY_N_THREAD_STATES][16];
 
 	for (size_t b = 0; b < d->line.n_bins; b++) {
-		const struct assay_timeline_cell *c = &d->line.cells[row * d->line.n_bins + b];
+		const struct assay_timeline_cell *c = &d->line.cells[at * d->line.n_bins + b];
 
 		if (!sum(c))
 			continue;
@@ -103,10 +104,11 @@ static void add_bins(const struct picture *d, size_t row, double top)
 	}
 }
 
-static void add_row(const struct picture *d, size_t row)
+/* Of thread @at. */
+static void add_row(const struct picture *d, size_t at, size_t row)
 {
 	const double top = HEAD + (double)row * (ROW + GAP);
-	const struct assay_thread_account *a = &d->v[row];
+	const struct assay_thread_account *a = &d->v[at];
 	const double wall = a->wall_ns ? (double)a->wall_ns : 1;
 	char name[128];
 
@@ -119,8 +121,8 @@ static void add_row(const struct picture *d, size_t row)
 			top + 34, 100 * (double)a->ns[ASSAY_STATE_RUNNING] / wall, LEFT, top,
 			PICTURE_WIDTH - LEFT - RIGHT, ROW);
 	for (unsigned s = ASSAY_N_THREAD_STATES; s-- > 0;)
-		add_state(d, row, s, top + ROW);
-	add_bins(d, row, top);
+		add_state(d, at, s, top + ROW);
+	add_bins(d, at, top);
 	assay_text_add(d->out, "</g>\n");
 }
 
@@ -206,7 +208,9 @@ static bool one_bin(struct picture *d)
 void assay_profile_threads_svg(const struct assay_profile *p, bool in_page, struct assay_text *out)
 {
 	struct picture d = { .p = p, .out = out, .line = p->timeline, .in_page = in_page };
+	char more[64] = "", asleep[64] = "", line[128];
 	struct assay_thread_account *v = NULL;
+	size_t slept = 0;
 	double bottom;
 
 	if (assay_thread_accounts(p, &v, &d.n, NULL)) {
@@ -219,15 +223,24 @@ void assay_profile_threads_svg(const struct assay_profile *p, bool in_page, stru
 		free(v);
 		return;
 	}
-	d.rows = d.n < MOST_ROWS ? d.n : MOST_ROWS;
+	for (size_t i = 0; i < d.n; i++)
+		slept += assay_thread_slept(&v[i]);
+	slept = slept < d.n ? slept : 0;
+	d.rows = d.n - slept < MOST_ROWS ? d.n - slept : MOST_ROWS;
 	bottom = HEAD + (double)d.rows * (ROW + GAP);
 	add_head(&d, bottom + FOOT);
-	for (size_t i = 0; i < d.rows; i++)
-		add_row(&d, i);
+	for (size_t i = 0, row = 0; i < d.n && row < d.rows; i++)
+		if (!slept || !assay_thread_slept(&v[i]))
+			add_row(&d, i, row++);
 	add_axis(&d, bottom);
-	if (d.n > d.rows)
-		assay_text_addf(out, "<text class=\"quiet\" x=\"10\" y=\"%.1f\">and %zu more threads</text>\n",
-				bottom + 36, d.n - d.rows);
+	if (d.n - slept > d.rows)
+		snprintf(more, sizeof(more), "and %zu more threads; ", d.n - slept - d.rows);
+	if (slept)
+		snprintf(asleep, sizeof(asleep), "%zu thread%s slept all the time; ", slept, slept == 1 ? "" : "s");
+	snprintf(line, sizeof(line), "%s%s", more, asleep);
+	if (line[0]) /* without the last separator */
+		assay_text_addf(out, "<text class=\"quiet\" x=\"10\" y=\"%.1f\">%.*s</text>\n", bottom + 36,
+				(int)strlen(line) - 2, line);
 	assay_text_add(out, "</svg>\n");
 	if (!p->timeline.cells)
 		free(d.line.cells);

@@ -202,7 +202,8 @@ static const struct assay_command_line line = {
 	       "samples; threads what each thread does with its time, and what it waits for; trace the same one after "
 	       "the other, with spans that ops mark, and the critical path; gpu the kernels and copies of NVIDIA's "
 	       "GPUs, with what these used meanwhile. all takes one of each kind after the other, as far as "
-	       "this machine has them; -o p.svg then writes p.cpu.svg and so on.\v"
+	       "this machine has them; -o p.svg then writes p.cpu.svg and so on. What a command prints goes to "
+	       "standard error, so that standard output has the profile alone.\v"
 	       "examples:\n"
 	       "  assay profile cpu quantize.q8_0/avx2/n=1048576/t=1/warm -o p.svg\n"
 	       "  assay profile cpu --for 10s --lines -- ./server --port 8080\n"
@@ -241,10 +242,13 @@ static int profile_once(struct profile_args *a, struct assay_watcher *w, int *st
 	if (!rc && a->out)
 		unwritten.code =
 			assay_hint_user_path(assay_emit_file(&r, file_format(a), a->out, &unwritten), &unwritten);
+	if (!rc && a->q.command && !a->s.json)
+		fputc('\n', stderr); /* the last line of the program may have no end, and both may be one terminal */
 	if (!rc && a->before)
 		fputs(a->before, stdout);
 	if (!rc)
 		rc = assay_cli_emit(&r, a->s.json, a->s.verbose, err);
+	fflush(stdout); /* before the next program prints */
 	if (!rc && (unkept.code || unwritten.code)) {
 		*err = unkept.code ? unkept : unwritten;
 		rc = err->code;
@@ -385,7 +389,6 @@ static int profile(void *args, struct assay_watcher *w, int *status, struct assa
 		return rc;
 	w->hold = true;
 	a->q.what = &a->s.r;
-	a->q.output_to_stderr = a->s.json;
 	if (a->cost)
 		return tell_cost(a, w, status, err);
 	if (a->with)

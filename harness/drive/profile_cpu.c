@@ -159,7 +159,7 @@ int assay_profile_cpu_program(const struct assay_profile_request *q, const struc
 				 &(struct assay_process_options){ .argv = q->command,
 								  .env = assay_cpu_profile_environment(g.cpu),
 								  .keep_fd = -1,
-								  .stdout_fd = q->output_to_stderr ? STDERR_FILENO : -1,
+								  .stdout_fd = STDERR_FILENO,
 								  .stderr_fd = -1,
 								  .before_exec = attach,
 								  .before_exec_arg = &g },

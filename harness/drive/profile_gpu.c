@@ -98,14 +98,13 @@ static bool is_over(const struct watching *g)
 static int run_program(struct watching *g, struct assay_err *err)
 {
 	struct assay_process p = { 0 };
-	int rc = assay_process_start(
-		&p,
-		&(struct assay_process_options){ .argv = g->q->command,
-						 .env = g->env,
-						 .keep_fd = -1,
-						 .stdout_fd = g->q->output_to_stderr ? STDERR_FILENO : -1,
-						 .stderr_fd = -1 },
-		err);
+	int rc = assay_process_start(&p,
+				     &(struct assay_process_options){ .argv = g->q->command,
+								      .env = g->env,
+								      .keep_fd = -1,
+								      .stdout_fd = STDERR_FILENO,
+								      .stderr_fd = -1 },
+				     err);
 
 	if (rc == ASSAY_ENOTFOUND || rc == ASSAY_EIO)
 		rc = err->code = ASSAY_EUSAGE;

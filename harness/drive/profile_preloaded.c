@@ -28,11 +28,9 @@ int assay_profile_run_preloaded(const struct assay_profile_request *q, const str
 {
 	char preload[2 * ASSAY_PRELOADED_PATH_MAX];
 	const char *env[MOST_ENV + 2] = { preload };
-	const struct assay_process_options o = { .argv = q->command,
-						 .env = env,
-						 .keep_fd = -1,
-						 .stdout_fd = q->output_to_stderr ? STDERR_FILENO : -1,
-						 .stderr_fd = -1 };
+	const struct assay_process_options o = {
+		.argv = q->command, .env = env, .keep_fd = -1, .stdout_fd = STDERR_FILENO, .stderr_fd = -1
+	};
 	struct assay_process p = { 0 };
 	uint64_t began;
 	int rc;

@@ -15,7 +15,6 @@ struct assay_profile_request {
 	const char *kind;           /* one of those that assay_profile_kind_check() knows */
 	const char *key;            /* of the case: its key, or what selects it alone; NULL: a program */
 	const char *const *command; /* of a program, NULL-terminated */
-	bool output_to_stderr;      /* of a program: what it prints, since stdout is for numbers */
 	uint64_t sample_bytes;      /* of the heap: mean bytes from sample to sample; 0: every allocation */
 	unsigned rate_hz;           /* 0: ASSAY_PROFILE_RATE_HZ */
 	const char *name;           /* under which it is stored in what->db; NULL: it is not */

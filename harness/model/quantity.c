@@ -12,10 +12,8 @@ struct scale {
 };
 
 static const struct scale seconds[] = {
-	{ 1e-9, "ns", "ns" },
-	{ 1e-6, "µs", "us" },
-	{ 1e-3, "ms", "ms" },
-	{ 1, "s", "s" },
+	{ 1e-9, "ns", "ns" }, { 1e-6, "µs", "us" }, { 1e-3, "ms", "ms" },
+	{ 1, "s", "s" },      { 60, "min", "min" }, { 3600, "h", "h" },
 };
 static const struct scale bytes[] = {
 	{ 1, "B", "B" },          { 0x1p10, "KiB", "KiB" }, { 0x1p20, "MiB", "MiB" },

@@ -45,6 +45,12 @@ static bool state_of(const struct assay_profile *p, const struct assay_stack *s,
 	return false;
 }
 
+bool assay_thread_slept(const struct assay_thread_account *a)
+{
+	return (double)a->ns[ASSAY_STATE_RUNNING] < 0.001 * (double)a->wall_ns &&
+	       (double)a->ns[ASSAY_STATE_BLOCKED] > 0.9 * (double)a->wall_ns;
+}
+
 static int no_memory(struct assay_err *err)
 {
 	return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the threads of a profile");

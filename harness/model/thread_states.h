@@ -22,6 +22,9 @@ struct assay_thread_account {
 	uint64_t ns[ASSAY_N_THREAD_STATES];
 };
 
+/* Did it sleep all the time: blocked, but for what it takes to fall asleep and to end? */
+bool assay_thread_slept(const struct assay_thread_account *a);
+
 /* Efficiencies, as shares of 1: NaN where nothing ran. */
 struct assay_thread_efficiency {
 	double parallel;      /* the product of the others */

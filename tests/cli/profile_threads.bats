@@ -173,3 +173,47 @@ adds_up='(.threads | length > 0) and all(.threads[]; .wall_ns > 0 and
 	! grep -q '<b>' p.svg
 	[ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'assay-threads-*' -newer p.svg)" ]
 }
+
+@test "threads that slept all the time are one line" {
+	needs_threads
+	cat >idle.c <<-'END'
+		#include <pthread.h>
+		static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+		static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+		static int done;
+		static volatile unsigned long sink;
+		static void *idle(void *a)
+		{
+			pthread_mutex_lock(&m);
+			while (!done) pthread_cond_wait(&c, &m);
+			pthread_mutex_unlock(&m);
+			return a;
+		}
+		int main(void)
+		{
+			pthread_t t[20];
+			for (int i = 0; i < 20; i++) pthread_create(&t[i], 0, idle, 0);
+			for (long i = 0; i < 600000000; i++) sink += i;
+			pthread_mutex_lock(&m);
+			done = 1;
+			pthread_cond_broadcast(&c);
+			pthread_mutex_unlock(&m);
+			for (int i = 0; i < 20; i++) pthread_join(t[i], 0);
+			return 0;
+		}
+	END
+	cc -O1 -g -pthread -o idle idle.c
+	run --separate-stderr "$ASSAY" profile threads --name idle -o idle.svg -- ./idle
+	[ "$status" = 0 ] || { echo "$stderr"; false; }
+	[[ $output == *"  20 threads slept all the time: --verbose shows them"* ]]
+	[ "$(grep -c '^  thread [0-9]' <<<"$output")" = 1 ]
+	[ "$(grep -c '% running' idle.svg)" = 1 ] && grep -q '>20 threads slept all the time<' idle.svg
+	run --separate-stderr "$ASSAY" show profile idle --verbose -o idle.html
+	[ "$(grep -c '^  thread [0-9]' <<<"$output")" = 21 ]
+	grep -q '<details><summary>20 threads slept all the time</summary>' idle.html
+	run --separate-stderr "$ASSAY" show profile idle --json
+	is '.threads | length == 21'
+	# where all sleep, all are shown in the picture
+	"$ASSAY" profile threads -o sleep.svg -- sleep 0.5 >/dev/null
+	[ "$(grep -c '% running' sleep.svg)" = 1 ]
+}

@@ -162,7 +162,7 @@ TEST(text_and_folded)
 	char *text = write_as(&p, "text", true);
 
 	has(text, "CPU profile of op/ref/t=1/warm\n"
-		  "  100 samples at 997 Hz in 2.00 s by a test; 3 lost, 2 truncated, 10 unresolved\n"
+		  "  100 samples at 997 Hz in 2 s by a test; 3 lost, 2 truncated, 10 unresolved\n"
 		  "  the profiler itself took 0.40 % of a processor\n");
 	has(text, "40.0 %   40.0 %            444 ns  leaf;x                a.c:28-30\n");
 	has(text, "10.0 %   10.0 %            111 ns  [unknown]             libc.so.6\n");
@@ -334,6 +334,27 @@ TEST(a_difference_is_shown)
 	assay_profile_release(&head);
 }
 
+TEST(weights_of_a_picture_have_a_unit)
+{
+	const struct {
+		const char *unit, *whole;
+	} rows[] = { { "ns", " % of 5.43 s<" },
+		     { "bytes", " % of 5.05 GiB<" },
+		     { "samples", " % of 5425370938 samples<" } };
+	struct assay_profile p = make();
+
+	p.stacks.weight = 5425370938;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *text;
+
+		snprintf(p.unit, sizeof(p.unit), "%s", rows[i].unit);
+		text = write_as(&p, "svg", false);
+		has(text, rows[i].whole);
+		free(text);
+	}
+	assay_profile_release(&p);
+}
+
 TEST(an_empty_profile_is_shown)
 {
 	struct assay_profile p = {
@@ -341,7 +362,7 @@ TEST(an_empty_profile_is_shown)
 	};
 	char *text = write_as(&p, "text", false);
 
-	has(text, "  0 samples in 0.00 s");
+	has(text, "  0 samples in 0 ns");
 	free(text);
 	text = write_as(&p, "svg", false);
 	has(text, "data-n=\"all\"");
