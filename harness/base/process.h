@@ -54,6 +54,8 @@ void assay_process_kill(struct assay_process *p);
 void assay_process_describe(const struct assay_process *p, char *buf, size_t size);
 /* Resident set in bytes now, 0 when it is gone. */
 uint64_t assay_process_rss_bytes(const struct assay_process *p);
+/* The processor time that its threads took so far, likewise. */
+uint64_t assay_process_cpu_ns(const struct assay_process *p);
 /* Its threads now, likewise. */
 unsigned assay_process_threads(const struct assay_process *p);
 

@@ -2,6 +2,7 @@
 /* What a running process takes, as /proc shows it. */
 #include <stdio.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/process.h"
@@ -23,6 +24,16 @@ uint64_t assay_process_rss_bytes(const struct assay_process *p)
 		bytes = resident * (uint64_t)sysconf(_SC_PAGESIZE);
 	fclose(f);
 	return bytes;
+}
+
+uint64_t assay_process_cpu_ns(const struct assay_process *p)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (p->pid <= 0 || p->reaped || clock_getcpuclockid(p->pid, &clock) || clock_gettime(clock, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 unsigned assay_process_threads(const struct assay_process *p)

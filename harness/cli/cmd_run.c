@@ -38,9 +38,10 @@ static const struct assay_option options[] = {
 	  "Sampling time of a case, such as 300ms or 2s (default: as each bench says; with ASSAY_DETERMINISTIC=1 the "
 	  "work is fixed)" },
 	{ "exact-budget", 0, "TIME", assay_option_duration, AT(r.exact_budget_ns),
-	  "Time for all exact counts together, such as 1min; cases for which it does not suffice are named (default: "
-	  "as "
-	  "the suite says; with --only as long as it takes)" },
+	  "Time for all exact counts together, such as 1min, on a machine that does nothing else; a busy one takes "
+	  "longer. Cases for which it does not suffice are named (default: as the suite says; with --only as long as "
+	  "it "
+	  "takes)" },
 	{ "rounds", 0, "N", set_rounds, AT(r),
 	  "Measure each case in N processes, one after the other with the other cases between, and take the median of "
 	  "their medians; a case whose process takes longer than four budgets gets one (default: as the suite says, "

@@ -17,8 +17,9 @@ struct assay_exact_schedule {
 	const struct assay_request *request;
 	const size_t *cases; /* indices into the plan */
 	size_t n_cases;
-	const struct assay_exact_options *options;   /* deadline_ns and on_steps are the schedule's */
-	uint64_t budget_ns;                          /* wall time for all; 0: as long as it takes */
+	const struct assay_exact_options *options; /* left_ns and on_steps are the schedule's */
+	/* of processor time, so about what all take on a machine that does nothing else; 0: as long as it takes */
+	uint64_t budget_ns;
 	const struct assay_exact_baseline *recorded; /* whose cases come first; all-zero: none */
 	const struct assay_watch *watch;
 };

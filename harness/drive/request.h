@@ -57,7 +57,7 @@ struct assay_request {
 	const char *cache_model;                /* NULL: as the suite says */
 	enum assay_exact_source counter_source; /* which way exact counts are taken */
 	uint64_t max_steps;                     /* of a call that is stepped; 0: as the suite says */
-	uint64_t exact_budget_ns;               /* wall time for all exact counts; 0: as the suite says */
+	uint64_t exact_budget_ns; /* for all exact counts, see struct assay_exact_schedule; 0: as the suite says */
 };
 
 /* Default suite, seed and database. */

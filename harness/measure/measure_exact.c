@@ -123,11 +123,11 @@ static void tell_steps(void *arg)
 /* Is there time for @steps that take @step_ns each? Otherwise the status is set. */
 static bool in_time(struct counting *k, double steps, double step_ns)
 {
-	const uint64_t now = assay_monotonic_ns(), deadline = k->o->deadline_ns;
-	const double needed = steps * step_ns, left = now < deadline ? (double)(deadline - now) : 0;
+	const uint64_t most = k->o->left_ns, spent = assay_worker_cpu_ns(k->worker);
+	const double needed = steps * step_ns, left = spent < most ? (double)(most - spent) : 0;
 	char takes[32], remains[32], about[32];
 
-	if (!deadline || needed <= left)
+	if (!most || needed <= left)
 		return true;
 	assay_quantity_text(needed * 1e-9, "s", false, takes, sizeof(takes));
 	assay_quantity_text(left * 1e-9, "s", false, remains, sizeof(remains));
@@ -275,7 +275,7 @@ static int read_counts(struct counting *k)
 /* Was it stopped because the time for all counts was over? */
 static void tell_late(struct counting *k)
 {
-	if (k->out->status != ASSAY_STATUS_TIMEOUT || !k->o->deadline_ns || assay_monotonic_ns() < k->o->deadline_ns)
+	if (k->out->status != ASSAY_STATUS_TIMEOUT || !k->worker || !assay_worker_is_spent(k->worker))
 		return;
 	k->out->status = ASSAY_STATUS_SKIPPED;
 	k->end = ASSAY_EXACT_END_LATE;
@@ -329,6 +329,7 @@ static int count(struct counting *k, const struct assay_case *c)
 		.clock = o->clock,
 		.host = &host,
 		.deadline_ns = assay_monotonic_ns() + bound.timeout_ns,
+		.cpu_most_ns = o->left_ns,
 		.patience = &patience,
 		.facts = k->facts,
 		.interrupted = o->interrupted,
@@ -336,8 +337,6 @@ static int count(struct counting *k, const struct assay_case *c)
 		.cache_model = stepped ? m : NULL,
 		.counts_path = stepped ? k->counts : NULL,
 	};
-	if (o->deadline_ns && o->deadline_ns < wo.deadline_ns)
-		wo.deadline_ns = o->deadline_ns;
 	rc = assay_worker_start(&k->worker, &wo, k->err);
 	if (!rc)
 		rc = drive(k, c->cache == ASSAY_CACHE_WARM);

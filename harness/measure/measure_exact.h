@@ -31,8 +31,11 @@ struct assay_exact_options {
 	const char *tool;   /* "valgrind-3.19.0", for reasons */
 	uint64_t max_steps; /* of a call; 0: ASSAY_EXACT_STEPS */
 	double known_steps; /* that it took when it was counted before; 0: it was not */
-	/* When all counts are to be done, by the monotonic clock; 0: never. What takes longer is stopped. */
-	uint64_t deadline_ns;
+	/*
+	 * The processor time that is left for counts; 0: as much as they take. A case that takes more is stopped. Other
+	 * programs on the machine take none of it.
+	 */
+	uint64_t left_ns;
 	/* Told before steps are taken, and while they are. NULL: nobody listens. */
 	void (*on_steps)(void *arg, const struct assay_exact_steps *steps);
 	void *on_steps_arg;

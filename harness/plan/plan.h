@@ -23,7 +23,7 @@ struct assay_plan {
 	bool *exact;                        /* one a case: is it among those? */
 	bool *exact_small;                  /* one a case: is it counted at its smaller shapes alone? */
 	uint64_t exact_steps;               /* of a call that is stepped; 0: the suite does not say */
-	uint64_t exact_budget_ns;           /* wall time for all counts; 0: likewise */
+	uint64_t exact_budget_ns;           /* for all counts; 0: likewise */
 	struct assay_plan_smaller *smaller; /* by index of their case, in the order of the bench */
 	size_t n_smaller;
 };

@@ -173,7 +173,7 @@ struct assay_order {
 /* What stepping told of a call. */
 struct assay_step_reply {
 	uint64_t steps; /* of the last call */
-	uint64_t ns;    /* that they took */
+	uint64_t ns;    /* of processor time that they took */
 	/*
 	 * Steps of all of the call, at the rate at which these filled the outputs, calculated what the op says it
 	 * calculates, or reached as much memory; 0: that tells nothing.

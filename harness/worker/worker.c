@@ -42,7 +42,9 @@ struct assay_worker {
 	struct assay_strays strays;
 	struct assay_pipe words; /* what the process prints */
 	uint64_t deadline_ns, timeout_ns, memory_bytes;
-	uint64_t end_ns; /* that it may take to end */
+	uint64_t cpu_most_ns; /* 0: any */
+	bool spent;           /* that processor time */
+	uint64_t end_ns;      /* that it may take to end */
 	struct assay_patience *patience, own_patience;
 	const struct assay_case_facts *facts;
 	/* of the command that it has */
@@ -75,6 +77,7 @@ static int start(struct assay_worker **out, const struct pair_file *pair, unsign
 	w->started_ns = assay_monotonic_ns();
 	w->deadline_ns = o->deadline_ns;
 	w->timeout_ns = o->c->timeout_ns;
+	w->cpu_most_ns = o->cpu_most_ns;
 	w->memory_bytes = o->c->memory_bytes;
 	w->end_ns = o->launch ? SIMULATED_END_NS : END_NS;
 	w->patience = o->patience ? o->patience : &w->own_patience;
@@ -270,14 +273,17 @@ static bool over_time(struct assay_worker *w, const struct assay_worker *partner
 
 	w->waited_ns += assay_patience_counted(now - w->looked_ns, SLICE_NS);
 	w->looked_ns = now;
-	if (now <= w->deadline_ns && w->waited_ns <= limit.most_ns)
+	w->spent = w->cpu_most_ns && assay_process_cpu_ns(&w->process) > w->cpu_most_ns;
+	if (!w->spent && now <= w->deadline_ns && w->waited_ns <= limit.most_ns)
 		return false;
 	*status = ASSAY_STATUS_TIMEOUT;
 	assay_quantity_text((double)(limit.expected_ns ? limit.expected_ns : limit.most_ns) * 1e-9, "s", false,
 			    expected, sizeof(expected));
 	assay_exact_about_text((double)(now > w->deadline_ns ? w->timeout_ns : w->waited_ns) * 1e-9, waited,
 			       sizeof(waited));
-	if (now > w->deadline_ns)
+	if (w->spent)
+		snprintf(reason, size, "its processor time was over (while %s)", assay_phase_name(phase_of(w)));
+	else if (now > w->deadline_ns)
 		snprintf(reason, size, "not done after %s s (while %s)", waited, assay_phase_name(phase_of(w)));
 	else
 		snprintf(reason, size, "not done after %s s (while %s, expected %s %s)", waited,
@@ -404,6 +410,16 @@ void assay_worker_wait_less(struct assay_worker *w, uint64_t ns)
 uint64_t assay_worker_steps(const struct assay_worker *w)
 {
 	return atomic_load_explicit(&w->page->steps, memory_order_relaxed);
+}
+
+uint64_t assay_worker_cpu_ns(const struct assay_worker *w)
+{
+	return assay_process_cpu_ns(&w->process);
+}
+
+bool assay_worker_is_spent(const struct assay_worker *w)
+{
+	return w->spent;
 }
 
 pid_t assay_worker_pid(const struct assay_worker *w)

@@ -64,6 +64,9 @@ void assay_worker_while_waiting(struct assay_worker *w, void (*f)(void *arg), vo
 void assay_worker_wait_less(struct assay_worker *w, uint64_t ns);
 /* What it says of the steps that it has taken in this command; to be shown, no more. */
 uint64_t assay_worker_steps(const struct assay_worker *w);
+/* The processor time that it took so far, 0 once it is gone; and was it killed because that was over? */
+uint64_t assay_worker_cpu_ns(const struct assay_worker *w);
+bool assay_worker_is_spent(const struct assay_worker *w);
 pid_t assay_worker_pid(const struct assay_worker *w);
 /* That its process has now; 0: unknown. */
 unsigned assay_worker_threads(const struct assay_worker *w);

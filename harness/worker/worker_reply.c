@@ -111,7 +111,7 @@ static int check_numbers(const struct assay_worker_reply *r, uint64_t longest_ns
 		{ "own_bytes", r->own_bytes, MOST_BYTES },
 		{ "call_parts", r->call_parts, UINT32_MAX },
 		{ "step.steps", r->step.steps, UINT32_MAX },
-		{ "step.ns", r->step.ns, longest_ns },
+		{ "step.ns", r->step.ns, longest_ns * r->n_threads },
 		{ "output_bytes", r->output_bytes, MOST_BYTES },
 		{ "element", r->element, r->output_bytes },
 		{ "element_at", r->element_at, r->output_bytes },

@@ -35,6 +35,7 @@ struct assay_worker_options {
 	const struct assay_core_pace *pace; /* what is known of it; NULL: nothing */
 	const struct assay_host_info *host;
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC; when it passes, the worker is killed */
+	uint64_t cpu_most_ns; /* processor time, after which likewise; 0: as much as it takes */
 	/* tells a hang before that, and learns what the case takes; NULL: this worker knows of itself alone */
 	struct assay_patience *patience;
 	const struct assay_case_facts *facts; /* of the case; NULL: nothing is known of its cost */

@@ -181,6 +181,25 @@ counts() {
 	jq -e '.cases | length == 1 and .[0].status == "ok"' only.json
 }
 
+@test "the time for all counts is that of the processor, not that of a machine which does something else" {
+	needs_steps
+	local used pid
+	TIMEFORMAT='%U %S'
+	used=$({ time count --counter-source stepped >first.json; } 2>&1 | awk '{ print int($1 + $2 + 1) }')
+	# all of it stands still for longer than its counts may take
+	set -m
+	count --counter-source stepped --exact-budget "$((2 * used))s" >next.json &
+	pid=$!
+	sleep 0.2
+	kill -STOP -- -$pid
+	sleep $((2 * used + 1))
+	kill -CONT -- -$pid
+	wait $pid
+	set +m
+	jq -e '[.cases[] | select(.status == "ok")] | length > 0' first.json
+	[ "$(counts first.json)" = "$(counts next.json)" ]
+}
+
 @test "what a call takes in steps is told by its record before it is paid" {
 	needs_steps
 	mkdir -p mine/exact
