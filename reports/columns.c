@@ -22,14 +22,10 @@ size_t assay_columns_width(const char *s)
 	size_t n = 0;
 
 	for (; *s; s++) {
-		if (*s == '\033') {
-			while (*s && *s != 'm')
-				s++;
-			if (!*s)
-				break;
-		} else if (((unsigned char)*s & 0xc0) != 0x80) {
+		if (assay_is_paint(s))
+			s += ASSAY_PAINT_BYTES - 1;
+		else if (((unsigned char)*s & 0xc0) != 0x80)
 			n++;
-		}
 	}
 	return n;
 }

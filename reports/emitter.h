@@ -12,6 +12,7 @@
 
 struct assay_emit_style {
 	bool colour;
+	bool terminal;  /* it is written to one, where what is for programs is made printable, too */
 	bool utf8;      /* ± µ and the like; plain ASCII otherwise */
 	unsigned width; /* columns of the terminal; 0: unlimited */
 	bool verbose;   /* all metrics, all functions; in a gate also what passed */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "reports/text_parts.h"
 
 #define EMITTERS(ROW)                                                                                                  \
 	ROW(run_header)                                                                                                \
@@ -115,11 +116,18 @@ static void list_formats(enum assay_report_kind kind, const char *before, char *
 		snprintf(buf + n, size - n, "%s%s%s", n ? " or " : "", before, last);
 }
 
+/* Other formats are files, whose readers know how to escape. */
+static bool is_for_people(const char *format)
+{
+	return !strcmp(format, "text") || !strcmp(format, "header") || !strcmp(format, "cases");
+}
+
 int assay_emit(const struct assay_report *r, const char *format, const struct assay_emit_style *style,
 	       struct assay_text *out, struct assay_err *err)
 {
 	static const struct assay_emit_style plain;
 	const struct assay_emitter *e = assay_emitter_find(r->kind, format);
+	const size_t from = out->len;
 	char formats[128];
 	int rc;
 
@@ -130,7 +138,11 @@ int assay_emit(const struct assay_report *r, const char *format, const struct as
 	rc = e->probe ? e->probe(err) : 0;
 	if (rc)
 		return rc;
-	e->write(r, style ? style : &plain, out);
+	if (!style)
+		style = &plain;
+	e->write(r, style, out);
+	if (style->terminal || is_for_people(format))
+		assay_show(out, from, style);
 	return out->failed ? assay_err_set(err, ASSAY_ENOMEM, "cannot write the report: out of memory") : 0;
 }
 

@@ -24,9 +24,9 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 	char word[32];
 
 	for (size_t i = 0; i < sizeof(r->health.abilities) / sizeof(r->health.abilities[0]); i++)
-		if (r->health.abilities[i][0])
+		if (r->health.abilities[i] && r->health.abilities[i][0])
 			assay_text_addf(out, "%s\n", r->health.abilities[i]);
-	assay_text_addf(out, "\n%s\n\n", r->health.topology);
+	assay_text_addf(out, "%s%s\n\n", out->len ? "\n" : "", r->health.topology);
 	for (size_t i = 0; i < r->health.n_findings; i++) {
 		const struct assay_finding *f = &r->health.findings[i];
 
@@ -57,7 +57,7 @@ static void write_json(const struct assay_report *r, const struct assay_emit_sty
 						   assay_json_text(f->advice)));
 	}
 	for (size_t i = 0; i < sizeof(h->abilities) / sizeof(h->abilities[0]); i++)
-		if (h->abilities[i][0])
+		if (h->abilities[i] && h->abilities[i][0])
 			json_array_append_new(abilities, assay_json_text(h->abilities[i]));
 	assay_json_print(json_pack("{s:i,s:o,s:o,s:{s:s,s:f,s:f,s:f,s:o},s:o}", "schema", 1, "abilities", abilities,
 				   "topology", assay_json_text(h->topology), "clock", "source", h->clock,

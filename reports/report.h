@@ -121,7 +121,7 @@ struct assay_report_source {
 
 struct assay_report_health {
 	const char *topology;     /* in one line */
-	const char *abilities[4]; /* what can be measured, a sentence each; "": nothing to say */
+	const char *abilities[4]; /* what can be measured, a sentence each; "" or NULL: nothing to say */
 	const char *clock, *clock_why;
 	double clock_resolution_ns, clock_overhead_ns, sample_overhead_ns;
 	const struct assay_finding *findings;

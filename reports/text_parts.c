@@ -14,6 +14,59 @@ const char *assay_paint(const struct assay_emit_style *style, const char *code)
 	return style->colour ? code : "";
 }
 
+static const char *const escapes[] = { "\033[1m", "\033[2m", "\033[31m", "\033[32m", "\033[33m", "\033[0m" };
+#define FIRST_PAINT 0x90 /* the last byte of the first */
+
+bool assay_is_paint(const char *s)
+{
+	return !strncmp(s, ASSAY_BOLD, ASSAY_PAINT_BYTES - 1) && (unsigned char)s[2] >= FIRST_PAINT &&
+	       (unsigned char)s[2] < FIRST_PAINT + sizeof(escapes) / sizeof(escapes[0]);
+}
+
+void assay_show(struct assay_text *t, size_t from, const struct assay_emit_style *style)
+{
+	struct assay_text shown = { 0 };
+	size_t at = from;
+
+	while (at < t->len) {
+		size_t end = at;
+
+		/* a zero byte ends no text, but would end what is looked at */
+		while (end < t->len && t->s[end] && !assay_is_paint(t->s + end) && strncmp(t->s + end, "\r\n", 2) != 0)
+			end++;
+		if (end > at) {
+			char *part = assay_text_room(&shown, end - at);
+
+			if (part) {
+				memcpy(part, t->s + at, end - at);
+				part[end - at] = '\0';
+				assay_text_grow(&shown, assay_printable_lines(part, end - at));
+			}
+		}
+		if (end == t->len)
+			break;
+		if (!t->s[end]) {
+			assay_text_add(&shown, "?");
+			at = end + 1;
+		} else if (t->s[end] == '\r') {
+			assay_text_add(&shown, "\r\n");
+			at = end + 2;
+		} else {
+			if (style->colour)
+				assay_text_add(&shown, escapes[(unsigned char)t->s[end + 2] - FIRST_PAINT]);
+			at = end + ASSAY_PAINT_BYTES;
+		}
+	}
+	if (shown.failed)
+		t->failed = true;
+	t->len = from;
+	if (shown.len)
+		assay_text_addn(t, shown.s, shown.len);
+	else if (t->s)
+		t->s[from] = '\0';
+	assay_text_release(&shown);
+}
+
 void assay_named_line(struct assay_text *out, const struct assay_emit_style *style, const char *name, const char *text)
 {
 	assay_text_addf(out, "%s%-*s%s", assay_paint(style, ASSAY_DIM), NAME_WIDTH, name,

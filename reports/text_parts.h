@@ -8,12 +8,25 @@
 #include "base/code_point.h"
 #include "reports/emitter.h"
 
-#define ASSAY_BOLD   "\033[1m"
-#define ASSAY_DIM    "\033[2m"
-#define ASSAY_RED    "\033[31m"
-#define ASSAY_GREEN  "\033[32m"
-#define ASSAY_YELLOW "\033[33m"
-#define ASSAY_RESET  "\033[0m"
+/*
+ * Colours as emitters write them: noncharacters of Unicode, U+FDD0 and on. assay_show() turns them into the escapes of
+ * a terminal, and no other escape gets there.
+ */
+#define ASSAY_BOLD        "\xef\xb7\x90"
+#define ASSAY_DIM         "\xef\xb7\x91"
+#define ASSAY_RED         "\xef\xb7\x92"
+#define ASSAY_GREEN       "\xef\xb7\x93"
+#define ASSAY_YELLOW      "\xef\xb7\x94"
+#define ASSAY_RESET       "\xef\xb7\x95"
+#define ASSAY_PAINT_BYTES 3
+
+/* Is @s at one of these? */
+bool assay_is_paint(const char *s);
+/*
+ * Make what @t holds from @from on fit for a terminal, whatever names are in it: assay_printable_lines(), but colours
+ * become escapes, where @style has any, and line ends may be CR LF. All text that people read passes through here.
+ */
+void assay_show(struct assay_text *t, size_t from, const struct assay_emit_style *style);
 
 /* @code where the style has colours, "" otherwise. */
 const char *assay_paint(const struct assay_emit_style *style, const char *code);

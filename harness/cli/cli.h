@@ -43,6 +43,9 @@ int assay_cmd_profile(int argc, char **argv);
 /* "assay: …" on standard error. */
 void assay_cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void assay_cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* As printf() to standard output or standard error, but fit for a terminal, whatever the names in it. */
+void assay_cli_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void assay_cli_tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Print @err and return the exit status that goes with its code. */
 int assay_cli_fail(const struct assay_err *err);
 

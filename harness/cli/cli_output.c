@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/code_point.h"
 #include "drive/build_identity.h"
 #include "model/verdict.h"
 
@@ -31,9 +32,7 @@ static void message(const char *kind, const char *colour, const char *fmt, va_li
 	char text[4096];
 
 	vsnprintf(text, sizeof(text), fmt, ap);
-	for (char *c = text; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
+	assay_printable_line(text, sizeof(text));
 	fflush(stdout);
 	fprintf(stderr, "%sassay:%s %s%s\n", painted ? colour : "", painted ? "\033[0m" : "", kind, text);
 }
@@ -53,6 +52,36 @@ void assay_cli_warn(const char *fmt, ...)
 
 	va_start(ap, fmt);
 	message("warning: ", "\033[1;33m", fmt, ap);
+	va_end(ap);
+}
+
+static void print(FILE *to, const char *fmt, va_list ap)
+{
+	char *text;
+	int n = vasprintf(&text, fmt, ap);
+
+	if (n < 0)
+		return;
+	assay_printable_lines(text, (size_t)n);
+	fputs(text, to);
+	free(text);
+}
+
+void assay_cli_say(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	print(stdout, fmt, ap);
+	va_end(ap);
+}
+
+void assay_cli_tell(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	print(stderr, fmt, ap);
 	va_end(ap);
 }
 
@@ -108,8 +137,9 @@ struct assay_emit_style assay_cli_style(void)
 	struct assay_emit_style s = { .colour = colour_on(STDOUT_FILENO) };
 	struct winsize ws;
 
+	s.terminal = isatty(STDOUT_FILENO);
 	s.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
-	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0)
+	if (s.terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0)
 		s.width = ws.ws_col;
 	return s;
 }

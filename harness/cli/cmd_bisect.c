@@ -76,7 +76,7 @@ static int step(const struct assay_bisect_request *q, struct assay_watcher *w, i
 
 	if (rc)
 		return rc;
-	printf("%s: %s\n", sign == ASSAY_BISECT_SKIP ? "cannot tell" : words[sign], reason);
+	assay_cli_say("%s: %s\n", sign == ASSAY_BISECT_SKIP ? "cannot tell" : words[sign], reason);
 	*status = (int)sign;
 	return 0;
 }

@@ -155,10 +155,10 @@ static int compare(void *args, struct assay_watcher *w, int *status, struct assa
 	if (!put && !rc && !s->json) {
 		snprintf(number, sizeof(number), "judge --comparison %" PRId64, out.id);
 		assay_command_text(judge, sizeof(judge), number, NULL, s->r.db);
-		printf("stored as comparison %" PRId64 " in %s; '%s' judges it again\n", out.id, s->r.db, judge);
+		assay_cli_say("stored as comparison %" PRId64 " in %s; '%s' judges it again\n", out.id, s->r.db, judge);
 		assay_next_of_comparison(&next, &a->c.q, &out.report, out.id);
-		assay_text_add(&next, "\n");
-		assay_cli_put(&next);
+		assay_cli_say("%s\n", next.s ? next.s : "");
+		assay_text_release(&next);
 	}
 	*status = (int)out.report.exit;
 	assay_compare_outcome_release(&out);

@@ -100,12 +100,13 @@ static const struct assay_command_line line = {
 
 static int write_report(const struct export_args *a, const struct assay_report *r, struct assay_err *err)
 {
+	const struct assay_emit_style style = { .terminal = assay_cli_style().terminal };
 	struct assay_text out = { 0 };
 	int rc;
 
 	if (a->out)
 		return assay_hint_user_path(assay_emit_file(r, a->format, a->out, err), err);
-	rc = assay_emit(r, a->format, NULL, &out, err);
+	rc = assay_emit(r, a->format, &style, &out, err);
 	if (!rc)
 		assay_cli_put(&out);
 	assay_text_release(&out);

@@ -72,8 +72,8 @@ static int judge(void *args, struct assay_watcher *w, int *status, struct assay_
 		assay_cli_warn("%s", report.advice);
 	} else if (!rc && !a->s.json) {
 		assay_next_of_gate(&next, &report, a->q.suite, a->s.r.db);
-		assay_text_add(&next, "\n");
-		assay_cli_put(&next);
+		assay_cli_say("%s\n", next.s ? next.s : "");
+		assay_text_release(&next);
 	}
 	*status = (int)report.exit;
 	assay_gate_report_release(&report);

@@ -273,7 +273,8 @@ static int draw_trend(const struct assay_plot_args *a, struct assay_watcher *w, 
 								       .by_date = a->by_date } },
 				      a->out, err);
 	if (!rc)
-		printf("%zu run%s of %s drawn in %s\n", n_points(&l), n_points(&l) == 1 ? "" : "s", l.c.key, a->out);
+		assay_cli_say("%zu run%s of %s drawn in %s\n", n_points(&l), n_points(&l) == 1 ? "" : "s", l.c.key,
+			      a->out);
 	assay_trend_lines_release(&l);
 	return rc;
 }
@@ -290,7 +291,7 @@ static int draw_comparison(const struct assay_plot_args *a, struct assay_watcher
 			a, &(struct assay_plot){ .kind = ASSAY_PLOT_COMPARISON, .comparison = { .gate = &out.report } },
 			a->out, err);
 	if (!rc)
-		printf("comparison %" PRId64 " drawn in %s\n", out.id, a->out);
+		assay_cli_say("comparison %" PRId64 " drawn in %s\n", out.id, a->out);
 	assay_compare_outcome_release(&out);
 	return rc;
 }
@@ -319,7 +320,7 @@ static int draw_run(const struct assay_plot_args *a, struct assay_watcher *w, st
 				.run = { .run = &run, .only = a->key, .axis = a->axis, .metric = a->metric } },
 			a->out, err);
 	if (!rc)
-		printf("%s of run %" PRId64 " drawn in %s\n", a->what, run.id, a->out);
+		assay_cli_say("%s of run %" PRId64 " drawn in %s\n", a->what, run.id, a->out);
 	assay_run_release(&run);
 	return rc;
 }
@@ -344,7 +345,7 @@ static int draw_distribution(const struct assay_plot_args *a, struct assay_watch
 									      .n_sides = s.n } },
 				      a->out, err);
 	if (!rc)
-		printf("samples of %s drawn in %s\n", s.key, a->out);
+		assay_cli_say("samples of %s drawn in %s\n", s.key, a->out);
 	assay_sample_sets_release(&s);
 	return rc;
 }

@@ -338,7 +338,7 @@ static int run_tool(struct profile_args *a, struct assay_watcher *w, int *status
 		*status = ASSAY_EXIT_NOT_MEASURED;
 		rc = 0;
 	} else if (!rc) {
-		printf("the report of %s is in %s\n", a->with, a->out);
+		assay_cli_say("the report of %s is in %s\n", a->with, a->out);
 	}
 	return rc;
 }
@@ -373,9 +373,9 @@ static int tell_cost(struct profile_args *a, struct assay_watcher *w, int *statu
 		return 0;
 	}
 	for (unsigned i = 0; i < 2 && !rc; i++)
-		printf("%s %5u Hz: %+.2f %% (%+.2f to %+.2f %%) of a plain worker's processor time, %zu pairs\n",
-		       i ? "control" : "sampled", v[i].rate_hz, 100 * (v[i].ratio - 1), 100 * (v[i].ci.lo - 1),
-		       100 * (v[i].ci.hi - 1), v[i].pairs);
+		assay_cli_say("%s %5u Hz: %+.2f %% (%+.2f to %+.2f %%) of a plain worker's processor time, %zu pairs\n",
+			      i ? "control" : "sampled", v[i].rate_hz, 100 * (v[i].ratio - 1), 100 * (v[i].ci.lo - 1),
+			      100 * (v[i].ci.hi - 1), v[i].pairs);
 	return rc;
 }
 

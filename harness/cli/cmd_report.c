@@ -110,11 +110,11 @@ static int report(void *args, struct assay_watcher *w, int *status, struct assay
 	if (!rc)
 		rc = write_page(a, &p, err);
 	if (!rc && p.of_run)
-		printf("run %" PRId64 " (%zu case%s) is in %s\n", p.run.id, p.run.n_results,
-		       p.run.n_results == 1 ? "" : "s", a->out);
+		assay_cli_say("run %" PRId64 " (%zu case%s) is in %s\n", p.run.id, p.run.n_results,
+			      p.run.n_results == 1 ? "" : "s", a->out);
 	else if (!rc)
-		printf("comparison %" PRId64 " (%s against %s) is in %s\n", p.comparison.cmp.id, p.comparison.cmp.head,
-		       p.comparison.cmp.base, a->out);
+		assay_cli_say("comparison %" PRId64 " (%s against %s) is in %s\n", p.comparison.cmp.id,
+			      p.comparison.cmp.head, p.comparison.cmp.base, a->out);
 	assay_result_page_release(&p);
 	return rc;
 }

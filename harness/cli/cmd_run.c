@@ -87,11 +87,11 @@ static void say_gate(const struct assay_run *run, const struct assay_settings *s
 	assay_command_text(gate, sizeof(gate), "gate", run->suite, s->r.db);
 	if (s->r.bench_dir) {
 		assay_places_text(&places, &s->r, s->r.bench_dir, run->suite);
-		printf(", 'assay list --manifest%s >%s.manifest' writes what a gate demands, '%s --manifest "
-		       "%s.manifest' judges it\n",
-		       places.s ? places.s : "", run->suite, gate, run->suite);
+		assay_cli_say(", 'assay list --manifest%s >%s.manifest' writes what a gate demands, '%s --manifest "
+			      "%s.manifest' judges it\n",
+			      places.s ? places.s : "", run->suite, gate, run->suite);
 	} else {
-		printf(", '%s' judges it\n", gate);
+		assay_cli_say(", '%s' judges it\n", gate);
 	}
 	assay_text_release(&places);
 }
@@ -104,10 +104,10 @@ static void say_stored(const struct assay_run *run, const struct assay_settings 
 		return;
 	snprintf(number, sizeof(number), "show %" PRId64, run->id);
 	assay_command_text(show, sizeof(show), number, NULL, s->r.db);
-	printf("stored as run %" PRId64 " in %s; '%s' shows every case", run->id, s->r.db, show);
+	assay_cli_say("stored as run %" PRId64 " in %s; '%s' shows every case", run->id, s->r.db, show);
 	/* the manifest demands the whole suite */
 	if (s->r.only.n)
-		printf("\n");
+		assay_cli_say("\n");
 	else
 		say_gate(run, s);
 }

@@ -53,18 +53,18 @@ static void on_event(void *arg, const struct assay_event *e)
 		warn(w, e->text);
 		break;
 	case ASSAY_EVENT_BUILDING:
-		fprintf(stderr, "assay: %s\n", e->text);
+		assay_cli_tell("assay: %s\n", e->text);
 		break;
 	case ASSAY_EVENT_STEPS:
 		assay_progress_hide(&w->progress);
-		fprintf(stderr, "assay: %s\n", e->text);
+		assay_cli_tell("assay: %s\n", e->text);
 		break;
 	case ASSAY_EVENT_LOG:
-		fprintf(stderr, "%s\n", e->text);
+		assay_cli_tell("%s\n", e->text);
 		break;
 	case ASSAY_EVENT_HEAD:
 		if (w->show_head) {
-			printf("%s\n", e->text);
+			assay_cli_say("%s\n", e->text);
 			fflush(stdout);
 		}
 		break;

@@ -141,7 +141,7 @@ static int draw_all(const struct assay_plot_args *a, const struct assay_history 
 	if (!rc)
 		rc = write_page(&page, a, h, err);
 	if (!rc)
-		printf("%zu cases, %zu with a trend, in %s/index.html\n", page.n, n_drawn(&page), a->out);
+		assay_cli_say("%zu cases, %zu with a trend, in %s/index.html\n", page.n, n_drawn(&page), a->out);
 	free(page.pictures);
 	free(page.files);
 	free(page.last);

@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/code_point.h"
 #include "base/monotonic.h"
 
 /* Starting a worker, making inputs, checking: what a case takes beside its sampling, before anything is known. */
@@ -75,12 +76,14 @@ static void draw_bar(double share, const char *head, const char *label)
 {
 	bool utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	unsigned width = columns(), cells = 24, full = (unsigned)(cells * share);
-	char bar[24 * 3 + 1] = "";
+	char bar[24 * 3 + 1] = "", shown[512];
 	int used = (int)(cells + strlen(head));
 
 	for (unsigned i = 0; i < cells; i++)
 		strcat(bar, i < full ? (utf8 ? "█" : "#") : (utf8 ? "░" : "."));
-	fprintf(stderr, "\r%s%s%.*s\033[K", bar, head, (int)width > used + 4 ? (int)width - used - 4 : 0, label);
+	snprintf(shown, sizeof(shown), "%.*s", (int)width > used + 4 ? (int)width - used - 4 : 0, label);
+	assay_printable_line(shown, sizeof(shown));
+	fprintf(stderr, "\r%s%s%s\033[K", bar, head, shown);
 	fflush(stderr);
 }
 

@@ -6,17 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/code_point.h"
 #include "base/grow.h"
-#include "base/text.h"
 
 static int out_of_memory(struct assay_err *err)
 {
 	return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the stacks of a profile");
 }
 
+/* Symbols and names of files may be anything, and all that a profile shows of them comes from here. */
 static char *copy(const char *s)
 {
-	return strdup(s ? s : "");
+	char *own = strdup(s ? s : "");
+
+	if (own)
+		assay_printable_line(own, strlen(own) + 1);
+	return own;
 }
 
 static int add_frame(struct assay_stack_table *t, const struct assay_frame *f, struct assay_err *err)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/code_point.h"
 #include "base/grow.h"
 
 #define MOST_DEPTH 128
@@ -25,14 +26,27 @@ static int no_memory(struct assay_err *err)
 	return assay_err_set(err, ASSAY_ENOMEM, "out of memory for a trace");
 }
 
+static bool find_name(const struct assay_trace *t, const char *name, size_t *out)
+{
+	for (*out = 0; *out < t->n_names; ++*out)
+		if (!strcmp(t->names[*out], name))
+			return true;
+	return false;
+}
+
 int assay_trace_name(struct assay_trace *t, const char *name, size_t *out, struct assay_err *err)
 {
 	char *copy;
 
-	for (*out = 0; *out < t->n_names; ++*out)
-		if (!strcmp(t->names[*out], name))
-			return 0;
+	if (find_name(t, name, out))
+		return 0;
 	copy = strdup(name);
+	if (copy)
+		assay_printable_line(copy, strlen(copy) + 1);
+	if (copy && find_name(t, copy, out)) {
+		free(copy);
+		return 0;
+	}
 	if (!copy || assay_grow(&t->names, t->n_names, sizeof(*t->names))) {
 		free(copy);
 		return no_memory(err);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/code_point.h"
 #include "base/file.h"
 #include "base/grow.h"
 #include "base/hash.h"
@@ -131,6 +132,15 @@ static int add_range(const struct reading *k, size_t section, uint64_t offset, u
 	return rc ? rc : t->failed ? no_memory(k->err) : 0;
 }
 
+/* What a profile calls the function: without the suffix of a clone, and printable. NULL: no memory, or no name. */
+static char *name_of(struct assay_text *t, const char *symbol)
+{
+	assay_text_addn(t, symbol, assay_function_name_length(symbol));
+	if (t->s && !t->failed)
+		assay_printable_line(t->s, t->len + 1);
+	return t->failed ? NULL : t->s;
+}
+
 /* Clones of a function are put together, in whatever order they stand. */
 static int keep(struct reading *k, const char *name, uint64_t digest)
 {
@@ -140,8 +150,8 @@ static int keep(struct reading *k, const char *name, uint64_t digest)
 	bool found = false;
 	int rc;
 
-	assay_text_addn(&key, name, assay_function_name_length(name));
-	rc = key.failed ? no_memory(k->err) : assay_name_index_put(&c->index, key.s, c->n, &at, &found, k->err);
+	rc = name_of(&key, name) ? assay_name_index_put(&c->index, key.s, c->n, &at, &found, k->err)
+				 : no_memory(k->err);
 	assay_text_release(&key);
 	if (!rc && !found && assay_grow(&c->digests, c->n, sizeof(*c->digests)))
 		rc = no_memory(k->err);
@@ -253,8 +263,7 @@ uint64_t assay_function_codes_find(const struct assay_function_codes *c, const c
 	size_t at = 0;
 	bool found;
 
-	assay_text_addn(&key, name, assay_function_name_length(name));
-	found = key.s && assay_name_index_find(&c->index, key.s, &at);
+	found = name_of(&key, name) && assay_name_index_find(&c->index, key.s, &at);
 	assay_text_release(&key);
 	return found ? c->digests[at] : 0;
 }

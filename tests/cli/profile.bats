@@ -303,3 +303,22 @@ load profile_helpers
 		is ".profile.kind == \"$kind\""
 	done
 }
+
+@test "symbols of a program are shown as text" {
+	printf '%s\n' '#include <stdint.h>' 'static volatile uint64_t s;' \
+		'__attribute__((noinline, used)) void a(void) __asm__("\"x\033[31m\tend\342\200\256\"");' \
+		'void a(void) { for (int i = 0; i < 100000000; i++) s += i; }' 'int main(void) { a(); }' >s.c
+	${CC:-gcc} -O1 -g -o s s.c 2>/dev/null
+	run --separate-stderr "$ASSAY" profile cpu --name odd -- ./s
+	[ "$status" = 0 ]
+	[[ $output == *'x?[31m end?'* && $output != *$'\e'* ]]
+	run --separate-stderr "$ASSAY" show profile odd
+	[ "$status" = 0 ]
+	[[ $output == *'x?[31m end?'* && $output != *$'\e'* ]]
+	# neither do files and errors
+	"$ASSAY" profile cpu -o s.folded -- ./s >/dev/null
+	grep -qF 'x?[31m end?' s.folded
+	run "$ASSAY" show $'\e[31m\xc2\x9b\xe2\x80\xae'
+	[ "$status" = 2 ]
+	[[ $output == *"?[31m??'"* && $output != *$'\e'* ]]
+}

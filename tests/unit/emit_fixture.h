@@ -56,10 +56,15 @@ static inline void has_no_wider_line(const char *text, size_t width)
 	for (const char *p = text; *p;) {
 		size_t len = strcspn(p, "\n");
 		char line[512];
+		size_t n = 0;
 
 		assert_true(len < sizeof(line));
-		memcpy(line, p, len);
-		line[len] = '\0';
+		for (size_t i = 0; i < len; i++)
+			if (p[i] == '\033') /* colours take no room */
+				i += strcspn(p + i, "m");
+			else
+				line[n++] = p[i];
+		line[n] = '\0';
 		if (assay_columns_width(line) > width)
 			fail_msg("%zu columns of %zu: %s", assay_columns_width(line), width, line);
 		p += len + (p[len] == '\n');

@@ -5,6 +5,8 @@
 #include <math.h>
 
 #include "model/quantity.h"
+#include "reports/columns.h"
+#include "reports/text_parts.h"
 
 TEST(test_quantity)
 {
@@ -83,19 +85,39 @@ TEST(test_columns)
 	struct assay_text out = { 0 };
 
 	assay_columns_row(&t, (const char *const[]){ "a", "µs", "x" });
-	assay_columns_row(&t, (const char *const[]){ "\033[1mlonger\033[0m", "1", NULL });
+	assay_columns_row(&t, (const char *const[]){ ASSAY_BOLD "longer" ASSAY_RESET, "1", NULL });
 	assay_columns_tail(&t, (const char *const[]){ "b" }, 1, "one two three four five");
 	assay_columns_line(&t, 3, "a line of words that is wrapped");
 	assay_columns_print(&t, &out);
 	assert_string_equal(out.s, " a       µs  x\n"
-				   " \033[1mlonger\033[0m   1\n"
+				   " " ASSAY_BOLD "longer" ASSAY_RESET "   1\n"
 				   " b       one two three\n"
 				   "         four five\n"
 				   "   a line of words that\n"
 				   "     is wrapped\n");
-	assert_int_equal(assay_columns_width("\033[31m±µ\033[0m"), 2);
+	assert_int_equal(assay_columns_width(ASSAY_RED "±µ" ASSAY_RESET), 2);
 	assay_columns_release(&t);
 	assay_text_release(&out);
+}
+
+TEST(nothing_but_colours_reaches_a_terminal)
+{
+	static const char hostile[] = "\033[2Jx\x07\r\xc2\x9b"
+				      "31m\xe2\x80\xae\xff\ty\r\n" ASSAY_RED "z" ASSAY_RESET "\xef\xb7\x96\n";
+	const struct assay_emit_style plain = { 0 }, painted = { .colour = true };
+	struct assay_text t = { 0 };
+
+	for (unsigned i = 0; i < 2; i++) {
+		assay_text_add(&t, "\033");
+		assay_text_addn(&t, hostile, sizeof(hostile)); /* with the zero at its end */
+		assay_show(&t, 1, i ? &painted : &plain);
+		assert_string_equal(t.s, i ? "\033?[2Jx???31m??\ty\r\n\033[31mz\033[0m?\n?"
+					   : "\033?[2Jx???31m??\ty\r\nz?\n?");
+		assert_int_equal(t.len, strlen(t.s));
+		assay_text_release(&t);
+	}
+	assay_show(&t, 0, &plain);
+	assert_int_equal(t.len, 0);
 }
 
 static struct assay_result result(const char *op, const char *variant, enum assay_status status)

@@ -8,6 +8,29 @@
 
 #include "base/file.h"
 
+/* A name of a database that somebody else wrote. */
+TEST(names_are_shown_as_text)
+{
+	struct assay_result result = { .reason = "\033[1m why", .status = ASSAY_STATUS_FAILED };
+	struct assay_run run = { .id = 1, .results = &result, .n_results = 1 };
+	const struct assay_report r = { .kind = ASSAY_REPORT_RUN, .run = { .run = &run } };
+	const char *const formats[] = { "text", "header", "cases" };
+
+	snprintf(run.suite, sizeof(run.suite), "s\033]0;t\a\xe2\x80\xae");
+	snprintf(result.c.key, sizeof(result.c.key), "k\033[31m");
+	for (unsigned i = 0; i < 3; i++) {
+		const char *s = emit(&r, formats[i], &(struct assay_emit_style){ .colour = true });
+
+		has(s, i == 1 ? "s?]0;t??" : "?[1m why");
+		for (const char *p = s; (p = strchr(p, '\033')); p++)
+			assert_true(!strncmp(p, "\033[0m", 4) || !strncmp(p, "\033[1m", 4) ||
+				    !strncmp(p, "\033[2m", 4) || (!strncmp(p, "\033[3", 3) && p[4] == 'm'));
+	}
+	/* what is for programs is whole, unless a person looks at it */
+	has(emit(&r, "csv", NULL), "k\033[31m");
+	has(emit(&r, "csv", &(struct assay_emit_style){ .terminal = true }), "k?[31m");
+}
+
 TEST(rows_are_complete)
 {
 	bool text[ASSAY_N_REPORTS] = { false }, json[ASSAY_N_REPORTS] = { false }, any[ASSAY_N_REPORTS] = { false };
