@@ -86,11 +86,7 @@ row 'assay history CASE, other cases asked' '0.3 s' "$(seconds "$assay" history 
 row 'assay show, the list of all runs' 'none' "$(seconds "$assay" show --db "$db")"
 made_file
 row "importing a file of $file_cases benchmarks that nobody knows" '50,000 a second' "$(imported)"
-row 'assay db check, all seals' 'none' "$(once "$assay" db check --db "$db")"
 row 'assay db merge, into a new database' 'none' "$(once "$assay" db merge "$db" --db "$out/merged.db")"
 row 'assay db merge, once more' 'none' "$(once "$assay" db merge "$db" --db "$out/merged.db")"
 row 'assay db prune --keep-runs 500' 'none' "$(once "$assay" db prune --keep-runs 500 --db "$out/merged.db")"
-row 'assay db export' 'none' "$(once "$assay" db export "$out/rows.jsonl" --db "$db")"
-rm -f "$out"/merged.db*
-row 'assay db import, into a new database' 'none' "$(once "$assay" db import "$out/rows.jsonl" --db "$out/merged.db")"
-rm -f "$out"/merged.db* "$out"/imported.db* "$out/rows.jsonl" "$out/made.json"
+rm -f "$out"/merged.db* "$out"/imported.db* "$out/made.json"

@@ -61,7 +61,6 @@ static void database_text(const struct assay_report *report, const struct assay_
 	assay_columns_print(&t, out);
 	assay_columns_release(&t);
 	lines("note", ASSAY_YELLOW, &r->notes, style, out);
-	lines("fault", ASSAY_RED, &r->faults, style, out);
 }
 
 static json_t *list(const struct assay_strings *v)
@@ -84,7 +83,6 @@ static void database_json(const struct assay_report *report, const struct assay_
 	for (size_t i = 0; i < r->n_counts; i++)
 		json_object_set_new(root, r->counts[i].name, assay_json_u64(r->counts[i].value));
 	json_object_set_new(root, "notes", list(&r->notes));
-	json_object_set_new(root, "wrong", list(&r->faults));
 	assay_json_print(root, out);
 }
 

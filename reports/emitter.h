@@ -22,7 +22,7 @@ struct assay_emit_style {
 struct assay_emitter {
 	enum assay_report_kind takes;
 	/*
-	 * "text", "json", "jsonl", "markdown", "junit", "csv", "openmetrics", "html", "svg", "png", "folded", "dhat",
+	 * "text", "json", "markdown", "junit", "csv", "openmetrics", "html", "svg", "png", "folded", "dhat",
 	 * "trace";
 	 * of runs also "header", "cases"
 	 */

@@ -13,7 +13,6 @@
 	ROW(run_text)                                                                                                  \
 	ROW(run_json)                                                                                                  \
 	ROW(run_csv)                                                                                                   \
-	ROW(run_jsonl)                                                                                                 \
 	ROW(run_junit)                                                                                                 \
 	ROW(run_markdown)                                                                                              \
 	ROW(run_openmetrics)                                                                                           \
@@ -25,7 +24,6 @@
 	ROW(gate_text)                                                                                                 \
 	ROW(gate_json)                                                                                                 \
 	ROW(gate_csv)                                                                                                  \
-	ROW(gate_jsonl)                                                                                                \
 	ROW(gate_openmetrics)                                                                                          \
 	ROW(gate_markdown)                                                                                             \
 	ROW(gate_junit)                                                                                                \

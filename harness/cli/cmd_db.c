@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* assay db: merge, prune, check, export and import databases. */
+/* assay db: merge and prune databases. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,37 +10,27 @@
 
 #define MOST_DAYS 18000 /* what a clock that begins in 1970 has behind it */
 
-enum verb { VERB_NONE, VERB_MERGE, VERB_PRUNE, VERB_CHECK, VERB_EXPORT, VERB_IMPORT };
+enum verb { VERB_NONE, VERB_MERGE, VERB_PRUNE };
 
 struct db_args {
 	struct assay_settings s;
 	enum verb verb;
 	struct assay_strings files;
 	struct assay_prune_request prune;
-	struct assay_export_request export;
-	bool run_given;
 };
-
-static const char *const verbs[] = { "merge", "prune", "check", "export", "import" };
-
-static bool takes_files(enum verb v)
-{
-	return v == VERB_MERGE || v == VERB_EXPORT || v == VERB_IMPORT;
-}
 
 static int set_argument(void *args, const char *arg, struct assay_err *err)
 {
 	struct db_args *a = args;
 
-	for (size_t i = 0; a->verb == VERB_NONE && i < sizeof(verbs) / sizeof(verbs[0]); i++)
-		if (!strcmp(arg, verbs[i])) {
-			a->verb = (enum verb)(i + 1);
-			return 0;
-		}
-	if (a->verb == VERB_NONE)
-		return assay_err_set(err, ASSAY_EUSAGE,
-				     "unknown action '%s': expected merge, prune, check, export or import", arg);
-	if (!takes_files(a->verb) || (a->files.n && a->verb != VERB_MERGE))
+	if (a->verb == VERB_NONE) {
+		a->verb = !strcmp(arg, "merge") ? VERB_MERGE : !strcmp(arg, "prune") ? VERB_PRUNE : VERB_NONE;
+		return a->verb ? 0
+			       : assay_err_set(err, ASSAY_EUSAGE,
+					       "unknown action '%s': expected merge or prune; sqlite3 does the rest",
+					       arg);
+	}
+	if (a->verb != VERB_MERGE)
 		return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': the database is named with --db",
 				     arg);
 	if (!arg[0])
@@ -48,40 +38,26 @@ static int set_argument(void *args, const char *arg, struct assay_err *err)
 	return assay_strings_add(&a->files, arg, err);
 }
 
-static int check_selection(const struct db_args *a, struct assay_err *err)
+static int check(void *args, struct assay_err *err)
 {
+	const struct db_args *a = args;
 	const char *of_prune = a->prune.keep_runs                   ? "--keep-runs"
 			       : a->prune.older_ns || a->prune.days ? "--older-than"
 			       : a->prune.dry                       ? "--dry-run"
 								    : NULL;
-	const char *of_export = a->run_given                ? "--run"
-				: a->export.select.cases    ? "--case"
-				: a->export.select.since_ns ? "--since"
-							    : NULL;
 
+	if (a->verb == VERB_NONE)
+		return assay_err_set(err, ASSAY_EUSAGE, "no action given: expected merge or prune");
+	if (a->verb == VERB_MERGE && !a->files.n)
+		return assay_err_set(err, ASSAY_EUSAGE, "no file given: assay db merge OTHER.db...");
 	if (of_prune && a->verb != VERB_PRUNE)
 		return assay_err_set(err, ASSAY_EUSAGE, "%s is for 'assay db prune'", of_prune);
-	if (of_export && a->verb != VERB_EXPORT)
-		return assay_err_set(err, ASSAY_EUSAGE, "%s is for 'assay db export'", of_export);
 	if (a->verb == VERB_PRUNE && !a->prune.keep_runs && !a->prune.older_ns && !a->prune.days)
 		return assay_err_set(
 			err, ASSAY_EUSAGE,
 			"nothing says what may go: give --keep-runs N or --older-than TIME, and --dry-run to "
 			"see first");
 	return 0;
-}
-
-static int check(void *args, struct assay_err *err)
-{
-	const struct db_args *a = args;
-
-	if (a->verb == VERB_NONE)
-		return assay_err_set(err, ASSAY_EUSAGE,
-				     "no action given: expected merge, prune, check, export or import");
-	if (takes_files(a->verb) && !a->files.n)
-		return assay_err_set(err, ASSAY_EUSAGE, "no file given: assay db %s %s", verbs[a->verb - 1],
-				     a->verb == VERB_MERGE ? "OTHER.db..." : "FILE");
-	return check_selection(a, err);
 }
 
 static int set_keep(void *to, const char *arg, const char *name, struct assay_err *err)
@@ -111,17 +87,6 @@ static int set_older(void *to, const char *arg, const char *name, struct assay_e
 	return 0;
 }
 
-static int set_run(void *to, const char *arg, const char *name, struct assay_err *err)
-{
-	struct db_args *a = to;
-
-	int rc = assay_option_run(&a->export.select.run, arg, name, err);
-
-	a->run_given = true;
-	a->export.newest = !rc && !a->export.select.run;
-	return rc;
-}
-
 #define AT(member) offsetof(struct db_args, member)
 
 static const struct assay_option options[] = {
@@ -129,68 +94,35 @@ static const struct assay_option options[] = {
 	  "With prune: the newest N runs of each suite on each machine stay" },
 	{ "older-than", 0, "TIME", set_older, AT(prune), "With prune: only what began before goes (90d, 2026-01-31)" },
 	{ "dry-run", 'n', NULL, assay_option_flag, AT(prune.dry), "With prune: say what would go, and change nothing" },
-	{ "run", 0, "ID", set_run, 0, "With export: this run alone (last: the newest)" },
-	{ "case", 0, "GLOB", assay_option_text, AT(export.select.cases), "With export: these cases of runs alone" },
-	{ "since", 0, "DATE", assay_option_date, AT(export.select.since_ns),
-	  "With export: what began on this day or later (2026-01-31, 2026-01-31T12:00; UTC)" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
-	.usage = "merge OTHER.db...\nprune\ncheck\nexport FILE\nimport FILE",
+	.usage = "merge OTHER.db...\nprune",
 	.doc = "Look after the database. 'merge' adds what others hold, and the others stay as they are; what is there "
-	       "is "
-	       "not added again. 'prune' removes old runs, but none of a baseline, beside a change of a case's level, "
-	       "or "
-	       "the newest of a suite and machine. 'check' says what was changed since it was stored. 'export' writes "
-	       "a "
-	       "text file, 'import' merges one.\v"
-	       "The exit status of check is 2 when something is wrong.\n\n"
+	       "is not added again. 'prune' removes old runs, but none of a baseline, beside a change of a case's "
+	       "level, or the newest of a suite and machine. To copy a database, to check it or to write it as text, "
+	       "use sqlite3: '.backup', 'PRAGMA integrity_check', '.dump'.\v"
 	       "example:\n"
 	       "  assay db merge ci-1.db ci-2.db\n"
-	       "  assay db prune --older-than 365d --dry-run\n"
-	       "  assay db check --json\n"
-	       "  assay db export last.jsonl --run last",
+	       "  assay db prune --older-than 365d --dry-run",
 	.tables = { ASSAY_OPTIONS_READING, { options, 0 } },
 	.argument = set_argument,
 	.check = check,
 };
 
-static int act(struct db_args *a, const struct assay_watch *w, struct assay_database_report *r, struct assay_err *err)
-{
-	const char *db = a->s.r.db;
-
-	switch (a->verb) {
-	case VERB_MERGE:
-		return assay_database_merge(db, &a->files, w, r, err);
-	case VERB_PRUNE:
-		a->prune.db = db;
-		return assay_database_prune(&a->prune, w, r, err);
-	case VERB_CHECK:
-		return assay_database_check(db, w, r, err);
-	case VERB_EXPORT:
-		a->export.db = db;
-		a->export.path = a->files.v[0];
-		return assay_database_export(&a->export, w, r, err);
-	default:
-		return assay_database_import(db, a->files.v[0], w, r, err);
-	}
-}
-
 static int run(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
 	struct db_args *a = args;
 	struct assay_database_report r = { .action = "" };
-	int rc = act(a, &w->watch, &r, err);
+	int rc;
 
 	(void)status;
+	a->prune.db = a->s.r.db;
+	rc = a->verb == VERB_MERGE ? assay_database_merge(a->s.r.db, &a->files, &w->watch, &r, err)
+				   : assay_database_prune(&a->prune, &w->watch, &r, err);
 	if (!rc)
 		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_DATABASE, .database = &r }, a->s.json,
 				    a->s.verbose, err);
-	if (!rc && r.faults.n)
-		rc = assay_err_set(
-			err, ASSAY_ESTORE,
-			"database '%.200s' has %zu fault%s: restore a copy, or measure again into another --db",
-			a->s.r.db, r.faults.n, r.faults.n == 1 ? "" : "s");
 	assay_database_report_release(&r);
 	assay_strings_release(&a->files);
 	return rc;

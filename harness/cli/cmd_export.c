@@ -15,7 +15,7 @@ struct export_args {
 	bool comparison, samples;
 };
 
-static const char *const formats[] = { "csv", "json", "jsonl", "junit", "markdown", "openmetrics" };
+static const char *const formats[] = { "csv", "json", "junit", "markdown", "openmetrics" };
 #define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 static int set_format(struct export_args *a, const char *arg, struct assay_err *err)
@@ -52,7 +52,7 @@ static int set_argument(void *args, const char *arg, struct assay_err *err)
 static int check(void *args, struct assay_err *err)
 {
 	const struct export_args *a = args;
-	const bool objects = a->format && !strncmp(a->format, "json", 4);
+	const bool objects = a->format && !strcmp(a->format, "json");
 
 	if (!a->format)
 		return assay_err_set(err, ASSAY_EUSAGE, "no format given: assay export csv -o FILE");
@@ -62,7 +62,7 @@ static int check(void *args, struct assay_err *err)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "bad --only '': expected a part of a key or a glob, such as 'matmul.*'");
 	if (a->samples && (!objects || a->comparison))
-		return assay_err_set(err, ASSAY_EUSAGE, "--samples is for runs as json and jsonl alone: drop it");
+		return assay_err_set(err, ASSAY_EUSAGE, "--samples is for runs as json alone: drop it");
 	if (a->only && a->comparison)
 		return assay_err_set(err, ASSAY_EUSAGE, "--only is for runs alone: drop it");
 	return 0;
@@ -74,7 +74,7 @@ static const struct assay_option options[] = {
 	{ "output", 'o', "FILE", assay_option_text, AT(out),
 	  "Write this file, which is replaced when the new one is complete (default: standard output)" },
 	{ "only", 0, "GLOB", assay_option_text, AT(only), "Only the cases of the run whose key matches" },
-	{ "samples", 0, NULL, assay_option_flag, AT(samples), "With the raw samples (json, jsonl)" },
+	{ "samples", 0, NULL, assay_option_flag, AT(samples), "With the raw samples (json)" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
@@ -84,7 +84,6 @@ static const struct assay_command_line line = {
 	       "\n"
 	       "  csv          a row a case or verdict; RFC 4180\n"
 	       "  json         all that is known, as 'assay show --json'\n"
-	       "  jsonl        an object a line, a case or verdict each\n"
 	       "  junit        a test case for each; of a run its status, of a comparison its verdict\n"
 	       "  markdown     a table, for a comment or a page\n"
 	       "  openmetrics  for Prometheus' text-file collector; of a run times, metrics and counts, of a "

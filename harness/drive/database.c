@@ -8,8 +8,6 @@
 
 #include "base/file.h"
 #include "base/temporary.h"
-#include "drive/database_lines.h"
-#include "store/store_prune.h"
 
 #define SLOW_NS 3e9 /* what is expected of something that nobody can tell */
 
@@ -53,9 +51,7 @@ static void report_merged(struct assay_database_report *out, struct assay_store_
 	assay_store_merged_release(m);
 }
 
-/* @path into @to, which @select says of what. */
-static int merge_file(struct assay_store *to, const char *path, const struct assay_store_selection *select,
-		      struct assay_store_merged *m, struct assay_err *err)
+static int merge_file(struct assay_store *to, const char *path, struct assay_store_merged *m, struct assay_err *err)
 {
 	struct assay_temporary folder = { .path = "" };
 	struct assay_store *from = NULL;
@@ -65,7 +61,7 @@ static int merge_file(struct assay_store *to, const char *path, const struct ass
 		return rc;
 	rc = assay_store_open_unchanged(&from, path, folder.path, err);
 	if (!rc)
-		rc = assay_store_merge(to, from, select, m, err);
+		rc = assay_store_merge(to, from, m, err);
 	assay_store_close(from);
 	assay_temporary_remove(&folder);
 	return rc;
@@ -74,7 +70,6 @@ static int merge_file(struct assay_store *to, const char *path, const struct ass
 int assay_database_merge(const char *db, const struct assay_strings *others, const struct assay_watch *w,
 			 struct assay_database_report *out, struct assay_err *err)
 {
-	const struct assay_store_selection all = { .run = 0 };
 	struct assay_store_merged m = { 0 };
 	struct assay_store *to = NULL;
 	int rc = 0;
@@ -92,158 +87,12 @@ int assay_database_merge(const char *db, const struct assay_strings *others, con
 	tell_begun(w);
 	for (size_t i = 0; i < others->n && !rc; i++) {
 		tell_share(w, (double)i / (double)others->n, others->v[i]);
-		rc = merge_file(to, others->v[i], &all, &m, err);
+		rc = merge_file(to, others->v[i], &m, err);
 		if (!rc && i + 1 < others->n)
 			rc = assay_watch_check(w, err);
 	}
 	tell_done(w);
 	assay_store_close(to);
 	report_merged(out, &m);
-	return rc;
-}
-
-/* ---- check ------------------------------------------------------------------------------------------------------ */
-
-static int on_progress(void *arg, double done_frac, struct assay_err *err)
-{
-	const struct assay_watch *w = arg;
-
-	tell_share(w, done_frac, "checking");
-	return assay_watch_check(w, err);
-}
-
-int assay_database_check(const char *db, const struct assay_watch *w, struct assay_database_report *out,
-			 struct assay_err *err)
-{
-	struct assay_watch copy = *w;
-	struct assay_store_checked c = { 0 };
-	struct assay_store *s = NULL;
-	int rc = assay_store_open(&s, db, ASSAY_STORE_READ, err);
-
-	*out = (struct assay_database_report){ .action = "check", .db = db };
-	if (rc)
-		return rc;
-	tell_begun(w);
-	rc = assay_store_check(s, on_progress, &copy, &c, err);
-	tell_done(w);
-	assay_store_close(s);
-	assay_database_count_add(out, "runs", c.runs);
-	assay_database_count_add(out, "results", c.results);
-	assay_database_count_add(out, "comparisons", c.comparisons);
-	assay_database_count_add(out, "counts", c.counts);
-	assay_database_count_add(out, "profiles", c.profiles);
-	assay_database_count_add(out, "faults", c.faults.n);
-	out->faults = c.faults;
-	c.faults = (struct assay_strings){ 0 };
-	assay_store_checked_release(&c);
-	return rc;
-}
-
-/* ---- export and import ------------------------------------------------------------------------------------------ */
-
-/* A database in @folder with what @select says of @from; the caller closes it. */
-static int select_into(const char *folder, struct assay_store *from, const struct assay_store_selection *select,
-		       struct assay_store **out, struct assay_err *err)
-{
-	char path[sizeof(((struct assay_temporary *)0)->path) + 16];
-	struct assay_store_merged m = { 0 };
-	int rc;
-
-	snprintf(path, sizeof(path), "%s/part.db", folder);
-	rc = assay_store_open(out, path, ASSAY_STORE_WRITE, err);
-	if (!rc)
-		rc = assay_store_merge(*out, from, select, &m, err);
-	if (!rc && select->run && !m.runs)
-		rc = assay_err_set(err, ASSAY_EUSAGE, "no run %lld is stored", (long long)select->run);
-	else if (!rc && !m.runs && !m.comparisons && !m.counts)
-		rc = assay_err_set(err, ASSAY_EUSAGE, "nothing that is stored was selected");
-	else if (!rc && select->cases && !m.results)
-		rc = assay_err_set(err, ASSAY_EUSAGE, "no stored case matches '%.200s'", select->cases);
-	assay_store_merged_release(&m);
-	return rc;
-}
-
-static int newest_run(struct assay_store *s, const char *db, int64_t *id, struct assay_err *err)
-{
-	struct assay_run_info *runs = NULL;
-	size_t n = 0;
-	int rc = assay_store_runs(s, NULL, 1, &runs, &n, err);
-
-	if (!rc && !n)
-		rc = assay_err_set(err, ASSAY_EUSAGE, "no run is stored in '%s'", db);
-	if (!rc)
-		*id = runs[0].id;
-	free(runs);
-	return rc;
-}
-
-/* Write what @select says of @s, unless that is all, by way of a database of its own. */
-static int export_part(struct assay_store *s, const char *path, const struct assay_store_selection *select,
-		       const struct assay_watch *w, size_t *rows, struct assay_err *err)
-{
-	struct assay_temporary folder = { .path = "" };
-	struct assay_store *part = NULL;
-	int rc;
-
-	if (!select->run && !select->cases && !select->since_ns)
-		return assay_database_write(s, path, w, rows, err);
-	rc = assay_temporary_make(&folder, "db", err);
-	if (rc)
-		return rc;
-	rc = select_into(folder.path, s, select, &part, err);
-	if (!rc)
-		rc = assay_database_write(part, path, w, rows, err);
-	assay_store_close(part);
-	assay_temporary_remove(&folder);
-	return rc;
-}
-
-int assay_database_export(const struct assay_export_request *q, const struct assay_watch *w,
-			  struct assay_database_report *out, struct assay_err *err)
-{
-	struct assay_store_selection select = q->select;
-	struct assay_store *s = NULL;
-	size_t rows = 0;
-	int rc = assay_store_open(&s, q->db, ASSAY_STORE_READ, err);
-
-	*out = (struct assay_database_report){ .action = "export", .db = q->db };
-	if (!rc && q->newest)
-		rc = newest_run(s, q->db, &select.run, err);
-	if (!rc) {
-		tell_begun(w);
-		rc = export_part(s, q->path, &select, w, &rows, err);
-		tell_done(w);
-	}
-	assay_store_close(s);
-	assay_database_count_add(out, "rows", rows);
-	return rc;
-}
-
-int assay_database_import(const char *db, const char *path, const struct assay_watch *w,
-			  struct assay_database_report *out, struct assay_err *err)
-{
-	const struct assay_store_selection all = { .run = 0 };
-	struct assay_temporary folder = { .path = "" };
-	char part[sizeof(folder.path) + 16];
-	struct assay_store_merged m = { 0 };
-	struct assay_store *to = NULL;
-	size_t rows = 0;
-	int rc = assay_temporary_make(&folder, "db", err);
-
-	*out = (struct assay_database_report){ .action = "import", .db = db };
-	if (rc)
-		return rc;
-	snprintf(part, sizeof(part), "%s/part.db", folder.path);
-	tell_begun(w);
-	rc = assay_database_read(path, part, w, &rows, err);
-	if (!rc)
-		rc = assay_store_open(&to, db, ASSAY_STORE_WRITE, err);
-	if (!rc)
-		rc = merge_file(to, part, &all, &m, err);
-	tell_done(w);
-	assay_store_close(to);
-	assay_temporary_remove(&folder);
-	report_merged(out, &m);
-	assay_database_count_add(out, "rows_read", rows);
 	return rc;
 }

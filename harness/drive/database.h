@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done to a database as a whole: merged, pruned, checked, carried elsewhere as text. */
+/* What is done to a database as a whole: merged and pruned. */
 #ifndef ASSAY_DRIVE_DATABASE_H
 #define ASSAY_DRIVE_DATABASE_H
 
@@ -31,21 +31,5 @@ struct assay_prune_request {
  */
 int assay_database_prune(const struct assay_prune_request *q, const struct assay_watch *w,
 			 struct assay_database_report *out, struct assay_err *err);
-
-/* What is wrong is in out->faults, and no error. */
-int assay_database_check(const char *db, const struct assay_watch *w, struct assay_database_report *out,
-			 struct assay_err *err);
-
-struct assay_export_request {
-	const char *db, *path;
-	struct assay_store_selection select;
-	bool newest; /* the newest run, in place of select.run */
-};
-/* Write what is selected to the path as text; the file is complete or not there. */
-int assay_database_export(const struct assay_export_request *q, const struct assay_watch *w,
-			  struct assay_database_report *out, struct assay_err *err);
-/* Merge what such a file holds. ASSAY_EUSAGE names the line that makes no sense; nothing is added then. */
-int assay_database_import(const char *db, const char *path, const struct assay_watch *w,
-			  struct assay_database_report *out, struct assay_err *err);
 
 #endif

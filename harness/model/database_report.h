@@ -19,13 +19,12 @@ struct assay_database_count {
 
 /* All-zero is nothing done. */
 struct assay_database_report {
-	const char *action; /* "merge", "prune", "check", "export", "import" */
+	const char *action; /* "merge", "prune" */
 	const char *db;
 	bool dry; /* of a prune: nothing was done, this is what would be */
 	struct assay_database_count counts[ASSAY_DATABASE_MAX_COUNTS];
 	size_t n_counts;
-	struct assay_strings notes;  /* what a person should know, a line each */
-	struct assay_strings faults; /* of a check: what is wrong, a line each */
+	struct assay_strings notes; /* what a person should know, a line each */
 };
 
 static inline void assay_database_count_add(struct assay_database_report *r, const char *name, uint64_t value)
@@ -37,7 +36,6 @@ static inline void assay_database_count_add(struct assay_database_report *r, con
 static inline void assay_database_report_release(struct assay_database_report *r)
 {
 	assay_strings_release(&r->notes);
-	assay_strings_release(&r->faults);
 	*r = (struct assay_database_report){ 0 };
 }
 

@@ -54,7 +54,7 @@ static int verify_profile(struct assay_store *s, int64_t id, struct assay_err *e
 #define CERTIFY_HEAD "machine || ' ' || ended_ns || ' ' || settings || ' ' || result"
 #define PROFILE_HEAD "kind || ' ' || name || ' ' || machine || ' ' || coalesce(build, '') || ' ' || what"
 #define LIST(table, more)                                                                                              \
-	"SELECT id FROM " table " WHERE (?1 = 0 OR id = ?1) AND started_ns >= ?2" more " ORDER BY started_ns, id"
+	"SELECT id FROM " table " WHERE true" more " ORDER BY started_ns, id"
 #define HEAD(table, text)       "SELECT " text " FROM " table " WHERE id = ?"
 #define SAME(table, text, more) "SELECT id FROM " table " WHERE started_ns = ?2 AND " text " = ?1" more " ORDER BY id"
 #define BEGAN(table)            "SELECT started_ns FROM " table " WHERE id = ?"

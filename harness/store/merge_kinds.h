@@ -17,7 +17,7 @@ enum assay_merge_what {
 /* One kind of them, of which a row of a table is the head. */
 struct assay_merge_kind {
 	const struct assay_store_tree *tree;
-	const char *list;     /* ids, oldest first; parameters: one id or 0, the earliest time */
+	const char *list;     /* ids, oldest first */
 	const char *head;     /* what it is known by, as one text, of an id */
 	const char *same;     /* ids with the head ?1 that began at ?2 */
 	const char *began;    /* when, of an id */

@@ -72,14 +72,13 @@ struct statements {
 
 struct assay_store_copier {
 	struct assay_store *to, *from;
-	const char *cases;
 	struct assay_name_index case_ids, series_ids, name_ids; /* of the other database to this one's */
 	struct statements v[MAX_TREES];
 	size_t n, n_results;
 };
 
 int assay_store_copier_new(struct assay_store_copier **out, struct assay_store *to, struct assay_store *from,
-			   const char *keys, struct assay_err *err)
+			   struct assay_err *err)
 {
 	struct assay_store_copier *c = calloc(1, sizeof(*c));
 
@@ -87,7 +86,6 @@ int assay_store_copier_new(struct assay_store_copier **out, struct assay_store *
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	c->to = to;
 	c->from = from;
-	c->cases = keys;
 	*out = c;
 	return 0;
 }
@@ -383,37 +381,6 @@ static int bind_column(struct assay_store_copier *c, const struct statements *v,
 	return rc;
 }
 
-static int read_key(struct assay_store *s, int64_t id, char key[ASSAY_KEY_MAX], struct assay_err *err)
-{
-	struct assay_row row = { 0 };
-	struct assay_binder b = assay_store_statement(s, "SELECT key FROM bench_case WHERE id = ?", err);
-	int rc = 0;
-
-	assay_store_bind_int(&b, id);
-	while (assay_store_next(s, &b, &row, "'bench_case'", &rc, err))
-		assay_store_row_text(&row, key, ASSAY_KEY_MAX);
-	return rc;
-}
-
-/* Results and exact counts have cases. */
-static int is_wanted(struct assay_store_copier *c, const struct statements *v, bool *wanted, struct assay_err *err)
-{
-	char key[ASSAY_KEY_MAX] = "";
-	int rc = 0;
-
-	*wanted = true;
-	if (!c->cases || (v->tree != &results && v->tree != &exact_cases))
-		return 0;
-	for (int i = 0; i < sqlite3_column_count(v->select) && !rc && !key[0]; i++) {
-		if (!strcmp(sqlite3_column_name(v->select, i), "bench_case"))
-			rc = read_key(c->from, sqlite3_column_int64(v->select, i), key, err);
-		else if (!strcmp(sqlite3_column_name(v->select, i), "key"))
-			snprintf(key, sizeof(key), "%s", (const char *)sqlite3_column_text(v->select, i));
-	}
-	*wanted = !rc && assay_glob_match(c->cases, key);
-	return rc;
-}
-
 static int copy_parts(struct assay_store_copier *c, const struct assay_store_tree *tree, int64_t id, int64_t new_id,
 		      struct assay_err *err);
 
@@ -446,7 +413,6 @@ static int copy_rows(struct assay_store_copier *c, const struct assay_store_tree
 {
 	struct statements *v = NULL;
 	int step = SQLITE_DONE, rc = statements_of(c, tree, new_id != NULL, &v, err);
-	bool wanted;
 
 	if (rc)
 		return rc;
@@ -454,9 +420,7 @@ static int copy_rows(struct assay_store_copier *c, const struct assay_store_tree
 	while (!rc && (step = sqlite3_step(v->select)) == SQLITE_ROW) {
 		int64_t added = 0;
 
-		rc = is_wanted(c, v, &wanted, err);
-		if (!rc && wanted)
-			rc = copy_row(c, v, new_owner, new_id ? new_id : &added, err);
+		rc = copy_row(c, v, new_owner, new_id ? new_id : &added, err);
 	}
 	if (!rc && step != SQLITE_DONE)
 		rc = assay_store_fail(c->from, step, err, "cannot read '%s'", tree->table);

@@ -16,9 +16,9 @@ extern const struct assay_store_tree assay_store_run_tree, assay_store_compariso
 	assay_store_certify_tree, assay_store_profile_tree;
 
 struct assay_store_copier;
-/* @cases is a glob of the keys whose results are copied; NULL: all. It is borrowed, as both databases are. */
+/* Both databases are borrowed. */
 int assay_store_copier_new(struct assay_store_copier **c, struct assay_store *to, struct assay_store *from,
-			   const char *cases, struct assay_err *err);
+			   struct assay_err *err);
 void assay_store_copier_free(struct assay_store_copier *c);
 
 /*

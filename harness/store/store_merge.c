@@ -17,7 +17,6 @@
 
 struct merging {
 	struct assay_store *to, *from;
-	const struct assay_store_selection *select;
 	struct assay_store_copier *copier;
 	struct assay_store_merged *m;
 	struct assay_err *err;
@@ -235,9 +234,6 @@ static int merge_kind(struct merging *g, const struct assay_merge_kind *k)
 	size_t n = 0;
 	int rc;
 
-	assay_store_bind_int(&b, g->select->run);
-	/* dates go further than the times that can be stored */
-	assay_store_bind_int(&b, g->select->since_ns < INT64_MAX ? (int64_t)g->select->since_ns : INT64_MAX);
 	rc = assay_store_collect(g->from, &b, "what is merged", sizeof(*ids), read_id, &ids, &n, g->err);
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = merge_one(g, k, ids[i]);
@@ -344,14 +340,13 @@ static int merge_changes(struct merging *g)
 
 static int merge(struct merging *g)
 {
-	const bool whole = !g->select->run && !g->select->cases;
-	int rc = assay_store_copier_new(&g->copier, g->to, g->from, g->select->cases, g->err);
+	int rc = assay_store_copier_new(&g->copier, g->to, g->from, g->err);
 
-	for (size_t i = 0; i < ASSAY_N_MERGE && !rc && (whole || !i); i++)
+	for (size_t i = 0; i < ASSAY_N_MERGE && !rc; i++)
 		rc = merge_kind(g, &assay_merge_kinds[i]);
-	if (!rc && whole)
+	if (!rc)
 		rc = merge_baselines(g);
-	if (!rc && whole)
+	if (!rc)
 		rc = merge_changes(g);
 	if (!rc)
 		g->m->results += assay_store_copied_results(g->copier);
@@ -359,10 +354,10 @@ static int merge(struct merging *g)
 	return rc;
 }
 
-int assay_store_merge(struct assay_store *to, struct assay_store *from, const struct assay_store_selection *select,
-		      struct assay_store_merged *m, struct assay_err *err)
+int assay_store_merge(struct assay_store *to, struct assay_store *from, struct assay_store_merged *m,
+		      struct assay_err *err)
 {
-	struct merging g = { .to = to, .from = from, .select = select, .m = m, .err = err };
+	struct merging g = { .to = to, .from = from, .m = m, .err = err };
 	int rc = assay_store_begin_read(from, err);
 
 	if (rc)

@@ -5,13 +5,6 @@
 
 #include "store/store.h"
 
-/* Which runs are taken; all-zero: all of them, and with them all that is of no run. */
-struct assay_store_selection {
-	int64_t run;       /* this one alone; 0: any */
-	const char *cases; /* glob of keys: results of other cases stay; NULL: any */
-	uint64_t since_ns; /* runs, comparisons and counts that began then or later */
-};
-
 /* What was done, and what could not be. */
 struct assay_store_merged {
 	size_t runs, results, comparisons, counts, certifications, profiles, baselines; /* that were added */
@@ -28,7 +21,7 @@ void assay_store_merged_release(struct assay_store_merged *m);
  * one of another stays, which a note says. ASSAY_ESTORE when something in @from was changed after it was stored, or a
  * key stands for different cases. On error @to is as before. @m is added to.
  */
-int assay_store_merge(struct assay_store *to, struct assay_store *from, const struct assay_store_selection *select,
-		      struct assay_store_merged *m, struct assay_err *err);
+int assay_store_merge(struct assay_store *to, struct assay_store *from, struct assay_store_merged *m,
+		      struct assay_err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Taking runs out of the database, and looking whether what it holds is what was stored. */
+/* Taking runs out of the database. */
 #ifndef ASSAY_STORE_STORE_PRUNE_H
 #define ASSAY_STORE_STORE_PRUNE_H
 
@@ -18,20 +18,5 @@ struct assay_store_pruned {
  */
 int assay_store_prune(struct assay_store *s, const int64_t *ids, size_t n, uint64_t older_ns, bool dry,
 		      struct assay_store_pruned *out, struct assay_err *err);
-
-struct assay_store_checked {
-	size_t runs, results, comparisons, counts, profiles; /* that were looked at */
-	struct assay_strings faults;                         /* a line each: what is wrong, by run and case */
-};
-void assay_store_checked_release(struct assay_store_checked *c);
-/* Called now and then with what is done; ends the check where it gives an error. */
-typedef int (*assay_store_progress)(void *arg, double done_frac, struct assay_err *err);
-
-/*
- * SQLite's own check, references that lead nowhere, and the seals of all results, pairs, counts and profiles. What is
- * wrong is in @out, which the caller releases; an error is what kept from looking.
- */
-int assay_store_check(struct assay_store *s, assay_store_progress progress, void *arg, struct assay_store_checked *out,
-		      struct assay_err *err);
 
 #endif

@@ -20,16 +20,12 @@ load profile_helpers
 	"$ASSAY" profile cpu --rate 4999 --name after -- ./split 4000 >/dev/null
 	run --separate-stderr "$ASSAY" show profile last --json
 	is '.profile.id == 3 and .profile.name == "after"'
-	run --separate-stderr "$ASSAY" db export all.jsonl
-	[ "$status" = 0 ]
-	run --separate-stderr "$ASSAY" db import all.jsonl --db other.db --json
+	run --separate-stderr "$ASSAY" db merge assay.db --db other.db --json
 	is '.profiles_added == 3'
 	run --separate-stderr "$ASSAY" db merge other.db --json
 	is '.profiles_added == 0 and .known == 3'
 	run --separate-stderr "$ASSAY" db prune --keep-runs 1 --json
 	is '.profiles_removed == 1'
-	run --separate-stderr "$ASSAY" db check --json
-	is '.profiles == 2 and .faults == 0'
 	run --separate-stderr "$ASSAY" show profile 1
 	[ "$status" = 2 ]
 }
@@ -41,8 +37,7 @@ load profile_helpers
 	[ "$status" = 130 ] || [ "$status" = 124 ]
 	[ "$(jq -s 'map(.profile.id) | . == [range(1; length + 1)] and length > 3' <<<"$output")" = true ]
 	last=$(jq -s 'last | .profile.id' <<<"$output")
-	run --separate-stderr "$ASSAY" db check --json
-	is '.profiles == 2 and .faults == 0'
+	! command -v sqlite3 >/dev/null || [ "$(sqlite3 assay.db 'SELECT count(*) FROM profile')" = 2 ]
 	run --separate-stderr "$ASSAY" show profile hourly --json
 	is ".profile.id >= $last"
 }

@@ -67,7 +67,7 @@ TEST(unknown_formats_are_refused)
 	r.kind = ASSAY_REPORT_GATE;
 	assert_int_equal(assay_emit_file(&r, "pdf", "/none/x", &err), ASSAY_EUSAGE);
 	assert_string_equal(err.text,
-			    "cannot write '/none/x': its name must end in .text, .json, .csv, .jsonl, .openmetrics, "
+			    "cannot write '/none/x': its name must end in .text, .json, .csv, .openmetrics, "
 			    ".markdown or .junit");
 	r.kind = ASSAY_REPORT_GALLERY;
 	assert_int_equal(assay_emit_file(&r, NULL, "a.b/page", &err), ASSAY_EUSAGE);

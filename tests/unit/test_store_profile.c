@@ -10,7 +10,6 @@ STORE_TEST(test_a_profile_comes_back)
 	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
 	struct assay_profile p = { 0 };
 	const struct assay_frame *leaf;
-	struct assay_store_checked c;
 
 	add_profile(f, s, "before", 4000);
 	assert_ok(f, assay_store_profile_load(s, 1, &p, &f->err));
@@ -32,10 +31,6 @@ STORE_TEST(test_a_profile_comes_back)
 	assert_error(f, assay_store_profile_load(s, 1, &p, &f->err), ASSAY_ESTORE, "profile 1 of database");
 	run_sql(s->path, "UPDATE profile_stack SET frames = x'0107' WHERE place = 0");
 	assert_error(f, assay_store_profile_load(s, 1, &p, &f->err), ASSAY_ESTORE, "'profile_stack' in profile 1");
-	assert_ok(f, assay_store_check(s, NULL, NULL, &c, &f->err));
-	assert_int_equal(c.profiles, 1);
-	assert_int_equal(c.faults.n, 1);
-	assay_store_checked_release(&c);
 	assay_store_close(s);
 }
 
