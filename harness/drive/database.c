@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "base/temporary.h"
 
 #define SLOW_NS 3e9 /* what is expected of something that nobody can tell */
 
@@ -53,17 +52,11 @@ static void report_merged(struct assay_database_report *out, struct assay_store_
 
 static int merge_file(struct assay_store *to, const char *path, struct assay_store_merged *m, struct assay_err *err)
 {
-	struct assay_temporary folder = { .path = "" };
 	struct assay_store *from = NULL;
-	int rc = assay_temporary_make(&folder, "db", err);
-
-	if (rc)
-		return rc;
-	rc = assay_store_open_unchanged(&from, path, folder.path, err);
+	int rc = assay_store_open(&from, path, ASSAY_STORE_READ, err);
 	if (!rc)
 		rc = assay_store_merge(to, from, m, err);
 	assay_store_close(from);
-	assay_temporary_remove(&folder);
 	return rc;
 }
 
@@ -82,6 +75,7 @@ int assay_database_merge(const char *db, const struct assay_strings *others, con
 		else if (!assay_file_exists(others->v[i]))
 			rc = assay_err_set(err, ASSAY_ENOTFOUND, "no database '%s' to merge", others->v[i]);
 	}
+	assay_store_interrupted_by(w->interrupted);
 	if (!rc)
 		rc = assay_store_open(&to, db, ASSAY_STORE_WRITE, err);
 	tell_begun(w);

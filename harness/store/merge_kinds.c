@@ -50,16 +50,14 @@ static int verify_profile(struct assay_store *s, int64_t id, struct assay_err *e
 #define COMPARISON_HEAD                                                                                                \
 	"suite || ' ' || seed || ' ' || machine || ' ' || base_build || ' ' || head_build || ' ' || base || ' ' || "   \
 	"head"
-#define EXACT_HEAD   "suite || ' ' || seed || ' ' || build || ' ' || tool || ' ' || environment || ' ' || features"
-#define CERTIFY_HEAD "machine || ' ' || ended_ns || ' ' || settings || ' ' || result"
-#define PROFILE_HEAD "kind || ' ' || name || ' ' || machine || ' ' || coalesce(build, '') || ' ' || what"
-#define LIST(table, more)                                                                                              \
-	"SELECT id FROM " table " WHERE true" more " ORDER BY started_ns, id"
+#define EXACT_HEAD              "suite || ' ' || seed || ' ' || build || ' ' || tool || ' ' || environment || ' ' || features"
+#define CERTIFY_HEAD            "machine || ' ' || ended_ns || ' ' || settings || ' ' || result"
+#define PROFILE_HEAD            "kind || ' ' || name || ' ' || machine || ' ' || coalesce(build, '') || ' ' || what"
+#define LIST(table, more)       "SELECT id FROM " table " WHERE true" more " ORDER BY started_ns, id"
 #define HEAD(table, text)       "SELECT " text " FROM " table " WHERE id = ?"
 #define SAME(table, text, more) "SELECT id FROM " table " WHERE started_ns = ?2 AND " text " = ?1" more " ORDER BY id"
 #define BEGAN(table)            "SELECT started_ns FROM " table " WHERE id = ?"
 
-/* Seals say what was measured. Those of rows from before there were any are made up of what trends show. */
 const struct assay_merge_kind assay_merge_kinds[ASSAY_N_MERGE] = {
 	[ASSAY_MERGE_RUN] = { .tree = &assay_store_run_tree,
 			      .list = LIST("run", ""),
@@ -67,11 +65,12 @@ const struct assay_merge_kind assay_merge_kinds[ASSAY_N_MERGE] = {
 			      .same = SAME("run", RUN_HEAD, ""),
 			      .began = BEGAN("run"),
 			      .contents =
-				      "SELECT c.key || ' ' || r.row_seal || ' ' || r.status || ' ' || r.median_ns || ' "
+				      "SELECT c.key || ' ' || r.n_samples || ' ' || r.status || ' ' || r.median_ns || "
+				      "' "
 				      "' || r.started_ns"
 				      " FROM result r JOIN bench_case c ON c.id = r.bench_case WHERE r.run = ?1 UNION "
 				      "ALL"
-				      " SELECT 'exact ' || c.key || ' ' || c.seal || ' ' || c.status FROM exact_run e"
+				      " SELECT 'exact ' || c.key || ' ' || c.digest || ' ' || c.status FROM exact_run e"
 				      " JOIN exact_case c ON c.exact_run = e.id WHERE e.run = ?1",
 			      .finished = "SELECT ended_ns IS NOT NULL, (SELECT count(*) FROM result WHERE run = "
 					  "run.id) FROM run WHERE id = ?",
@@ -84,8 +83,7 @@ const struct assay_merge_kind assay_merge_kinds[ASSAY_N_MERGE] = {
 				     .head = HEAD("comparison", COMPARISON_HEAD),
 				     .same = SAME("comparison", COMPARISON_HEAD, ""),
 				     .began = BEGAN("comparison"),
-				     .contents = "SELECT c.key || ' ' || k.control || ' ' || coalesce(p.seal, '') || ' "
-						 "' || coalesce(p.seed, '') "
+				     .contents = "SELECT c.key || ' ' || k.control || ' ' || coalesce(p.seed, '') "
 						 "|| ' ' ||"
 						 " coalesce(p.wall_ns, '') FROM comparison_case k JOIN bench_case c ON "
 						 "c.id = k.bench_case"
@@ -104,7 +102,7 @@ const struct assay_merge_kind assay_merge_kinds[ASSAY_N_MERGE] = {
 				 .head = HEAD("exact_run", EXACT_HEAD),
 				 .same = SAME("exact_run", EXACT_HEAD, " AND run IS NULL AND comparison IS NULL"),
 				 .began = BEGAN("exact_run"),
-				 .contents = "SELECT key || ' ' || seal || ' ' || status FROM exact_case WHERE "
+				 .contents = "SELECT key || ' ' || digest || ' ' || status FROM exact_case WHERE "
 					     "exact_run = ?",
 				 .verify = verify_exact },
 	[ASSAY_MERGE_CERTIFICATION] = { .tree = &assay_store_certify_tree,
@@ -118,6 +116,6 @@ const struct assay_merge_kind assay_merge_kinds[ASSAY_N_MERGE] = {
 				  .head = HEAD("profile", PROFILE_HEAD),
 				  .same = SAME("profile", PROFILE_HEAD, ""),
 				  .began = BEGAN("profile"),
-				  .contents = "SELECT seal FROM profile WHERE id = ?",
+				  .contents = "SELECT seconds || ' ' || timed_weight FROM profile WHERE id = ?",
 				  .verify = verify_profile },
 };

@@ -3,6 +3,8 @@
 #ifndef ASSAY_STORE_STORE_H
 #define ASSAY_STORE_STORE_H
 
+#include <signal.h>
+
 #include "base/text.h"
 #include "model/history.h"
 #include "model/result.h"
@@ -20,12 +22,9 @@ enum assay_store_mode {
  * error. A handle is for one thread at a time; any number of programs may have the file open.
  */
 int assay_store_open(struct assay_store **s, const char *path, enum assay_store_mode mode, struct assay_err *err);
-/*
- * The same to read, where @path stays as it is: a database of an older version is copied into @folder, which has none
- * yet, and brought to this one there.
- */
-int assay_store_open_unchanged(struct assay_store **s, const char *path, const char *folder, struct assay_err *err);
 void assay_store_close(struct assay_store *s);
+/* What says that the program is interrupted, for queries that only read; NULL: nothing. Of the whole process. */
+void assay_store_interrupted_by(const volatile sig_atomic_t *flag);
 /* Is its file still where it was opened? Otherwise it was removed or replaced, and what is written is lost. */
 bool assay_store_in_place(const struct assay_store *s);
 
@@ -139,7 +138,7 @@ int assay_store_recent(struct assay_store *s, const char *suite, const char *mac
 		       size_t n_runs, struct assay_case_point **out, size_t *n, struct assay_err *err);
 /*
  * The times of all cases but @key in the runs of a machine that began from @from_ns to @to_ns: by case, of one case
- * oldest first, ok results only. Without their seals, which would take ten times as long. @out is malloc'ed.
+ * oldest first, ok results only. @out is malloc'ed.
  */
 int assay_store_times_beside(struct assay_store *s, const char *key, const char *machine_id, uint64_t from_ns,
 			     uint64_t to_ns, struct assay_case_time **out, size_t *n, struct assay_err *err);
@@ -149,7 +148,7 @@ int assay_store_times_beside(struct assay_store *s, const char *key, const char 
  */
 int assay_store_trend_gaps(struct assay_store *s, const char *key, const char *machine_id, struct assay_trend_gap **out,
 			   size_t *n, struct assay_err *err);
-/* What result @id says of itself, without samples; its seals hold. Release @out with assay_result_release(). */
+/* What result @id says of itself, without samples. Release @out with assay_result_release(). */
 int assay_store_result_load(struct assay_store *s, int64_t run_id, int64_t id, struct assay_result *out,
 			    struct assay_err *err);
 /*

@@ -14,7 +14,6 @@
 struct reading {
 	struct assay_because_evidence *e;
 	bool found;
-	struct assay_seal seal, stored;
 	struct assay_err *err;
 };
 
@@ -23,8 +22,6 @@ static int read_head(void *to, struct assay_row *row)
 	struct reading *r = to;
 
 	r->found = true;
-	assay_store_row_text(row, r->stored.hex, sizeof(r->stored.hex));
-	row->seal = &r->seal;
 	assay_store_row_columns(row, &assay_store_because_columns, r->e);
 	return 0;
 }
@@ -36,7 +33,6 @@ static int read_pair(void *to, struct assay_row *row)
 
 	if (rc)
 		return rc;
-	row->seal = &r->seal;
 	assay_store_row_columns(row, &assay_store_because_pair_columns, &r->e->pairs[r->e->n_pairs++]);
 	row->bad |= r->e->n_pairs > ASSAY_BECAUSE_PAIRS_MAX;
 	return 0;
@@ -54,9 +50,7 @@ static int read_function(void *to, struct assay_row *row)
 		return rc;
 	f = &r->e->functions[r->e->n++];
 	memset(f, 0, sizeof(*f));
-	row->seal = &r->seal;
 	assay_store_row_columns(row, &assay_store_because_function_columns, f);
-	assay_store_seal_value(&r->seal, row, row->column, "weights");
 	b.p = assay_store_row_blob(row, &len);
 	b.end = b.p ? b.p + len : NULL;
 	b.bad = !b.p && r->e->n_pairs;
@@ -67,11 +61,11 @@ static int read_function(void *to, struct assay_row *row)
 	return 0;
 }
 
-static int read(struct assay_store *s, int64_t case_id, struct reading *r)
+static int read_evidence(struct assay_store *s, int64_t case_id, struct reading *r)
 {
 	static const struct assay_store_query parts[] = {
 		{ "because",
-		  "SELECT b.seal, {b} FROM because b WHERE b.comparison_case = ?",
+		  "SELECT {b} FROM because b WHERE b.comparison_case = ?",
 		  { &assay_store_because_columns },
 		  read_head },
 		{ "because_pair",
@@ -95,12 +89,8 @@ int assay_store_because_load(struct assay_store *s, int64_t case_id, struct assa
 			     struct assay_err *err)
 {
 	struct reading r = { .e = calloc(1, sizeof(*r.e)), .err = err };
-	char what[64];
-	int rc = r.e ? read(s, case_id, &r) : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	int rc = r.e ? read_evidence(s, case_id, &r) : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 
-	snprintf(what, sizeof(what), "what explains case %lld of a comparison", (long long)case_id);
-	if (!rc && r.found && !assay_store_seal_holds(&r.seal, &r.stored))
-		rc = assay_store_seal_broken(s, what, err);
 	if (!rc && r.found) {
 		*out = r.e;
 		return 0;
@@ -150,18 +140,6 @@ static int put_function(struct assay_store *s, int64_t case_id, size_t place, co
 	return assay_store_done(s, assay_store_step_once(&b), err, "the function", f->name);
 }
 
-/* Seal what was just written. */
-static int seal(struct assay_store *s, int64_t case_id, struct assay_err *err)
-{
-	struct reading r = { .e = calloc(1, sizeof(*r.e)), .err = err };
-	int rc = r.e ? read(s, case_id, &r) : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-
-	assay_because_evidence_free(r.e);
-	return rc ? rc
-		  : assay_store_put_seals(s, "UPDATE because SET seal = ? WHERE comparison_case = ?", &r.seal, 1,
-					  case_id, err);
-}
-
 int assay_store_because_add(struct assay_store *s, int64_t case_id, const struct assay_because_evidence *e,
 			    struct assay_err *err)
 {
@@ -178,7 +156,5 @@ int assay_store_because_add(struct assay_store *s, int64_t case_id, const struct
 		rc = assay_store_put_part(s, &pairs, case_id, e->pairs, e->n_pairs, err);
 	for (size_t i = 0; i < e->n && !rc && !e->unknown[0]; i++)
 		rc = put_function(s, case_id, i, e, err);
-	if (!rc)
-		rc = seal(s, case_id, err);
 	return assay_store_finish(s, rc, err);
 }

@@ -77,15 +77,12 @@ static int load_case(struct assay_store *s, const char *key, struct assay_store_
 	*out = (struct assay_store_case){ .id = 0 };
 	assay_store_bind_text(&b, key);
 	while (assay_store_next(s, &b, &row, "'bench_case'", &rc, err)) {
-		const bool first = !out->id;
 		bool has_axis;
 
 		out->id = assay_store_row_int(&row);
 		has_axis = assay_store_row_bool(&row);
-		row.seal = first ? &out->begun : NULL;
 		c = (struct assay_case){ .n_axes = out->n_axes };
 		assay_store_row_columns(&row, &assay_store_case_columns, &c);
-		row.seal = NULL;
 		if (has_axis)
 			assay_store_row_axis(&row, &c);
 		if (c.n_axes > out->n_axes)
@@ -110,8 +107,6 @@ static int insert_case(struct assay_store *s, const struct assay_case *c, struct
 		return rc;
 	out->id = sqlite3_last_insert_rowid(s->db);
 	rc = add_axes(out, c->axes, c->n_axes, err);
-	if (!rc && assay_store_seal_columns(&out->begun, &assay_store_case_columns, c))
-		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	return rc ? rc : assay_store_put_part(s, &axes, out->id, c->axes, c->n_axes, err);
 }
 

@@ -4,12 +4,11 @@
 #define ASSAY_STORE_STORE_CASES_H
 
 #include "model/case.h"
-#include "store/store_seal.h"
+#include "store/store_db.h"
 
-/* A stored case: what it was when it was stored first, which its seals are made of. */
+/* A stored case: what it was when it was stored first. */
 struct assay_store_case {
 	int64_t id;
-	struct assay_seal begun; /* over its columns, as the seal of each of its results begins */
 	struct assay_axis_value *axes;
 	unsigned n_axes;
 };

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/store_seal.h"
-
 /* ---- SQL -------------------------------------------------------------------------------------------------------- */
 
 enum token { TOKEN_NAMES, TOKEN_VALUES, TOKEN_ASSIGNMENTS, TOKEN_ALIASED, N_TOKENS };
@@ -156,57 +154,6 @@ void assay_store_bind_columns(struct assay_binder *b, const struct assay_columns
 		bind_column(b, &c->v[i], of);
 }
 
-static int seal_list(struct assay_seal *seal, const char *name, const int *v, size_t n)
-{
-	char *text = list_text(v, n);
-	int rc = text ? assay_store_seal_text(seal, name, text) : ASSAY_ENOMEM;
-
-	free(text);
-	return rc;
-}
-
-/* As assay_store_seal_value takes what bind_column stores. */
-static int seal_column(struct assay_seal *seal, const struct assay_column *c, const void *of)
-{
-	const void *p = (const char *)of + c->offset;
-
-	switch (c->kind) {
-	case ASSAY_COLUMN_TEXT:
-		return assay_store_seal_text(seal, c->name, p);
-	case ASSAY_COLUMN_STRING:
-		return *(char *const *)p ? assay_store_seal_text(seal, c->name, *(char *const *)p) : 0;
-	case ASSAY_COLUMN_BOOL:
-		return assay_store_seal_int(seal, c->name, *(const bool *)p);
-	case ASSAY_COLUMN_INT:
-		return assay_store_seal_int(seal, c->name, *(const int *)p);
-	case ASSAY_COLUMN_UNSIGNED:
-		return assay_store_seal_int(seal, c->name, *(const unsigned *)p);
-	case ASSAY_COLUMN_ID:
-	case ASSAY_COLUMN_BITS:
-	case ASSAY_COLUMN_SIZE:
-		return assay_store_seal_int(seal, c->name, *(const int64_t *)p);
-	case ASSAY_COLUMN_REAL:
-		return c->nullable && is_null(*(const double *)p)
-			       ? 0
-			       : assay_store_seal_real(seal, c->name, *(const double *)p);
-	case ASSAY_COLUMN_WORD:
-		return assay_store_seal_text(seal, c->name, c->word(*(const unsigned *)p));
-	case ASSAY_COLUMN_LIST:
-		return seal_list(seal, c->name, *(int *const *)p,
-				 *(const size_t *)(const void *)((const char *)of + c->length_offset));
-	}
-	return ASSAY_EINTERNAL;
-}
-
-int assay_store_seal_columns(struct assay_seal *seal, const struct assay_columns *c, const void *of)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < c->n && !rc; i++)
-		rc = seal_column(seal, &c->v[i], of);
-	return rc;
-}
-
 static void read_string(struct assay_row *row, char **out)
 {
 	const unsigned char *text = sqlite3_column_text(row->st, row->column++);
@@ -273,7 +220,6 @@ static void read_column(struct assay_row *row, const struct assay_column *c, voi
 		break;
 	case ASSAY_COLUMN_REAL:
 		*(double *)p = assay_store_row_real(row);
-		/* Seals take NULL for 0, so a damaged file must not make it another number. */
 		if (!c->nullable && sqlite3_column_type(row->st, row->column - 1) == SQLITE_NULL)
 			*(double *)p = 0;
 		break;
@@ -288,8 +234,6 @@ static void read_column(struct assay_row *row, const struct assay_column *c, voi
 
 void assay_store_row_columns(struct assay_row *row, const struct assay_columns *c, void *to)
 {
-	for (size_t i = 0; row->seal && i < c->n; i++)
-		assay_store_seal_value(row->seal, row, row->column + (int)i, c->v[i].name);
 	for (size_t i = 0; i < c->n; i++)
 		read_column(row, &c->v[i], to);
 }

@@ -77,8 +77,6 @@ struct assay_columns {
  */
 struct assay_binder assay_store_statement_of(struct assay_store *s, const char *sql,
 					     const struct assay_columns *const *lists, struct assay_err *err);
-/* Take the values of one list into @seal, as they are sealed when they are read. 0 or ASSAY_ENOMEM. */
-int assay_store_seal_columns(struct assay_seal *seal, const struct assay_columns *c, const void *of);
 /* Bind the values of one list, from the struct @of, which must live until the statement was stepped. */
 void assay_store_bind_columns(struct assay_binder *b, const struct assay_columns *c, const void *of);
 /* Read the columns of one list into the struct @to, whose pointers are NULL. */

@@ -145,6 +145,21 @@ static int check_pair(const struct assay_pair *p, struct assay_err *err)
 	return 0;
 }
 
+int assay_store_comparison_is_open(struct assay_store *s, const char *sql, int64_t id, struct assay_err *err)
+{
+	struct assay_row row = { 0 };
+	struct assay_binder b = assay_store_statement(s, sql, err);
+	bool ended = false;
+	int rc = 0;
+
+	assay_store_bind_int(&b, id);
+	while (assay_store_next(s, &b, &row, "'comparison'", &rc, err))
+		ended = assay_store_row_bool(&row);
+	return !rc && ended
+		       ? assay_err_set(err, ASSAY_ESTORE, "cannot add to '%.200s': the comparison has ended", s->path)
+		       : rc;
+}
+
 static int insert_pair(struct assay_store *s, int64_t case_id, const struct assay_pair *p, int64_t *id,
 		       struct assay_err *err)
 {
@@ -192,6 +207,8 @@ static int insert_side(struct assay_store *s, int64_t pair, const struct assay_p
 
 int assay_store_pair_add(struct assay_store *s, int64_t case_id, const struct assay_pair *p, struct assay_err *err)
 {
+	static const char of_case[] = "SELECT c.ended_ns IS NOT NULL FROM comparison_case k JOIN comparison c ON"
+				      " c.id = k.comparison WHERE k.id = ?";
 	int64_t pair = 0, side = 0;
 	int rc;
 
@@ -200,15 +217,15 @@ int assay_store_pair_add(struct assay_store *s, int64_t case_id, const struct as
 		rc = assay_store_begin(s, err);
 	if (rc)
 		return rc;
-	rc = insert_pair(s, case_id, p, &pair, err);
+	rc = assay_store_comparison_is_open(s, of_case, case_id, err);
+	if (!rc)
+		rc = insert_pair(s, case_id, p, &pair, err);
 	for (unsigned i = 0; i < 2 && !rc; i++) {
 		rc = insert_side(s, pair, p, i, &side, err);
 		if (!rc)
 			rc = assay_store_put_numbers(s, side, p->side[i].metrics, p->side[i].n_metrics,
 						     &p->side[i].counters, err);
 	}
-	if (!rc)
-		rc = assay_store_seal_pair(s, pair, err);
 	return assay_store_finish(s, rc, err);
 }
 

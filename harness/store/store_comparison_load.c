@@ -19,13 +19,6 @@ struct pair_place {
 	int64_t id;
 	size_t in_case, at;
 	unsigned sides; /* bit of each side that was read */
-	struct assay_seal seal, stored;
-};
-
-/* What the database knows a case by, and the seal that its pairs begin with. */
-struct case_place {
-	int64_t id;
-	struct assay_seal seal;
 };
 
 struct loader {
@@ -33,7 +26,7 @@ struct loader {
 	struct assay_comparison cmp;
 	char verdict[ASSAY_VERDICT_MAX];
 	int exit_code;
-	struct case_place *places; /* parallel to cmp.cases */
+	int64_t *case_ids; /* parallel to cmp.cases */
 	struct pair_place *pairs;
 	size_t n_pairs;
 	size_t at; /* case or pair that the merge has reached */
@@ -51,18 +44,17 @@ static int damaged(const struct loader *l, const char *table)
 }
 
 /*
- * The case or pair that a row of a child table belongs to, by its first column, and whose seal takes the row; rows come
- * in the order of their parents. NULL: to none.
+ * The case or pair that a row of a child table belongs to, by its first column; rows come in the order of their parents.
+ * NULL: to none.
  */
 static struct assay_comparison_case *merge_case(struct loader *l, struct assay_row *row)
 {
 	int64_t id = assay_store_row_int(row);
 
-	while (l->at < l->cmp.n_cases && l->places[l->at].id != id)
+	while (l->at < l->cmp.n_cases && l->case_ids[l->at] != id)
 		l->at++;
 	if (l->at == l->cmp.n_cases)
 		return NULL;
-	row->seal = &l->places[l->at].seal;
 	return &l->cmp.cases[l->at];
 }
 
@@ -74,7 +66,6 @@ static struct pair_place *merge_pair(struct loader *l, struct assay_row *row)
 		l->at++;
 	if (l->at == l->n_pairs)
 		return NULL;
-	row->seal = &l->pairs[l->at].seal;
 	return &l->pairs[l->at];
 }
 
@@ -120,11 +111,10 @@ static int each_case(void *loader, struct assay_row *row)
 
 	rc = assay_store_grow(&cmp->cases, cmp->n_cases, sizeof(*c), l->err);
 	if (!rc)
-		rc = assay_store_grow(&l->places, cmp->n_cases, sizeof(*l->places), l->err);
+		rc = assay_store_grow(&l->case_ids, cmp->n_cases, sizeof(*l->case_ids), l->err);
 	if (rc)
 		return rc;
-	l->places[cmp->n_cases] = (struct case_place){ .id = assay_store_row_int(row) };
-	row->seal = &l->places[cmp->n_cases].seal;
+	l->case_ids[cmp->n_cases] = assay_store_row_int(row);
 	c = &cmp->cases[cmp->n_cases++];
 	memset(c, 0, sizeof(*c));
 
@@ -132,7 +122,6 @@ static int each_case(void *loader, struct assay_row *row)
 	assay_case_read_device(&c->c);
 	assay_store_row_columns(row, &assay_store_limit_columns, &c->c);
 	assay_store_row_columns(row, &assay_store_control_columns, c);
-	row->seal = NULL; /* what follows turns out while pairs are sealed */
 	assay_store_row_columns(row, &assay_store_presence_columns, c);
 	return 0;
 }
@@ -164,14 +153,9 @@ static int each_pair(void *loader, struct assay_row *row)
 	if (rc)
 		return rc;
 	place = &l->pairs[l->n_pairs++];
-	*place = (struct pair_place){
-		.id = assay_store_row_int(row), .in_case = l->at, .at = c->n_pairs, .seal = l->places[l->at].seal
-	};
-	assay_store_row_text(row, place->stored.hex, sizeof(place->stored.hex));
+	*place = (struct pair_place){ .id = assay_store_row_int(row), .in_case = l->at, .at = c->n_pairs };
 	p = &c->pairs[c->n_pairs++];
 	memset(p, 0, sizeof(*p));
-
-	row->seal = &place->seal;
 	assay_store_row_columns(row, &assay_store_pair_columns, p);
 	return 0;
 }
@@ -183,7 +167,6 @@ static int read_samples(struct loader *l, struct assay_row *row, struct pair_pla
 	int rc;
 
 	blob = assay_store_row_blob(row, &len);
-	row->no_memory |= assay_store_seal_bytes(&place->seal, blob, len) != 0;
 	if (blob) {
 		rc = assay_sample_blob_decode(blob, len, &side->samples, &n, l->err);
 		if (rc)
@@ -251,19 +234,9 @@ static int each_metric(void *loader, struct assay_row *row)
 
 static int check_pairs(const struct loader *l)
 {
-	char what[ASSAY_KEY_MAX + 96];
-
-	for (size_t i = 0; i < l->n_pairs; i++) {
-		const struct pair_place *p = &l->pairs[i];
-
-		if (p->sides != 3)
+	for (size_t i = 0; i < l->n_pairs; i++)
+		if (l->pairs[i].sides != 3)
 			return damaged(l, "pair");
-		if (assay_store_seal_holds(&p->seal, &p->stored))
-			continue;
-		snprintf(what, sizeof(what), "pair %zu of '%s' in comparison %lld", p->at + 1,
-			 l->cmp.cases[p->in_case].c.key, (long long)l->cmp.id);
-		return assay_store_seal_broken(l->s, what, l->err);
-	}
 	return 0;
 }
 
@@ -277,77 +250,58 @@ static const struct assay_store_query head = {
 	each_head,
 };
 
-/* The cases and pairs that two conditions select, in the order of cases, pairs and sides. */
-#define N_PARTS 7
-#define PARTS(of_case, of_pair)                                                                                        \
-	{                                                                                                              \
-		{ "comparison_case",                                                                                   \
-		  "SELECT k.id, {c}, {k}, {k}, {k} FROM comparison_case k JOIN bench_case c ON c.id = k.bench_case"    \
-		  " WHERE " of_case " ORDER BY k.id",                                                                  \
-		  { &assay_store_case_columns, &assay_store_limit_columns, &assay_store_control_columns,               \
-		    &assay_store_presence_columns },                                                                   \
-		  each_case },                                                                                         \
-			{ "case_axis",                                                                                 \
-			  "SELECT k.id, {a} FROM comparison_case k JOIN case_axis a ON a.bench_case = k.bench_case"    \
-			  " WHERE " of_case " ORDER BY k.id, a.place",                                                 \
-			  { &assay_store_axis_columns },                                                               \
-			  each_axis },                                                                                 \
-			{ "pair",                                                                                      \
-			  "SELECT k.id, p.id, p.seal, {p} FROM comparison_case k JOIN pair p"                          \
-			  " ON p.comparison_case = k.id WHERE " of_pair " ORDER BY k.id, p.id",                        \
-			  { &assay_store_pair_columns },                                                               \
-			  each_pair },                                                                                 \
-			{ "pair_side",                                                                                 \
-			  "SELECT p.id, d.side, {d}, d.samples FROM comparison_case k JOIN pair p"                     \
-			  " ON p.comparison_case = k.id JOIN pair_side d ON d.pair = p.id WHERE " of_pair              \
-			  " ORDER BY k.id, p.id, d.side",                                                              \
-			  { &assay_store_side_columns },                                                               \
-			  each_side },                                                                                 \
-			{ "pair_metric",                                                                               \
-			  "SELECT p.id, d.side, {m} FROM comparison_case k JOIN pair p ON p.comparison_case = k.id"    \
-			  " JOIN pair_side d ON d.pair = p.id JOIN pair_metric m ON m.pair_side = d.id WHERE " of_pair \
-			  " ORDER BY k.id, p.id, d.side, m.place",                                                     \
-			  { &assay_store_metric_columns },                                                             \
-			  each_metric },                                                                               \
-			{ "pair_counter",                                                                              \
-			  "SELECT p.id, d.side, {c} FROM comparison_case k JOIN pair p ON p.comparison_case = k.id"    \
-			  " JOIN pair_side d ON d.pair = p.id JOIN pair_counter c ON c.pair_side = d.id"               \
-			  " WHERE " of_pair " ORDER BY k.id, p.id, d.side, c.place",                                   \
-			  { &assay_store_count_columns },                                                              \
-			  each_counter },                                                                              \
-			{ "pair_unavailable",                                                                          \
-			  "SELECT p.id, d.side, {u} FROM comparison_case k JOIN pair p ON p.comparison_case = k.id"    \
-			  " JOIN pair_side d ON d.pair = p.id JOIN pair_unavailable u ON u.pair_side = d.id"           \
-			  " WHERE " of_pair " ORDER BY k.id, p.id, d.side, u.place",                                   \
-			  { &assay_store_missing_columns },                                                            \
-			  each_missing },                                                                              \
-	}
-static const struct assay_store_query of_comparison[N_PARTS] = PARTS("k.comparison = ?", "k.comparison = ?");
-static const struct assay_store_query one_pair[N_PARTS] =
-	PARTS("k.id = (SELECT comparison_case FROM pair WHERE id = ?)", "p.id = ?");
+/* The cases and pairs of a comparison, in the order of cases, pairs and sides. */
+static const struct assay_store_query parts[] = {
+	{ "comparison_case",
+	  "SELECT k.id, {c}, {k}, {k}, {k} FROM comparison_case k JOIN bench_case c ON c.id = k.bench_case"
+	  " WHERE k.comparison = ? ORDER BY k.id",
+	  { &assay_store_case_columns, &assay_store_limit_columns, &assay_store_control_columns,
+	    &assay_store_presence_columns },
+	  each_case },
+	{ "case_axis",
+	  "SELECT k.id, {a} FROM comparison_case k JOIN case_axis a ON a.bench_case = k.bench_case"
+	  " WHERE k.comparison = ? ORDER BY k.id, a.place",
+	  { &assay_store_axis_columns },
+	  each_axis },
+	{ "pair",
+	  "SELECT k.id, p.id, {p} FROM comparison_case k JOIN pair p"
+	  " ON p.comparison_case = k.id WHERE k.comparison = ? ORDER BY k.id, p.id",
+	  { &assay_store_pair_columns },
+	  each_pair },
+	{ "pair_side",
+	  "SELECT p.id, d.side, {d}, d.samples FROM comparison_case k JOIN pair p"
+	  " ON p.comparison_case = k.id JOIN pair_side d ON d.pair = p.id WHERE k.comparison = ?"
+	  " ORDER BY k.id, p.id, d.side",
+	  { &assay_store_side_columns },
+	  each_side },
+	{ "pair_metric",
+	  "SELECT p.id, d.side, {m} FROM comparison_case k JOIN pair p ON p.comparison_case = k.id"
+	  " JOIN pair_side d ON d.pair = p.id JOIN pair_metric m ON m.pair_side = d.id WHERE k.comparison = ?"
+	  " ORDER BY k.id, p.id, d.side, m.place",
+	  { &assay_store_metric_columns },
+	  each_metric },
+	{ "pair_counter",
+	  "SELECT p.id, d.side, {c} FROM comparison_case k JOIN pair p ON p.comparison_case = k.id"
+	  " JOIN pair_side d ON d.pair = p.id JOIN pair_counter c ON c.pair_side = d.id"
+	  " WHERE k.comparison = ? ORDER BY k.id, p.id, d.side, c.place",
+	  { &assay_store_count_columns },
+	  each_counter },
+	{ "pair_unavailable",
+	  "SELECT p.id, d.side, {u} FROM comparison_case k JOIN pair p ON p.comparison_case = k.id"
+	  " JOIN pair_side d ON d.pair = p.id JOIN pair_unavailable u ON u.pair_side = d.id"
+	  " WHERE k.comparison = ? ORDER BY k.id, p.id, d.side, u.place",
+	  { &assay_store_missing_columns },
+	  each_missing },
+};
 
-static int load_parts(struct loader *l, struct assay_store_whole from, const struct assay_store_query *parts)
+static int load_parts(struct loader *l)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < N_PARTS && !rc; i++) {
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !rc; i++) {
 		l->at = 0;
-		rc = assay_store_for_each(l->s, from, &parts[i], l, l->err);
+		rc = assay_store_for_each(l->s, whole(l), &parts[i], l, l->err);
 	}
-	return rc;
-}
-
-int assay_store_seal_pair(struct assay_store *s, int64_t id, struct assay_err *err)
-{
-	static const char sql[] = "UPDATE pair SET seal = ? WHERE id = ?";
-	struct loader l = { .s = s, .err = err };
-	int rc = load_parts(&l, (struct assay_store_whole){ "pair", id }, one_pair);
-
-	if (!rc && l.n_pairs)
-		rc = assay_store_put_seals(s, sql, &l.pairs->seal, 1, id, err);
-	free(l.places);
-	free(l.pairs);
-	assay_comparison_release(&l.cmp);
 	return rc;
 }
 
@@ -368,7 +322,7 @@ static int load_because(struct loader *l)
 	int rc = 0;
 
 	for (size_t i = 0; i < l->cmp.n_cases && !rc; i++)
-		rc = assay_store_because_load(l->s, l->places[i].id, &l->cmp.cases[i].because, l->err);
+		rc = assay_store_because_load(l->s, l->case_ids[i], &l->cmp.cases[i].because, l->err);
 	return rc;
 }
 
@@ -384,7 +338,7 @@ static int load(struct loader *l)
 	if (!rc)
 		rc = assay_store_read_facts(l->s, &l->cmp.machine, l->err);
 	if (!rc)
-		rc = load_parts(l, whole(l), of_comparison);
+		rc = load_parts(l);
 	if (!rc)
 		rc = check_pairs(l);
 	if (!rc)
@@ -404,7 +358,7 @@ int assay_store_comparison_load(struct assay_store *s, int64_t id, struct assay_
 	if (rc)
 		return rc;
 	rc = assay_store_finish(s, load(&l), err);
-	free(l.places);
+	free(l.case_ids);
 	free(l.pairs);
 	if (rc) {
 		assay_comparison_release(&l.cmp);

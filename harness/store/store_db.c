@@ -14,6 +14,8 @@
 /* Messages quote the path with room left for what to do. */
 #define SHOWN_PATH "%.160s"
 
+#define STEPS_BETWEEN_LOOKS 10000 /* of SQLite's machine: below a millisecond */
+
 static int primary(int rc)
 {
 	return rc & 0xff;
@@ -95,6 +97,8 @@ int assay_store_fail(const struct assay_store *s, int rc, struct assay_err *err,
 
 	if (rc < 0)
 		return rc;
+	if (primary(rc) == SQLITE_INTERRUPT)
+		return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
 	if (primary(rc) == SQLITE_NOMEM)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory in the database '" SHOWN_PATH "'", s->path);
 	explain(s, rc, why, sizeof(why));
@@ -145,6 +149,25 @@ int assay_store_exec(struct assay_store *s, const char *sql, struct assay_err *e
 	int rc = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
 
 	return rc == SQLITE_OK ? 0 : assay_store_fail(s, rc, err, "cannot prepare tables");
+}
+
+/* Of the whole program; NULL: nothing interrupts. */
+static const volatile sig_atomic_t *interrupted;
+
+void assay_store_interrupted_by(const volatile sig_atomic_t *flag)
+{
+	interrupted = flag;
+}
+
+static int is_interrupted(void *unused)
+{
+	(void)unused;
+	return interrupted && *interrupted;
+}
+
+void assay_store_heed(struct assay_store *s, bool on)
+{
+	sqlite3_progress_handler(s->db, STEPS_BETWEEN_LOOKS, on ? is_interrupted : NULL, NULL);
 }
 
 static int begin(struct assay_store *s, const char *sql, const char *what, struct assay_err *err)
@@ -218,22 +241,11 @@ int assay_store_finish(struct assay_store *s, int rc, struct assay_err *err)
 	return rc;
 }
 
-/*
- * The triggers of the schema guard that nobody adds to what has ended. For a table with one, SQLite keeps a copy of
- * each page that an INSERT changes, in case that the trigger undoes it.
- */
-static void use_triggers(struct assay_store *s, bool on)
-{
-	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, (int)on, (int *)NULL);
-}
-
 int assay_store_copy_begin(struct assay_store *s, struct assay_err *err)
 {
 	int rc = assay_store_begin(s, err);
 
 	s->bulk = !rc;
-	if (!rc)
-		use_triggers(s, false);
 	return rc;
 }
 
@@ -261,7 +273,6 @@ int assay_store_bulk_begin(struct assay_store *s, struct assay_err *err)
 int assay_store_bulk_end(struct assay_store *s, int rc, struct assay_err *err)
 {
 	s->bulk = false;
-	use_triggers(s, true);
 	use_references(s, true);
 	sqlite3_exec(s->db, "PRAGMA ignore_check_constraints = OFF", NULL, NULL, NULL);
 	return assay_store_finish(s, rc, err);

@@ -11,8 +11,9 @@
 #error "SQLite 3.37 or newer is needed (STRICT tables)"
 #endif
 
-/* Marks a file as ours: "ASSY". */
-#define ASSAY_STORE_APPLICATION_ID 0x41535359
+/* Marks a file as ours: "ASSA". Before version 1.0.0 it was "ASSY". */
+#define ASSAY_STORE_APPLICATION_ID 0x41535341
+#define ASSAY_STORE_EARLY_ID       0x41535359
 
 /* The step from version i to i + 1, at index i of the list. */
 struct assay_migration {
@@ -48,9 +49,6 @@ struct assay_store {
 	void (*forget_names)(struct assay_store *s);
 	void (*forget_cases)(struct assay_store *s);
 	int identify_rc; /* what SQLite said when the file was last identified */
-	/* of assay_store_refill(): the last table with its columns, and the INSERT for it */
-	char *row_names;
-	sqlite3_stmt *row_insert;
 	/* prepared once, found again by the address of their text */
 	struct {
 		const char *sql;
@@ -68,7 +66,10 @@ int assay_store_open_with(struct assay_store **s, const char *path, enum assay_s
  * another program or a newer version is refused before anything is written. *version is what was found (may be NULL).
  */
 int assay_store_migrate(struct assay_store *s, struct assay_err *err);
-/* What the file says it is: ASSAY_ESTORE unless it is empty or ours and of a version that s->o.migrations reaches. */
+/*
+ * What the file says it is: ASSAY_ESTORE unless it is empty, or ours, of a version that s->o.migrations reaches, and with
+ * the tables and indexes that these make, and no others.
+ */
 int assay_store_identify(struct assay_store *s, int *version, struct assay_err *err);
 
 /*
@@ -84,6 +85,8 @@ int assay_store_prepare(struct assay_store *s, const char *sql, sqlite3_stmt **s
 sqlite3_stmt *assay_store_prepared(struct assay_store *s, const char *sql);
 int assay_store_prepare_as(struct assay_store *s, const char *sql, const char *text, sqlite3_stmt **st,
 			   struct assay_err *err);
+/* While @on, what reads or writes by this handle ends with ASSAY_EINTERRUPTED where the program is interrupted. */
+void assay_store_heed(struct assay_store *s, bool on);
 /* Statements without values and results. */
 int assay_store_exec(struct assay_store *s, const char *sql, struct assay_err *err);
 
@@ -135,7 +138,6 @@ struct assay_row {
 	sqlite3_stmt *st;
 	int column;
 	bool bad, no_memory;
-	struct assay_seal *seal; /* takes what is read by lists of columns; NULL: nothing does */
 };
 struct assay_row assay_store_row(sqlite3_stmt *st);
 int64_t assay_store_row_int(struct assay_row *r);

@@ -14,20 +14,8 @@ struct reading {
 	struct assay_store *s;
 	struct assay_exact_run *run;
 	int64_t case_id; /* of the case whose functions follow; 0: none yet */
-	struct assay_seal seal, stored;
 	struct assay_err *err;
 };
-
-/* All rows of a case were read. */
-static int check_seal(const struct reading *r)
-{
-	char what[ASSAY_KEY_MAX + 64];
-
-	if (!r->case_id || assay_store_seal_holds(&r->seal, &r->stored))
-		return 0;
-	snprintf(what, sizeof(what), "exact counts of '%s'", r->run->cases[r->run->n_cases - 1].key);
-	return assay_store_seal_broken(r->s, what, r->err);
-}
 
 /* One row a case and function, or a case without any. */
 static int add_row(struct reading *r, struct assay_row *row)
@@ -39,32 +27,25 @@ static int add_row(struct reading *r, struct assay_row *row)
 	int rc = 0;
 
 	if (id != r->case_id) {
-		rc = check_seal(r);
-		if (!rc)
-			rc = assay_store_grow(&run->cases, run->n_cases, sizeof(*run->cases), r->err);
+		rc = assay_store_grow(&run->cases, run->n_cases, sizeof(*run->cases), r->err);
 		if (rc)
 			return rc;
 		c = &run->cases[run->n_cases++];
 		*c = (struct assay_exact_case){ .key = "" };
 		r->case_id = id;
-		r->seal = (struct assay_seal){ "" };
-		assay_store_row_text(row, r->stored.hex, sizeof(r->stored.hex));
-		row->seal = &r->seal;
 		assay_store_row_columns(row, &assay_store_exact_case_columns, c);
 	} else {
-		row->column += 1 + (int)assay_store_exact_case_columns.n;
+		row->column += (int)assay_store_exact_case_columns.n;
 		c = &run->cases[run->n_cases - 1];
 	}
 	if (sqlite3_column_type(row->st, row->column) == SQLITE_NULL)
 		return 0;
-	row->seal = &r->seal;
 	assay_store_row_columns(row, &assay_store_exact_function_columns, &f);
 	return assay_exact_add_function(c, &f) ? assay_err_set(r->err, ASSAY_ENOMEM, "out of memory") : 0;
 }
 
-#define SELECT_CASES                                                                                                   \
-	"SELECT c.id, c.seal, {c}, {f} FROM exact_case c LEFT JOIN exact_function f ON f.exact_case = c.id "
-#define CASES_ORDER " ORDER BY c.id, f.name, f.object"
+#define SELECT_CASES "SELECT c.id, {c}, {f} FROM exact_case c LEFT JOIN exact_function f ON f.exact_case = c.id "
+#define CASES_ORDER  " ORDER BY c.id, f.name, f.object"
 
 /* The cases that @sql selects with @number bound, into r->run. */
 static int read_cases(struct reading *r, const char *sql, int64_t number)
@@ -116,17 +97,6 @@ static int put_functions(struct assay_store *s, int64_t id, const struct assay_e
 	return rc;
 }
 
-/* Seal the case whose rows were just written. */
-static int seal_case(struct assay_store *s, int64_t id, struct assay_err *err)
-{
-	struct assay_exact_run one = { .id = 0 };
-	struct reading r = { .s = s, .run = &one, .err = err };
-	int rc = read_cases(&r, SELECT_CASES "WHERE c.id = ?" CASES_ORDER, id);
-
-	assay_exact_run_release(&one);
-	return rc ? rc : assay_store_put_seals(s, "UPDATE exact_case SET seal = ? WHERE id = ?", &r.seal, 1, id, err);
-}
-
 static int put_case(struct assay_store *s, int64_t run, const struct assay_exact_case *c, struct assay_err *err)
 {
 	static const struct assay_columns *const lists[] = { &assay_store_exact_case_columns };
@@ -141,7 +111,7 @@ static int put_case(struct assay_store *s, int64_t run, const struct assay_exact
 	id = sqlite3_last_insert_rowid(s->db);
 	if (!rc)
 		rc = put_functions(s, id, c, err);
-	return rc ? rc : seal_case(s, id, err);
+	return rc;
 }
 
 /* Inside a transaction. */
@@ -177,6 +147,8 @@ int assay_store_exact_add_sides(struct assay_store *s, struct assay_exact_run ru
 
 	if (rc)
 		return rc;
+	rc = assay_store_comparison_is_open(s, "SELECT ended_ns IS NOT NULL FROM comparison WHERE id = ?",
+					    run->comparison_id, err);
 	for (unsigned i = 0; i < 2 && !rc; i++)
 		rc = put(s, &run[i], assay_store_side_names[i], &id[i], err);
 	rc = assay_store_finish(s, rc, err);
@@ -212,9 +184,8 @@ static int load_run(struct assay_store *s, const char *sql, const char *suite, i
 static int load_cases(struct assay_store *s, struct assay_exact_run *run, struct assay_err *err)
 {
 	struct reading r = { .s = s, .run = run, .err = err };
-	int rc = read_cases(&r, SELECT_CASES "WHERE c.exact_run = ?" CASES_ORDER, run->id);
 
-	return rc ? rc : check_seal(&r);
+	return read_cases(&r, SELECT_CASES "WHERE c.exact_run = ?" CASES_ORDER, run->id);
 }
 
 /* The newest of @suite; with NULL what belongs to @number of @what. */

@@ -16,18 +16,12 @@
 #include "store/store_numbers.h"
 #include "store/store_rows.h"
 
-/* What the database knows a result by, and its seals: of its own row, and of all that belongs to it. */
-struct stored {
-	int64_t id;
-	struct assay_seal row, all, stored_row, stored_all;
-};
-
 struct loader {
 	struct assay_store *s;
 	struct assay_run run;
-	struct stored *stored; /* ascending, parallel to run.results */
-	size_t at;             /* result that the merge has reached */
-	bool sealing;          /* results are read without their samples, which belong to their seals all the same */
+	int64_t *ids;    /* ascending, parallel to run.results */
+	size_t at;       /* result that the merge has reached */
+	bool no_samples; /* results are read without them */
 	struct assay_err *err;
 };
 
@@ -48,11 +42,10 @@ static struct assay_result *merge(struct loader *l, struct assay_row *row)
 {
 	int64_t id = assay_store_row_int(row);
 
-	while (l->at < l->run.n_results && l->stored[l->at].id < id)
+	while (l->at < l->run.n_results && l->ids[l->at] < id)
 		l->at++;
-	if (l->at == l->run.n_results || l->stored[l->at].id != id)
+	if (l->at == l->run.n_results || l->ids[l->at] != id)
 		return NULL;
-	row->seal = &l->stored[l->at].all;
 	return &l->run.results[l->at];
 }
 
@@ -90,8 +83,7 @@ static int read_samples(struct loader *l, struct assay_row *row, struct assay_re
 	int rc;
 
 	blob = assay_store_row_blob(row, &len);
-	row->no_memory |= assay_store_seal_bytes(&l->stored[l->run.n_results - 1].all, blob, len) != 0;
-	if (l->sealing)
+	if (l->no_samples)
 		return 0;
 	if (blob) {
 		rc = assay_sample_blob_decode(blob, len, &r->samples, &r->n_samples, l->err);
@@ -108,23 +100,19 @@ static int each_result(void *loader, struct assay_row *row)
 	struct loader *l = loader;
 	struct assay_run *run = &l->run;
 	struct assay_result *r;
-	struct stored *stored;
 	size_t n_samples;
 	int rc;
 
 	rc = assay_store_grow(&run->results, run->n_results, sizeof(*r), l->err);
 	if (!rc)
-		rc = assay_store_grow(&l->stored, run->n_results, sizeof(*stored), l->err);
+		rc = assay_store_grow(&l->ids, run->n_results, sizeof(*l->ids), l->err);
 	if (rc)
 		return rc;
-	stored = &l->stored[run->n_results];
-	*stored = (struct stored){ .id = assay_store_row_int(row) };
+	l->ids[run->n_results] = assay_store_row_int(row);
 	r = &run->results[run->n_results++];
 	memset(r, 0, sizeof(*r));
 
-	assay_store_row_result(row, r, &stored->row, &stored->stored_row);
-	assay_store_row_text(row, stored->stored_all.hex, sizeof(stored->stored_all.hex));
-	stored->all = stored->row;
+	assay_store_row_result(row, r);
 	/* statistics are recomputed from the samples */
 	n_samples = r->n_samples;
 	r->n_samples = 0;
@@ -152,7 +140,7 @@ static int each_numbers(void *loader, struct assay_row *row)
 	if (!r)
 		return damaged(l, "result_numbers");
 	blob = assay_store_row_blob(row, &len);
-	return assay_store_read_numbers(l->s, blob, len, r, row->seal, l->err);
+	return assay_store_read_numbers(l->s, blob, len, r, l->err);
 }
 
 static const struct assay_store_query head = {
@@ -174,7 +162,7 @@ static const struct assay_store_query environment = {
 #define RESULTS(where)                                                                                                 \
 	{                                                                                                              \
 		{ "result",                                                                                            \
-		  "SELECT r.id, " ASSAY_STORE_RESULT_COLUMNS ", r.seal, d.encoded FROM result r JOIN bench_case c"     \
+		  "SELECT r.id, " ASSAY_STORE_RESULT_COLUMNS ", d.encoded FROM result r JOIN bench_case c"             \
 		  " ON c.id = r.bench_case LEFT JOIN result_samples d ON d.result = r.id WHERE " where                 \
 		  " ORDER BY r.id",                                                                                    \
 		  { ASSAY_STORE_RESULT_LISTS },                                                                        \
@@ -205,51 +193,19 @@ static int load_results(struct loader *l, struct assay_store_whole from, const s
 	return rc;
 }
 
-static int check_seals(const struct loader *l)
-{
-	char what[ASSAY_KEY_MAX + 64];
-
-	for (size_t i = 0; i < l->run.n_results; i++) {
-		const struct stored *s = &l->stored[i];
-
-		if (assay_store_seal_holds(&s->row, &s->stored_row) && assay_store_seal_holds(&s->all, &s->stored_all))
-			continue;
-		snprintf(what, sizeof(what), "result of '%s' in run %lld", l->run.results[i].c.key,
-			 (long long)l->run.id);
-		return assay_store_seal_broken(l->s, what, l->err);
-	}
-	return 0;
-}
-
-int assay_store_seal_result(struct assay_store *s, int64_t id, struct assay_err *err)
-{
-	static const char sql[] = "UPDATE result SET row_seal = ?, seal = ? WHERE id = ?";
-	struct loader l = { .s = s, .sealing = true, .err = err };
-	int rc = load_results(&l, (struct assay_store_whole){ "result", id }, one);
-
-	if (!rc && l.run.n_results)
-		rc = assay_store_put_seals(s, sql, (const struct assay_seal[]){ l.stored->row, l.stored->all }, 2, id,
-					   err);
-	free(l.stored);
-	assay_run_release(&l.run);
-	return rc;
-}
-
 int assay_store_result_load(struct assay_store *s, int64_t run_id, int64_t id, struct assay_result *out,
 			    struct assay_err *err)
 {
-	struct loader l = { .s = s, .run.id = run_id, .sealing = true, .err = err };
+	struct loader l = { .s = s, .run.id = run_id, .no_samples = true, .err = err };
 	int rc = load_results(&l, (struct assay_store_whole){ "result", id }, one);
 
-	if (!rc)
-		rc = check_seals(&l);
 	if (!rc && !l.run.n_results)
 		rc = assay_err_set(err, ASSAY_ENOTFOUND, "no result %lld in '%.200s'", (long long)id, s->path);
 	if (!rc) {
 		*out = l.run.results[0];
 		l.run.n_results = 0;
 	}
-	free(l.stored);
+	free(l.ids);
 	assay_run_release(&l.run);
 	return rc;
 }
@@ -285,8 +241,6 @@ static int load(struct loader *l)
 	if (!rc)
 		rc = load_results(l, whole(l), of_run);
 	if (!rc)
-		rc = check_seals(l);
-	if (!rc)
 		rc = load_exact(l);
 	return rc;
 }
@@ -300,7 +254,7 @@ int assay_store_run_load(struct assay_store *s, int64_t id, struct assay_run *ou
 	if (rc)
 		return rc;
 	rc = assay_store_finish(s, load(&l), err);
-	free(l.stored);
+	free(l.ids);
 	if (rc)
 		assay_run_release(&l.run);
 	else

@@ -366,7 +366,10 @@ int assay_store_merge(struct assay_store *to, struct assay_store *from, struct a
 	if (!rc) {
 		/* one state of the other for all of it, through functions that would begin a transaction each */
 		from->bulk = true;
-		rc = assay_store_bulk_end(to, merge(&g), err);
+		assay_store_heed(to, true);
+		rc = merge(&g);
+		assay_store_heed(to, false);
+		rc = assay_store_bulk_end(to, rc, err);
 		from->bulk = false;
 	}
 	return assay_store_finish(from, rc, err);

@@ -3,6 +3,7 @@
 #include "store/store_db.h"
 
 #include <stdio.h>
+#include <string.h>
 
 const struct assay_migration assay_store_migrations[] = {
 #include "store_schema.h"
@@ -25,6 +26,76 @@ static int read_int(struct assay_store *s, const char *sql, int64_t *out, struct
 	return rc == SQLITE_OK ? 0 : assay_store_fail(s, rc, err, "cannot read the version");
 }
 
+/* What a database of version @version has, made in memory. */
+static int make_model(struct assay_store *s, size_t version, sqlite3 **model)
+{
+	int rc = sqlite3_open(":memory:", model);
+
+	for (size_t i = 0; i < version && rc == SQLITE_OK; i++)
+		rc = sqlite3_exec(*model, s->o.migrations[i].sql, NULL, NULL, NULL);
+	return rc;
+}
+
+static bool is_same_column(sqlite3_stmt *a, sqlite3_stmt *b, int column)
+{
+	const char *x = (const char *)sqlite3_column_text(a, column), *y = (const char *)sqlite3_column_text(b, column);
+
+	return x && y ? !strcmp(x, y) : x == y;
+}
+
+/* Of two rows in the order of their names the first is the one that the other side lacks. NULL: no more rows. */
+static void name_difference(sqlite3_stmt *want, sqlite3_stmt *have, char *which, size_t size)
+{
+	const char *a = want ? (const char *)sqlite3_column_text(want, 1) : NULL;
+	const char *b = have ? (const char *)sqlite3_column_text(have, 1) : NULL;
+
+	if (a || b)
+		snprintf(which, size, "%s", a && (!b || strcmp(a, b) < 0) ? a : b);
+}
+
+/* Whoever gives a schema of his own gives meanings of his own to what is read. @which: what differs. */
+static int compare_schemas(sqlite3 *model, sqlite3 *db, char *which, size_t size)
+{
+	static const char sql[] = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite@_%' "
+				  "ESCAPE '@' ORDER BY"
+				  " name, type";
+	sqlite3_stmt *want = NULL, *have = NULL;
+	int rc = sqlite3_prepare_v2(model, sql, -1, &want, NULL), wanted, found;
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_prepare_v2(db, sql, -1, &have, NULL);
+	for (bool same = rc == SQLITE_OK; same;) {
+		wanted = sqlite3_step(want);
+		rc = found = sqlite3_step(have);
+		same = wanted == SQLITE_ROW && found == SQLITE_ROW;
+		for (int i = 0; i < 4 && same; i++)
+			same = is_same_column(want, have, i);
+		if (!same)
+			name_difference(wanted == SQLITE_ROW ? want : NULL, found == SQLITE_ROW ? have : NULL, which,
+					size);
+	}
+	sqlite3_finalize(want);
+	sqlite3_finalize(have);
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+static int check_schema(struct assay_store *s, size_t version, struct assay_err *err)
+{
+	sqlite3 *model = NULL;
+	char which[64] = "";
+	int rc = make_model(s, version, &model);
+
+	if (rc == SQLITE_OK)
+		rc = compare_schemas(model, s->db, which, sizeof(which));
+	sqlite3_close(model);
+	if (rc != SQLITE_OK)
+		return assay_store_fail(s, rc, err, "cannot read tables");
+	return which[0] ? assay_err_set(err, ASSAY_ESTORE,
+					"'%.200s' has other tables than assay makes (see '%s'); use another --db",
+					s->path, which)
+			: 0;
+}
+
 static int identify(struct assay_store *s, int *version, struct assay_err *err)
 {
 	int64_t application, found, objects;
@@ -40,6 +111,11 @@ static int identify(struct assay_store *s, int *version, struct assay_err *err)
 	if (rc)
 		return rc;
 
+	if (application == ASSAY_STORE_EARLY_ID)
+		return assay_err_set(err, ASSAY_ESTORE,
+				     "database '%.200s' is of an assay before 1.0, which this one cannot read; use "
+				     "another --db",
+				     s->path);
 	if (application != ASSAY_STORE_APPLICATION_ID && (application || found || objects))
 		return assay_err_set(
 			err, ASSAY_ESTORE,
@@ -55,7 +131,7 @@ static int identify(struct assay_store *s, int *version, struct assay_err *err)
 				     s->path, (long long)found);
 	if (version)
 		*version = (int)found;
-	return 0;
+	return found ? check_schema(s, (size_t)found, err) : 0;
 }
 
 int assay_store_identify(struct assay_store *s, int *version, struct assay_err *err)

@@ -294,20 +294,6 @@ int assay_store_put_result_numbers(struct assay_store *s, int64_t id, const stru
 	return rc;
 }
 
-int assay_store_seal_numbers(struct assay_seal *seal, const struct assay_result *r)
-{
-	const struct assay_counters *c = &r->counters;
-	int rc = 0;
-
-	for (size_t i = 0; i < r->n_metrics && !rc; i++)
-		rc = assay_store_seal_columns(seal, &assay_store_metric_columns, &r->metrics[i]);
-	for (size_t i = 0; i < c->n && !rc; i++)
-		rc = assay_store_seal_columns(seal, &assay_store_count_columns, &c->v[i]);
-	for (size_t i = 0; i < c->n_missing && !rc; i++)
-		rc = assay_store_seal_columns(seal, &assay_store_missing_columns, &c->missing[i]);
-	return rc;
-}
-
 /* ---- out -------------------------------------------------------------------------------------------------------- */
 
 static int read_name(struct assay_store *s, int64_t id, struct name *out, struct assay_err *err)
@@ -376,7 +362,7 @@ static int add_number(struct assay_result *r, const struct name *name, const str
 }
 
 int assay_store_read_numbers(struct assay_store *s, const void *blob, size_t len, struct assay_result *r,
-			     struct assay_seal *seal, struct assay_err *err)
+			     struct assay_err *err)
 {
 	struct assay_stored_number *v = NULL;
 	const struct name *name;
@@ -391,67 +377,5 @@ int assay_store_read_numbers(struct assay_store *s, const void *blob, size_t len
 			rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	}
 	free(v);
-	return rc || !assay_store_seal_numbers(seal, r) ? rc : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-}
-
-/* ---- rows of older versions ------------------------------------------------------------------------------------- */
-
-struct placed {
-	int64_t place;
-	struct assay_stored_number number;
-};
-
-struct packing {
-	struct placed *v;
-	size_t n;
-};
-
-static void pack_step(sqlite3_context *context, int argc, sqlite3_value **argv)
-{
-	struct packing *p = sqlite3_aggregate_context(context, sizeof(*p));
-
-	(void)argc;
-	if (!p || assay_grow(&p->v, p->n, sizeof(*p->v))) {
-		sqlite3_result_error_nomem(context);
-		return;
-	}
-	p->v[p->n++] = (struct placed){ .place = sqlite3_value_int64(argv[0]),
-					.number = { .name = sqlite3_value_int64(argv[1]),
-						    .value = sqlite3_value_double(argv[2]),
-						    .running_frac = sqlite3_value_double(argv[3]) } };
-}
-
-static int by_place(const void *a, const void *b)
-{
-	const struct placed *x = a, *y = b;
-
-	return (x->place > y->place) - (x->place < y->place);
-}
-
-static void pack_final(sqlite3_context *context)
-{
-	struct packing *p = sqlite3_aggregate_context(context, sizeof(*p));
-	struct assay_stored_number *v = p ? calloc(p->n + 1, sizeof(*v)) : NULL;
-	unsigned char *blob;
-	size_t len;
-
-	if (p && p->n)
-		qsort(p->v, p->n, sizeof(*p->v), by_place);
-	for (size_t i = 0; v && i < p->n; i++)
-		v[i] = p->v[i].number;
-	if (!v || assay_number_blob_encode(v, p->n, &blob, &len, NULL))
-		sqlite3_result_error_nomem(context);
-	else
-		sqlite3_result_blob64(context, blob, len, free);
-	free(v);
-	if (p)
-		free(p->v);
-}
-
-int assay_store_add_functions(struct assay_store *s, struct assay_err *err)
-{
-	int rc = sqlite3_create_function_v2(s->db, "pack_numbers", 4, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, NULL,
-					    pack_step, pack_final, NULL);
-
-	return rc == SQLITE_OK ? 0 : assay_store_fail(s, rc, err, "cannot prepare functions");
+	return rc;
 }

@@ -4,22 +4,17 @@
 #define ASSAY_STORE_STORE_NUMBERS_H
 
 #include "model/result.h"
-#include "store/store_seal.h"
+#include "store/store_db.h"
 
 /* Names that were looked up, by themselves and by their id; all-zero knows none. */
 struct assay_store_names;
 void assay_store_names_forget(struct assay_store *s);
 
-/* Take the numbers of @r into @seal, as assay_store_read_numbers does. 0 or ASSAY_ENOMEM. */
-int assay_store_seal_numbers(struct assay_seal *seal, const struct assay_result *r);
 /* Add those of @r to the result number @id; inside a transaction. ASSAY_ESTORE where a name stands twice. */
 int assay_store_put_result_numbers(struct assay_store *s, int64_t id, const struct assay_result *r,
 				   struct assay_err *err);
-/* Those of @blob into @r, which has none yet, and into @seal. */
+/* Those of @blob into @r, which has none yet. */
 int assay_store_read_numbers(struct assay_store *s, const void *blob, size_t len, struct assay_result *r,
-			     struct assay_seal *seal, struct assay_err *err);
-
-/* pack_numbers(place, name, value, running_frac), the aggregate that makes a blob of rows; schema/016_numbers.sql. */
-int assay_store_add_functions(struct assay_store *s, struct assay_err *err);
+			     struct assay_err *err);
 
 #endif

@@ -133,8 +133,11 @@ static int connect_file(struct assay_store *s, const char *file, int flags, stru
 	sqlite3_busy_timeout(s->db, (int)s->o.busy_timeout_ms);
 	/* the file may come from somebody else: its schema gets no more rights than ours needs */
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
-	rc = assay_store_add_functions(s, err);
-	return rc ? rc : assay_store_exec(s, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON", err);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)NULL);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)NULL);
+	if (s->mode == ASSAY_STORE_READ)
+		assay_store_heed(s, true);
+	return assay_store_exec(s, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON", err);
 }
 
 static void disconnect(struct assay_store *s)
@@ -174,8 +177,8 @@ static int use_wal(struct assay_store *s, struct assay_err *err)
 	return rc == SQLITE_OK ? 0 : assay_store_fail(s, rc, err, "cannot write");
 }
 
-/* Do not add to a file that is already damaged. */
-static int quick_check(struct assay_store *s, struct assay_err *err)
+/* A damaged file is neither a baseline nor added to. */
+static int quick_check(struct assay_store *s, const char *what, struct assay_err *err)
 {
 	sqlite3_stmt *st = NULL;
 	struct stat file;
@@ -189,7 +192,7 @@ static int quick_check(struct assay_store *s, struct assay_err *err)
 	if (rc == SQLITE_ROW)
 		rc = strcmp((const char *)sqlite3_column_text(st, 0), "ok") == 0 ? SQLITE_OK : SQLITE_CORRUPT;
 	sqlite3_finalize(st);
-	return rc == SQLITE_OK ? 0 : assay_store_fail(s, rc, err, "cannot add to tables");
+	return rc == SQLITE_OK ? 0 : assay_store_fail(s, rc, err, "%s", what);
 }
 
 /* What a connection for writing needs. @version is that of the file. */
@@ -303,7 +306,7 @@ static int open_write(struct assay_store *s, struct assay_err *err)
 	if (sqlite3_db_readonly(s->db, "main"))
 		return assay_store_fail(s, SQLITE_READONLY, err, "cannot write");
 	if (version) {
-		rc = quick_check(s, err);
+		rc = quick_check(s, "cannot add to tables", err);
 		if (rc)
 			return rc;
 	}
@@ -324,9 +327,9 @@ static int open_read(struct assay_store *s, int *version, struct assay_err *err)
 		rc = assay_store_identify(s, version, err);
 	if (rc) {
 		why = s->identify_rc & 0xff;
-		if (why != SQLITE_CANTOPEN && why != SQLITE_READONLY)
+		if (why != SQLITE_CANTOPEN && why != SQLITE_READONLY && why != SQLITE_IOERR && why != SQLITE_FULL)
 			return rc;
-		if (has_wal(s->path))
+		if (has_wal(s->path) && why != SQLITE_IOERR && why != SQLITE_FULL)
 			return assay_err_set(err, ASSAY_ESTORE,
 					     "cannot read database '%.160s': it has a '-wal' file and its folder is "
 					     "read-only; copy both to a writable folder",
@@ -351,7 +354,9 @@ static int open_read_latest(struct assay_store *s, struct assay_err *err)
 	int rc, version = 0;
 
 	rc = open_read(s, &version, err);
-	if (rc || version == (int)s->o.n_migrations)
+	if (!rc && version == (int)s->o.n_migrations)
+		return quick_check(s, "cannot read tables", err);
+	if (rc)
 		return rc;
 	disconnect(s);
 	rc = open_write(s, err);
@@ -390,7 +395,7 @@ static int make(struct assay_store **out, const char *path, enum assay_store_mod
 int assay_store_open_with(struct assay_store **out, const char *path, enum assay_store_mode mode,
 			  const struct assay_store_options *o, struct assay_err *err)
 {
-	struct assay_store *s;
+	struct assay_store *s = NULL;
 	int rc = make(&s, path, mode, o, err);
 
 	if (rc)
@@ -407,59 +412,6 @@ int assay_store_open_with(struct assay_store **out, const char *path, enum assay
 int assay_store_open(struct assay_store **s, const char *path, enum assay_store_mode mode, struct assay_err *err)
 {
 	return assay_store_open_with(s, path, mode, &(struct assay_store_options){ 0 }, err);
-}
-
-/* All of @from as the new file @path. */
-static int copy_file(struct assay_store *from, const char *path, struct assay_err *err)
-{
-	struct assay_store to = { .path = (char *)(uintptr_t)path };
-	sqlite3_backup *backup;
-	int rc =
-		sqlite3_open_v2(path, &to.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXRESCODE, NULL);
-
-	if (rc == SQLITE_OK) {
-		backup = sqlite3_backup_init(to.db, "main", from->db, "main");
-		if (backup)
-			sqlite3_backup_step(backup, -1);
-		rc = backup ? sqlite3_backup_finish(backup) : sqlite3_errcode(to.db);
-	}
-	rc = rc == SQLITE_OK ? 0 : assay_store_fail(&to, rc, err, "cannot copy '%.160s'", from->path);
-	sqlite3_close(to.db);
-	return rc;
-}
-
-int assay_store_open_unchanged(struct assay_store **out, const char *path, const char *folder, struct assay_err *err)
-{
-	struct assay_text copy = { 0 };
-	struct assay_store *s;
-	char *name = NULL;
-	int version = 0, rc = make(&s, path, ASSAY_STORE_READ, &(struct assay_store_options){ 0 }, err);
-
-	if (rc)
-		return rc;
-	rc = open_read(s, &version, err);
-	if (!rc && version == (int)s->o.n_migrations) {
-		*out = s;
-		return 0;
-	}
-	assay_text_addf(&copy, "%s/older.db", folder);
-	name = assay_text_take(&copy);
-	if (!rc)
-		rc = name ? copy_file(s, name, err) : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	assay_store_close(s);
-	if (!rc)
-		rc = assay_store_open(out, name, ASSAY_STORE_WRITE, err);
-	if (!rc) {
-		/* messages name what the user named */
-		char *shown = strdup(path);
-
-		if (shown) {
-			free((*out)->path);
-			(*out)->path = shown;
-		}
-	}
-	free(name);
-	return rc;
 }
 
 void assay_store_close(struct assay_store *s)

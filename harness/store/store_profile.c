@@ -21,9 +21,7 @@ static int read_head(void *to, struct assay_row *row)
 	struct assay_profile_reading *r = to;
 
 	r->p->id = assay_store_row_int(row);
-	assay_store_row_text(row, r->stored.hex, sizeof(r->stored.hex));
 	assay_store_row_text(row, r->p->machine.label, sizeof(r->p->machine.label));
-	row->seal = &r->seal;
 	assay_store_row_columns(row, &assay_store_profile_columns, r->p);
 	r->p->overhead_frac = or_nan(r->p->overhead_frac);
 	r->p->iteration_ns = or_nan(r->p->iteration_ns);
@@ -39,7 +37,6 @@ static int read_thread(void *to, struct assay_row *row)
 
 	if (rc)
 		return rc;
-	row->seal = &r->seal;
 	r->p->threads[r->p->n_threads] = (struct assay_profile_thread){ .weight = 0 };
 	assay_store_row_columns(row, &assay_store_profile_thread_columns, &r->p->threads[r->p->n_threads++]);
 	return 0;
@@ -53,7 +50,6 @@ static int read_frame(void *to, struct assay_row *row)
 	uint32_t at = 0;
 	int rc = 0;
 
-	row->seal = &r->seal;
 	assay_store_row_columns(row, &assay_store_profile_frame_columns, &f);
 	if (!row->no_memory)
 		rc = assay_stack_table_frame(
@@ -73,19 +69,16 @@ static int read_stack(void *to, struct assay_row *row)
 	uint32_t n = 0;
 	int rc;
 
-	assay_store_seal_value(&r->seal, row, 0, "weight");
-	assay_store_seal_value(&r->seal, row, 1, "frames");
 	weight = (uint64_t)assay_store_row_int(row);
 	rc = assay_store_profile_frames(r, row, &n);
 	return rc || row->bad ? rc : assay_stack_table_add(&r->p->stacks, r->frames, n, weight, r->err);
 }
 
-/* All of it, with what its seal is and was. */
-static int read(struct assay_store *s, int64_t id, struct assay_profile_reading *r)
+static int read_profile(struct assay_store *s, int64_t id, struct assay_profile_reading *r)
 {
 	static const struct assay_store_query head = {
 		"profile",
-		"SELECT p.id, p.seal, m.label, {p}, {b} FROM profile p JOIN machine m ON m.id = p.machine"
+		"SELECT p.id, m.label, {p}, {b} FROM profile p JOIN machine m ON m.id = p.machine"
 		" LEFT JOIN build b ON b.id = p.build WHERE p.id = ?",
 		{ &assay_store_profile_columns, &assay_store_build_columns },
 		read_head
@@ -122,12 +115,8 @@ int assay_store_profile_load(struct assay_store *s, int64_t id, struct assay_pro
 {
 	struct assay_profile p = { 0 };
 	struct assay_profile_reading r = { .p = &p, .err = err };
-	char what[64];
-	int rc = read(s, id, &r);
+	int rc = read_profile(s, id, &r);
 
-	snprintf(what, sizeof(what), "profile %lld", (long long)id);
-	if (!rc && !assay_store_seal_holds(&r.seal, &r.stored))
-		rc = assay_store_seal_broken(s, what, err);
 	if (rc)
 		assay_profile_release(&p);
 	else
@@ -230,17 +219,6 @@ static int put_stack(struct assay_store *s, const struct assay_stack_table *t, s
 	return rc;
 }
 
-/* Seal the profile whose rows were just written. */
-static int seal(struct assay_store *s, int64_t id, struct assay_err *err)
-{
-	struct assay_profile p = { 0 };
-	struct assay_profile_reading r = { .p = &p, .err = err };
-	int rc = read(s, id, &r);
-
-	assay_profile_release(&p);
-	return rc ? rc : assay_store_put_seals(s, "UPDATE profile SET seal = ? WHERE id = ?", &r.seal, 1, id, err);
-}
-
 /* Inside a transaction. */
 static int put(struct assay_store *s, const struct assay_profile *p, int64_t *id, struct assay_err *err)
 {
@@ -264,7 +242,7 @@ static int put(struct assay_store *s, const struct assay_profile *p, int64_t *id
 	for (size_t i = 0; i < p->stacks.n_stacks && !rc && !whole; i++)
 		if (p->stacks.stacks[i].weight)
 			rc = put_stack(s, &p->stacks, i, *id, err);
-	return rc ? rc : seal(s, *id, err);
+	return rc;
 }
 
 int assay_store_profile_add(struct assay_store *s, struct assay_profile *p, struct assay_err *err)

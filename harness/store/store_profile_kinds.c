@@ -15,12 +15,10 @@ static int next_stack(struct assay_profile_reading *r, struct assay_row *row)
 	size_t at = 0;
 	int rc;
 
-	assay_store_seal_value(&r->seal, row, 0, "frames");
 	rc = assay_store_profile_frames(r, row, &n);
 	if (!rc && !row->bad)
 		rc = assay_stack_table_put(&r->p->stacks, r->frames, n, &at, r->err);
 	row->bad |= !rc && at != place;
-	row->seal = &r->seal;
 	return rc;
 }
 
@@ -33,7 +31,6 @@ static int next_weighed_stack(struct assay_profile_reading *r, struct assay_row 
 
 	if (rc || row->bad)
 		return rc;
-	assay_store_seal_value(&r->seal, row, 1, "weight");
 	t->stacks[place].weight = (uint64_t)assay_store_row_int(row);
 	t->weight += t->stacks[place].weight;
 	return 0;
@@ -43,7 +40,6 @@ static int read_heap(void *to, struct assay_row *row)
 {
 	struct assay_profile_reading *r = to;
 
-	row->seal = &r->seal;
 	assay_store_row_columns(row, &assay_store_profile_heap_columns, &r->p->heap);
 	return 0;
 }
@@ -70,7 +66,6 @@ static int read_gpu(void *to, struct assay_row *row)
 {
 	struct assay_profile_reading *r = to;
 
-	row->seal = &r->seal;
 	assay_store_row_columns(row, &assay_store_profile_gpu_columns, &r->p->gpu);
 	return 0;
 }
@@ -84,7 +79,6 @@ static int read_device(void *to, struct assay_row *row)
 
 	if (rc)
 		return rc;
-	row->seal = &r->seal;
 	d = &g->devices[g->n_devices++];
 	*d = (struct assay_profile_gpu_device){ .index = 0 };
 	assay_store_row_columns(row, &assay_store_profile_gpu_device_columns, d);

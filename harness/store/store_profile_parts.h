@@ -8,7 +8,6 @@
 
 struct assay_profile_reading {
 	struct assay_profile *p;
-	struct assay_seal seal, stored;
 	uint32_t *frames; /* of a stack */
 	size_t cap;
 	struct assay_err *err;

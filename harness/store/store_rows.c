@@ -91,18 +91,14 @@ bool assay_store_not_finite(const struct assay_metric *v, size_t n, const struct
 
 /* ---- out -------------------------------------------------------------------------------------------------------- */
 
-void assay_store_row_result(struct assay_row *row, struct assay_result *r, struct assay_seal *seal,
-			    struct assay_seal *stored)
+void assay_store_row_result(struct assay_row *row, struct assay_result *r)
 {
-	row->seal = seal;
 	assay_store_row_columns(row, &assay_store_case_columns, &r->c);
 	assay_case_read_device(&r->c);
 	assay_store_row_columns(row, &assay_store_limit_columns, &r->c);
 	assay_store_row_columns(row, &assay_store_outcome_columns, r);
 	assay_store_row_columns(row, &assay_store_measurement_columns, r);
 	assay_store_row_columns(row, &assay_store_statistics_columns, r);
-	row->seal = NULL;
-	assay_store_row_text(row, stored->hex, sizeof(stored->hex));
 }
 
 void assay_store_row_build(struct assay_row *row, char commit[sizeof(((struct assay_commit *)0)->hash)], bool *dirty,

@@ -5,7 +5,7 @@
 
 #include "model/comparison.h"
 #include "store/store_columns.h"
-#include "store/store_seal.h"
+#include "store/store_db.h"
 
 /*
  * The columns of every table, by the struct that holds a row; keys that refer to another table are bound beside them.
@@ -54,6 +54,9 @@ extern const struct assay_columns assay_store_profile_wait_columns;       /* ass
 /* By enum assay_side, as tables write it. */
 extern const char *const assay_store_side_names[2];
 
+/* ASSAY_ESTORE where @sql, which asks whether comparison or case @id has ended, says so; inside a transaction. */
+int assay_store_comparison_is_open(struct assay_store *s, const char *sql, int64_t id, struct assay_err *err);
+
 /* Add the row unless it is there; inside a transaction. */
 int assay_store_put_machine(struct assay_store *s, const struct assay_fingerprint *m, struct assay_err *err);
 int assay_store_put_build(struct assay_store *s, const struct assay_build *build, struct assay_err *err);
@@ -62,16 +65,11 @@ int assay_store_put(struct assay_store *s, const char *sql, const struct assay_c
 		    const char *what, struct assay_err *err);
 
 /* The columns of a result with those of its case, of the tables r and c, for an assay_store_query. */
-#define ASSAY_STORE_RESULT_COLUMNS "{c}, {r}, {r}, {r}, {r}, r.row_seal"
+#define ASSAY_STORE_RESULT_COLUMNS "{c}, {r}, {r}, {r}, {r}"
 #define ASSAY_STORE_RESULT_LISTS                                                                                       \
 	&assay_store_case_columns, &assay_store_limit_columns, &assay_store_outcome_columns,                           \
 		&assay_store_measurement_columns, &assay_store_statistics_columns
-/* Read them into @r; @seal is what they make, @stored what they made when they were written. */
-void assay_store_row_result(struct assay_row *row, struct assay_result *r, struct assay_seal *seal,
-			    struct assay_seal *stored);
-/* Seal the result or pair whose rows were just written; inside a transaction. */
-int assay_store_seal_result(struct assay_store *s, int64_t id, struct assay_err *err);
-int assay_store_seal_pair(struct assay_store *s, int64_t id, struct assay_err *err);
+void assay_store_row_result(struct assay_row *row, struct assay_result *r);
 
 /* The columns commit_hash, dirty, plugin_commit and plugin_dirty of a build. */
 void assay_store_row_build(struct assay_row *row, char commit[sizeof(((struct assay_commit *)0)->hash)], bool *dirty,

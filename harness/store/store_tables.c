@@ -31,7 +31,6 @@ static const char *control_word(unsigned control)
 	return names[control];
 }
 
-/* Seals pass over what is empty, and older counts are all callgrind's. */
 static const char *how_word(unsigned how)
 {
 	return how == ASSAY_EXACT_STEPPED ? "stepped" : "";

@@ -26,38 +26,21 @@ static int key_known(struct assay_store *s, const char *key, struct assay_err *e
 	return rc;
 }
 
-/* What row @row says of a result in run @run_id. One that was changed since would bend the trend. */
-static int read_result(struct assay_store *s, struct assay_row *row, int64_t run_id, struct assay_result *r,
-		       struct assay_err *err)
-{
-	struct assay_seal seal = { "" }, stored;
-	char what[ASSAY_KEY_MAX + 64];
-
-	assay_store_row_result(row, r, &seal, &stored);
-	if (assay_store_seal_holds(&seal, &stored))
-		return 0;
-	snprintf(what, sizeof(what), "result of '%s' in run %lld", r->c.key, (long long)run_id);
-	return assay_store_seal_broken(s, what, err);
-}
-
 /* The point and the key of its case. */
-static int read_trend_point(struct assay_store *s, struct assay_row *row, struct assay_trend_point *p,
-			    char key[ASSAY_KEY_MAX], struct assay_err *err)
+static void read_trend_point(struct assay_row *row, struct assay_trend_point *p, char key[ASSAY_KEY_MAX])
 {
 	struct assay_result r = { .status = ASSAY_STATUS_OK };
-	int rc;
 
 	*p = (struct assay_trend_point){ .run_id = assay_store_row_int(row), .value = NAN };
 	p->started_ns = (uint64_t)assay_store_row_int(row);
 	assay_store_row_build(row, p->commit, &p->dirty, &p->plugin);
 	assay_store_row_text(row, p->machine_id, sizeof(p->machine_id));
-	rc = read_result(s, row, p->run_id, &r, err);
+	assay_store_row_result(row, &r);
 	p->median_ns = r.median_ns;
 	p->ci95_lo_ns = r.rounds > 1 ? r.ci95_lo_ns : NAN;
 	p->ci95_hi_ns = r.rounds > 1 ? r.ci95_hi_ns : NAN;
 	memcpy(key, r.c.key, ASSAY_KEY_MAX);
 	assay_result_release(&r);
-	return rc;
 }
 
 int assay_store_each_time(struct assay_store *s, int64_t run_id, void (*each)(void *arg, const struct assay_result *r),
@@ -75,9 +58,8 @@ int assay_store_each_time(struct assay_store *s, int64_t run_id, void (*each)(vo
 	while (assay_store_next(s, &b, &row, "the history", &rc, err)) {
 		struct assay_result r = { .status = ASSAY_STATUS_OK };
 
-		rc = read_result(s, &row, run_id, &r, err);
-		if (!rc)
-			each(arg, &r);
+		assay_store_row_result(&row, &r);
+		each(arg, &r);
 		assay_result_release(&r);
 	}
 	return rc;
@@ -123,7 +105,7 @@ static int load_trend(struct assay_store *s, const char *key, const char *machin
 		if (rc)
 			continue;
 		t->result[t->n] = assay_store_row_int(&row);
-		rc = read_trend_point(s, &row, &t->v[t->n++], same, err);
+		read_trend_point(&row, &t->v[t->n++], same);
 	}
 	return rc;
 }
@@ -170,7 +152,7 @@ int assay_store_recent(struct assay_store *s, const char *suite, const char *mac
 		rc = assay_store_grow(&v, count, sizeof(*v), err);
 		if (rc)
 			continue;
-		rc = read_trend_point(s, &row, &v[count].point, v[count].key, err);
+		read_trend_point(&row, &v[count].point, v[count].key);
 		count++;
 	}
 	if (rc) {

@@ -131,46 +131,22 @@ struct writing {
 	int64_t series;
 	unsigned char *blob; /* its samples; NULL: none */
 	size_t len;
-	struct assay_seal seals[2]; /* of its own row, of all that belongs to it */
 };
-
-/* The same as reading what is about to be stored gives; the case is the one that is stored. */
-static int seal_new(struct writing *w, struct assay_err *err)
-{
-	struct assay_seal *row = &w->seals[0], *all = &w->seals[1];
-	int rc;
-
-	*row = w->c->begun;
-	rc = assay_store_seal_columns(row, &assay_store_limit_columns, &w->r->c);
-	for (size_t i = 0; i < 3 && !rc; i++)
-		rc = assay_store_seal_columns(row, whole[i], w->r);
-	*all = *row;
-	if (!rc)
-		rc = assay_store_seal_bytes(all, w->blob, w->len);
-	for (unsigned i = 0; i < w->c->n_axes && !rc; i++)
-		rc = assay_store_seal_columns(all, &assay_store_axis_columns, &w->c->axes[i]);
-	if (!rc)
-		rc = assay_store_seal_numbers(all, w->r);
-	return rc ? assay_err_set(err, rc, "cannot seal '%.255s': %s", w->r->c.key, assay_error_text(rc)) : 0;
-}
 
 static int insert_result(struct assay_store *s, const struct writing *w, int64_t *id, struct assay_err *err)
 {
 	static const struct assay_columns *const lists[] = { &assay_store_limit_columns, &assay_store_outcome_columns,
 							     &assay_store_measurement_columns,
 							     &assay_store_statistics_columns };
-	struct assay_binder b =
-		assay_store_statement_of(s,
-					 "INSERT INTO result (run, bench_case, series, row_seal, seal, {}, {}, {}, {})"
-					 " VALUES (?, ?, ?, ?, ?, {?}, {?}, {?}, {?})",
-					 lists, err);
+	struct assay_binder b = assay_store_statement_of(s,
+							 "INSERT INTO result (run, bench_case, series, {}, {}, {}, {})"
+							 " VALUES (?, ?, ?, {?}, {?}, {?}, {?})",
+							 lists, err);
 	int rc;
 
 	assay_store_bind_int(&b, w->run_id);
 	assay_store_bind_int(&b, w->c->id);
 	assay_store_bind_int(&b, w->series);
-	assay_store_bind_lasting(&b, w->seals[0].hex);
-	assay_store_bind_lasting(&b, w->seals[1].hex);
 	assay_store_bind_columns(&b, &assay_store_limit_columns, &w->r->c);
 	bind_result(&b, whole, 3, w->r);
 	rc = assay_store_step_once(&b);
@@ -258,8 +234,6 @@ static int put_result(struct assay_store *s, int64_t run_id, const struct assay_
 	if (!rc && r->n_samples)
 		rc = assay_sample_blob_encode(r->samples, r->n_samples, &w.blob, &w.len, err);
 	if (!rc)
-		rc = seal_new(&w, err);
-	if (!rc)
 		rc = insert_result(s, &w, &id, err);
 	if (!rc && w.blob)
 		rc = insert_samples(s, id, r->c.key, w.blob, w.len, err);
@@ -322,8 +296,6 @@ int assay_store_result_replace(struct assay_store *s, int64_t run_id, const stru
 		rc = add_samples(s, id, r, err);
 	if (!rc)
 		rc = replace_numbers(s, id, r, err);
-	if (!rc)
-		rc = assay_store_seal_result(s, id, err);
 	return assay_store_finish(s, rc, err);
 }
 
@@ -342,7 +314,5 @@ int assay_store_metrics_put(struct assay_store *s, int64_t run_id, const struct 
 		rc = change_result(s, "UPDATE result SET {=?} WHERE id = ?", outcome, 1, id, r, err);
 	if (!rc)
 		rc = replace_numbers(s, id, r, err);
-	if (!rc)
-		rc = assay_store_seal_result(s, id, err);
 	return assay_store_finish(s, rc, err);
 }

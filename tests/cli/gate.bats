@@ -306,46 +306,18 @@ installed_with() {
 	fails 2 "file" plot report -o file
 }
 
-@test "a stored result that changed behind the program's back is no baseline, and is not shown" {
-	local key change
-	command -v sqlite3 >/dev/null || skip "no sqlite3, which changes what is stored"
+@test "a damaged database is no baseline, and nothing of it is shown" {
+	local root
+	command -v sqlite3 >/dev/null || skip "no sqlite3, which says where to damage it"
 	manifest
 	measure >/dev/null
 	measure >/dev/null
 	"$ASSAY" baseline save main --run 1
-	key=$(sqlite3 assay.db 'SELECT key FROM bench_case JOIN result ON bench_case = bench_case.id WHERE result.id = 1')
-	cp assay.db good.db
-	for change in 'DELETE FROM result_numbers WHERE result = 1' \
-		'UPDATE result SET median_ns = median_ns / 2, ci95_lo_ns = 0 WHERE id = 1' \
-		"UPDATE result SET digest = '' WHERE id = 1" \
-		'UPDATE result_samples SET encoded = (SELECT encoded FROM result_samples WHERE result = 2) WHERE result = 1'; do
-		cp good.db assay.db
-		sqlite3 assay.db "$change"
-		run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy plain.conf
-		[ "$status" = 2 ]
-		[ -z "$output" ]
-		[ "$stderr" = "assay: baseline 'main': result of '$key' in run 1 of database 'assay.db' was changed after it was stored; restore a copy, or measure again into another --db" ]
-		run --separate-stderr "$ASSAY" show 1
-		[ "$status" = 2 ]
-		[[ $stderr == "assay: result of '$key' in run 1 of database 'assay.db' was changed "* ]]
-	done
-	cp good.db assay.db
+	root=$(sqlite3 assay.db "SELECT rootpage FROM sqlite_schema WHERE name = 'result_by_series'")
+	printf '\xa5%.0s' {1..300} | dd of=assay.db bs=1 seek=$(((root - 1) * 4096)) conv=notrunc status=none
 	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy plain.conf
-	[ "$status" != 2 ]
-}
-
-@test "a bit that flips in the file of the database is noticed by the gate" {
-	local at byte
-	manifest
-	measure >/dev/null
-	measure >/dev/null
-	"$ASSAY" baseline save main --run 1
-	# the digest of the first result's outputs, which nothing but its seal protects
-	byte=$("$ASSAY" show 1 --json | jq -r '[.cases[] | select(.digest != "")][0].digest')
-	at=$(grep -abo "$byte" assay.db | head -1 | cut -d: -f1)
-	printf "\\x$(printf %x $((0x$(printf %s "${byte:5:1}" | od -An -tx1 | tr -d ' ') ^ 1)))" |
-		dd of=assay.db bs=1 seek=$((at + 5)) conv=notrunc status=none
-	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy plain.conf
-	[ "$status" = 2 ]
-	[[ $stderr == *"of database 'assay.db' was changed after it was stored; restore a copy"* ]]
+	[ "$status" = 2 ] && [ -z "$output" ]
+	[[ $stderr == *"the file is damaged; restore a copy"* ]]
+	run --separate-stderr "$ASSAY" show 1
+	[ "$status" = 2 ] && [ -z "$output" ]
 }

@@ -189,8 +189,9 @@ static struct assay_strings lines_of(struct fixture *f, struct assay_store *s)
 	struct assay_strings lines = { 0 };
 	sqlite3_stmt *st = NULL;
 
-	assert_int_equal(sqlite3_prepare_v2(s->db, "SELECT name FROM sqlite_schema WHERE type = 'table'", -1, &st, NULL),
-			 SQLITE_OK);
+	assert_int_equal(
+		sqlite3_prepare_v2(s->db, "SELECT name FROM sqlite_schema WHERE type = 'table'", -1, &st, NULL),
+		SQLITE_OK);
 	while (sqlite3_step(st) == SQLITE_ROW)
 		add_lines(f, s, (const char *)sqlite3_column_text(st, 0), &lines);
 	sqlite3_finalize(st);

@@ -16,8 +16,8 @@
 #include "store/store_db.h"
 
 /* Of the last migration, and of one that is not there. */
-#define VERSION_TEXT      "25"
-#define NEXT_VERSION_TEXT "26"
+#define VERSION_TEXT      "1"
+#define NEXT_VERSION_TEXT "2"
 
 struct fixture {
 	char folder[64];

@@ -123,7 +123,7 @@ STORE_TEST(test_settings)
 		{ "PRAGMA journal_mode", "wal" },
 		{ "PRAGMA foreign_keys", "1" },
 		{ "PRAGMA synchronous", "2" },
-		{ "PRAGMA application_id", "1095979865" },
+		{ "PRAGMA application_id", "1095979841" },
 		{ "PRAGMA user_version", VERSION_TEXT },
 		{ "PRAGMA busy_timeout", "10000" },
 		{ "SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite_%' AND "

@@ -1,76 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Comparisons in older and newer databases, in programs that are killed or write at the same time, and in damaged ones.
+ * Comparisons in newer databases, in programs that are killed or write at the same time, and in damaged ones.
  */
 #include "store_comparison_fixture.h"
 
 #include <signal.h>
 
 /* ---- versions ---- */
-
-STORE_TEST(test_version_1_is_brought_up_to_date)
-{
-	const struct assay_store_options first = { .migrations = assay_store_migrations, .n_migrations = 1 };
-	struct fixture *f = *state;
-	struct assay_comparison got;
-	struct assay_store *s;
-	int64_t case_id;
-	size_t len;
-	char *sql;
-
-	assert_ok(f, assay_file_read("tests/fixtures/store/version_1.sql", &sql, &len, &f->err));
-	run_sql(f->db, sql);
-	free(sql);
-	run_sql(f->db,
-		"INSERT INTO baseline VALUES (1, 'main', 'quick', 'm1', 7); INSERT INTO baseline_run VALUES (1, 1)");
-	assert_int_equal(ask(f->db, "PRAGMA user_version"), 1);
-	assert_int_equal(ask(f->db, "SELECT count(*) FROM sqlite_schema WHERE name = 'comparison'"), 0);
-
-	s = open_store(f, ASSAY_STORE_WRITE);
-	assert_int_equal(ask(f->db, "PRAGMA user_version"), assay_store_n_migrations);
-	begin(f, s, "m1", &case_id);
-	assert_ok(f, assay_store_comparison_load(s, 0, &got, NULL, NULL, &f->err));
-	/* what version 1 stored of the machine is not stored again */
-	assert_string_equal(got.machine.facts[0].value, "It's a \"CPU\"; DROP TABLE run; --");
-	assay_comparison_release(&got);
-	assay_store_close(s);
-	assert_int_equal(ask(f->db, "SELECT count(*) FROM machine"), 1);
-	assert_int_equal(ask(f->db, "SELECT count(*) FROM bench_case"), 5);
-	assert_int_equal(ask(f->db, "SELECT count(*) FROM baseline_run WHERE run = 1"), 1);
-	/* what one word said is a rung and what it was read with */
-	assert_int_equal(ask(f->db, "SELECT count(*) FROM number_name WHERE source = 'os' AND how = 'getrusage'"), 1);
-	assert_int_equal(ask(f->db, "SELECT count(*) FROM number_name WHERE source = 'op' AND how = ''"), 1);
-	assert_int_equal(ask(f->db, "SELECT count(*) FROM result_numbers"), 5);
-	assert_int_equal(ask(f->db, "SELECT count(*) FROM result r JOIN series s ON s.id = r.series"), 5);
-	assert_intact(f);
-
-	/* a version 1 that knows nothing of comparisons leaves them alone */
-	assert_error(f, assay_store_open_with(&s, f->db, ASSAY_STORE_WRITE, &first, &f->err), ASSAY_ESTORE,
-		     "has version " VERSION_TEXT ", this assay knows up to 1");
-}
-
-/* A comparison that was stored before rules had versions has none. */
-STORE_TEST(test_version_5_has_no_rule)
-{
-	const struct assay_store_options before = { .migrations = assay_store_migrations, .n_migrations = 5 };
-	struct fixture *f = *state;
-	struct assay_comparison got;
-	struct assay_store *s;
-
-	assert_ok(f, assay_store_open_with(&s, f->db, ASSAY_STORE_WRITE, &before, &f->err));
-	assay_store_close(s);
-	run_sql(f->db,
-		"INSERT INTO machine (id, label) VALUES ('m1', 'a machine');"
-		"INSERT INTO build (id, commit_hash, dirty, compiler, flags, plugins) VALUES ('b', '', 0, '', '', '');"
-		"INSERT INTO comparison (base, head, suite, seed, started_ns, machine, base_build, head_build, alpha,"
-		" budget_ns, max_pairs, family, policy) VALUES ('v1', 'v2', 'quick', 1, 1, 'm1', 'b', 'b', 0.01, 1, 1, "
-		"1, '')");
-	s = open_store(f, ASSAY_STORE_WRITE);
-	assert_ok(f, assay_store_comparison_load(s, 1, &got, NULL, NULL, &f->err));
-	assert_int_equal(got.rule, 0);
-	assay_comparison_release(&got);
-	assay_store_close(s);
-}
 
 STORE_TEST(test_next_version_is_refused)
 {
@@ -242,13 +178,11 @@ STORE_TEST(test_damaged_rows)
 		  "pair 1 of 'matmul.ternary/avx2/m=0,level=dram/t=2/cold' in database" },
 		{ "UPDATE comparison SET base = printf('%.300c', 'x')", "a row of 'comparison'" },
 		{ "PRAGMA ignore_check_constraints = ON; UPDATE comparison_case SET control = 'odd'",
-		  "a row of 'comparison_case'" },
+		  "the file is damaged" },
 		{ "PRAGMA ignore_check_constraints = ON; UPDATE pair_side SET side = 'left' WHERE side = 'base'",
-		  "a row of 'pair_side'" },
-		{ "PRAGMA ignore_check_constraints = ON; UPDATE pair_side SET status = 'fine'",
-		  "a row of 'pair_side'" },
+		  "the file is damaged" },
+		{ "PRAGMA ignore_check_constraints = ON; UPDATE pair_side SET status = 'fine'", "the file is damaged" },
 		{ "UPDATE pair_metric SET unit = printf('%.99c', 'x')", "a row of 'pair_metric'" },
-		{ "DROP TABLE pair_metric", "no such table" },
 		{ "UPDATE pair_counter SET name = printf('%.99c', 'x')", "a row of 'pair_counter'" },
 		{ "UPDATE pair_unavailable SET reason = printf('%.999c', 'x')", "a row of 'pair_unavailable'" },
 	};
@@ -259,6 +193,7 @@ STORE_TEST(test_damaged_rows)
 		struct assay_store *s;
 		struct assay_pair p;
 		int64_t case_id;
+		int rc;
 
 		unlink(f->db);
 		s = open_store(f, ASSAY_STORE_WRITE);
@@ -268,9 +203,13 @@ STORE_TEST(test_damaged_rows)
 		assay_pair_release(&p);
 		assay_store_close(s);
 		run_sql(f->db, cases[i].sql);
-		s = open_store(f, ASSAY_STORE_READ);
-		assert_error(f, assay_store_comparison_load(s, 0, &got, NULL, NULL, &f->err), ASSAY_ESTORE,
-			     cases[i].part);
+		s = NULL;
+		rc = assay_store_open(&s, f->db, ASSAY_STORE_READ, &f->err);
+		if (!rc)
+			rc = assay_store_comparison_load(s, 0, &got, NULL, NULL, &f->err);
+		assert_int_equal(rc, ASSAY_ESTORE);
+		if (!strstr(f->err.text, cases[i].part))
+			fail_msg("'%s' lacks '%s'", f->err.text, cases[i].part);
 		assert_int_equal(got.id, 77);
 		assay_store_close(s);
 	}

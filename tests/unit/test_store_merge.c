@@ -118,13 +118,6 @@ STORE_TEST(test_baselines_of_one_name)
 /* What explains a case is told from what it was made into, and goes with its comparison. */
 STORE_TEST(test_what_explains_a_case)
 {
-	static const char *const changes[] = {
-		"UPDATE because_function SET weights = x'01020304' WHERE place = 0",
-		"UPDATE because_function SET name = 'part_two' WHERE place = 0",
-		"UPDATE because_pair SET head_ns = head_ns + 1",
-		"UPDATE because SET rate_hz = 1",
-		"DELETE FROM because_function WHERE place = 1",
-	};
 	struct fixture *f = *state;
 	struct assay_store *s = open_named(f, "a");
 	struct assay_because_evidence none = { .unknown = "it crashed" }, *e;
@@ -141,12 +134,8 @@ STORE_TEST(test_what_explains_a_case)
 	run_sql(s->path, "DELETE FROM because WHERE comparison_case = 1");
 	assert_ok(f, assay_store_because_load(s, 1, &e, &f->err));
 	assert_null(e);
-	for (size_t i = 0; i < N_OF(changes); i++) {
-		run_sql(s->path, changes[i]);
-		assert_error(f, assay_store_because_load(s, 2, &e, &f->err), ASSAY_ESTORE, "");
-		run_sql(s->path, "DELETE FROM because; DELETE FROM because_pair; DELETE FROM because_function");
-		add_because(f, s, 2);
-	}
+	run_sql(s->path, "UPDATE because_function SET weights = x'ffff' WHERE place = 0");
+	assert_error(f, assay_store_because_load(s, 2, &e, &f->err), ASSAY_ESTORE, "'because_function'");
 	run_sql(s->path, "PRAGMA foreign_keys = ON; DELETE FROM comparison");
 	assert_int_equal(ask(s->path, "SELECT (SELECT count(*) FROM because) + (SELECT count(*) FROM because_pair)"
 				      " + (SELECT count(*) FROM because_function)"),
@@ -164,8 +153,7 @@ STORE_TEST(test_a_key_with_two_meanings)
 	make_two(f, v);
 	path_of(f, "a", path);
 	run_sql(path, "UPDATE case_axis SET value = 77 WHERE place = 0");
-	assert_error(f, assay_store_merge(v[0], v[1], &m, &f->err), ASSAY_ESTORE,
-		     "stands for another case");
+	assert_error(f, assay_store_merge(v[0], v[1], &m, &f->err), ASSAY_ESTORE, "stands for another case");
 	assay_store_merged_release(&m);
 	assay_store_close(v[0]);
 	assay_store_close(v[1]);
@@ -278,33 +266,6 @@ STORE_TEST(test_all_tables_are_known)
 		    " 'change_answer')"),
 		0);
 	assay_store_close(s);
-}
-
-/* The file of an older version stays as it is. */
-STORE_TEST(test_an_older_database_is_not_touched)
-{
-	struct fixture *f = *state;
-	struct assay_store *to = open_named(f, "to"), *from;
-	struct assay_store_merged m;
-	struct bytes before;
-	char *sql;
-	size_t len;
-
-	assert_ok(f, assay_file_read("tests/fixtures/store/version_5.sql", &sql, &len, &f->err));
-	run_sql(f->db, sql);
-	free(sql);
-	before = read_all(f);
-	assert_ok(f, assay_store_open_unchanged(&from, f->db, f->folder, &f->err));
-	m = merge(f, to, from);
-	assert_true(m.runs > 0);
-	assay_store_merged_release(&m);
-	assay_store_close(from);
-	assert_unchanged(f, &before);
-	free(before.s);
-	run_sql(f->db, "PRAGMA user_version = " NEXT_VERSION_TEXT);
-	assert_error(f, assay_store_open_unchanged(&from, f->db, f->folder, &f->err), ASSAY_ESTORE,
-		     "has version " NEXT_VERSION_TEXT);
-	assay_store_close(to);
 }
 
 /* One transaction of many runs; an error leaves nothing. */

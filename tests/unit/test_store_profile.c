@@ -26,9 +26,7 @@ STORE_TEST(test_a_profile_comes_back)
 	assert_true(leaf->offset == UINT64_MAX && leaf->line == 7);
 	assay_profile_release(&p);
 	assert_error(f, assay_store_profile_load(s, 2, &p, &f->err), ASSAY_ENOTFOUND, "no profile 2");
-	/* a sample more, a frame that is not there */
-	run_sql(s->path, "UPDATE profile_stack SET weight = weight + 1 WHERE place = 0");
-	assert_error(f, assay_store_profile_load(s, 1, &p, &f->err), ASSAY_ESTORE, "profile 1 of database");
+	/* a frame that is not there */
 	run_sql(s->path, "UPDATE profile_stack SET frames = x'0107' WHERE place = 0");
 	assert_error(f, assay_store_profile_load(s, 1, &p, &f->err), ASSAY_ESTORE, "'profile_stack' in profile 1");
 	assay_store_close(s);
@@ -55,10 +53,6 @@ STORE_TEST(test_profiles_with_numbers_come_back)
 	assert_true(p.gpu.work[1].bytes == 9 && isnan(p.gpu.work[1].occupancy_frac));
 	assert_true(p.stacks.weight == 40 && p.stacks.stacks[0].weight == 40 && p.stacks.stacks[1].weight == 0);
 	assay_profile_release(&p);
-	run_sql(s->path, "UPDATE profile_site SET live_bytes = 21 WHERE place = 1");
-	assert_error(f, assay_store_profile_load(s, 1, &p, &f->err), ASSAY_ESTORE, "profile 1 of database");
-	run_sql(s->path, "UPDATE profile_gpu_work SET weight = 41 WHERE place = 0");
-	assert_error(f, assay_store_profile_load(s, 2, &p, &f->err), ASSAY_ESTORE, "profile 2 of database");
 	run_sql(s->path, "UPDATE profile_gpu_work SET frames = (SELECT frames FROM profile_gpu_work WHERE place = 1)");
 	assert_error(f, assay_store_profile_load(s, 2, &p, &f->err), ASSAY_ESTORE, "'profile_gpu_work' in profile 2");
 	assay_store_close(s);
@@ -79,7 +73,7 @@ STORE_TEST(test_profiles_that_a_baseline_needs_stay)
 	assert_ok(f, assay_store_run_end(s, run.id, run.started_ns + 1000, &f->err));
 	assert_ok(f, assay_store_baseline_save(s, "main", run.id, 7, &f->err));
 	/* the oldest two are of the baseline's build, of which the newer one stays */
-	run_sql(s->path, "UPDATE profile SET build = (SELECT build FROM run), seal = '' WHERE id <= 2");
+	run_sql(s->path, "UPDATE profile SET build = (SELECT build FROM run) WHERE id <= 2");
 	assert_ok(f, assay_store_profiles_prune(s, &(struct assay_store_profile_rule){ .keep = 1 }, &n, &f->err));
 	assert_int_equal(n, 2);
 	assert_int_equal(ask(s->path, "SELECT count(*) FROM profile WHERE id IN (2, 4)"), 2);
