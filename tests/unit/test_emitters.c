@@ -66,9 +66,8 @@ TEST(unknown_formats_are_refused)
 	assert_string_equal(err.text, "cannot write this as 'svg': expected text or json");
 	r.kind = ASSAY_REPORT_GATE;
 	assert_int_equal(assay_emit_file(&r, "pdf", "/none/x", &err), ASSAY_EUSAGE);
-	assert_string_equal(err.text,
-			    "cannot write '/none/x': its name must end in .text, .json, .csv, .openmetrics, "
-			    ".markdown or .junit");
+	assert_string_equal(err.text, "cannot write '/none/x': its name must end in .text, .json, .csv, .openmetrics, "
+				      ".markdown or .junit");
 	r.kind = ASSAY_REPORT_GALLERY;
 	assert_int_equal(assay_emit_file(&r, NULL, "a.b/page", &err), ASSAY_EUSAGE);
 	assert_string_equal(err.text, "cannot write 'a.b/page': its name must end in .html");
@@ -214,12 +213,16 @@ TEST(findings)
 	};
 	const struct assay_report r = {
 		.kind = ASSAY_REPORT_HEALTH,
-		.health = { .topology = "2 cores", .clock = "TSC", .findings = v, .n_findings = 2 },
+		.health = { .topology = "2 cores",
+			    .abilities = { "calls can be timed", "", "", "" },
+			    .clock = "TSC",
+			    .findings = v,
+			    .n_findings = 2 },
 	};
 	json_t *j = json_of(&r), *first = json_array_get(json_object_get(j, "findings"), 0);
 	char *s = emit(&r, "text", NULL);
 
-	assert_string_equal(s, "2 cores\n\n"
+	assert_string_equal(s, "calls can be timed\n\n2 cores\n\n"
 			       "none  pmu    none\n"
 			       "             use another host\n"
 			       "ok    clock  TSC\n"
@@ -227,6 +230,9 @@ TEST(findings)
 	s = emit(&r, "text", &(struct assay_emit_style){ .colour = true });
 	has(s, "\033[31mnone\033[0m  pmu");
 	assert_string_equal(json_string_value(json_object_get(first, "health")), "none");
+	assert_string_equal(json_string_value(json_array_get(json_object_get(j, "abilities"), 0)),
+			    "calls can be timed");
+	assert_int_equal(json_array_size(json_object_get(j, "abilities")), 1);
 	assert_string_equal(json_string_value(json_object_get(json_object_get(j, "clock"), "source")), "TSC");
 	json_decref(j);
 }

@@ -118,7 +118,7 @@ STORE_TEST(test_another_schema)
 		{ "CREATE VIEW everything AS SELECT 1", "(see 'everything')" },
 		{ "CREATE TABLE more (x)", "(see 'more')" },
 		{ "DROP INDEX run_by_time", "(see 'run_by_time')" },
-		{ "ALTER TABLE run ADD COLUMN x", "(see 'run')" },
+		{ "ALTER TABLE run ADD COLUMN x INT", "(see 'run')" },
 		{ "ALTER TABLE result RENAME TO results; CREATE VIEW result AS SELECT * FROM results", "other tables" },
 	};
 	struct fixture *f = *state;
