@@ -50,10 +50,11 @@ static int verify_profile(struct assay_store *s, int64_t id, struct assay_err *e
 #define COMPARISON_HEAD                                                                                                \
 	"suite || ' ' || seed || ' ' || machine || ' ' || base_build || ' ' || head_build || ' ' || base || ' ' || "   \
 	"head"
-#define EXACT_HEAD              "suite || ' ' || seed || ' ' || build || ' ' || tool || ' ' || environment || ' ' || features"
-#define CERTIFY_HEAD            "machine || ' ' || ended_ns || ' ' || settings || ' ' || result"
-#define PROFILE_HEAD            "kind || ' ' || name || ' ' || machine || ' ' || coalesce(build, '') || ' ' || what"
-#define LIST(table, more)       "SELECT id FROM " table " WHERE true" more " ORDER BY started_ns, id"
+#define EXACT_HEAD   "suite || ' ' || seed || ' ' || build || ' ' || tool || ' ' || environment || ' ' || features"
+#define CERTIFY_HEAD "machine || ' ' || ended_ns || ' ' || settings || ' ' || result"
+#define PROFILE_HEAD "kind || ' ' || name || ' ' || machine || ' ' || coalesce(build, '') || ' ' || what"
+
+#define LIST(table, where)      "SELECT id FROM " table where " ORDER BY started_ns, id"
 #define HEAD(table, text)       "SELECT " text " FROM " table " WHERE id = ?"
 #define SAME(table, text, more) "SELECT id FROM " table " WHERE started_ns = ?2 AND " text " = ?1" more " ORDER BY id"
 #define BEGAN(table)            "SELECT started_ns FROM " table " WHERE id = ?"
@@ -98,7 +99,7 @@ const struct assay_merge_kind assay_merge_kinds[ASSAY_N_MERGE] = {
 						 "WHERE id = ?1",
 				     .verify = verify_comparison },
 	[ASSAY_MERGE_COUNTS] = { .tree = &assay_store_exact_tree,
-				 .list = LIST("exact_run", " AND run IS NULL AND comparison IS NULL"),
+				 .list = LIST("exact_run", " WHERE run IS NULL AND comparison IS NULL"),
 				 .head = HEAD("exact_run", EXACT_HEAD),
 				 .same = SAME("exact_run", EXACT_HEAD, " AND run IS NULL AND comparison IS NULL"),
 				 .began = BEGAN("exact_run"),

@@ -44,8 +44,8 @@ static int damaged(const struct loader *l, const char *table)
 }
 
 /*
- * The case or pair that a row of a child table belongs to, by its first column; rows come in the order of their parents.
- * NULL: to none.
+ * The case or pair that a row of a child table belongs to, by its first column; rows come in the order of their
+ * parents. NULL: to none.
  */
 static struct assay_comparison_case *merge_case(struct loader *l, struct assay_row *row)
 {

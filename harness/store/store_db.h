@@ -67,8 +67,8 @@ int assay_store_open_with(struct assay_store **s, const char *path, enum assay_s
  */
 int assay_store_migrate(struct assay_store *s, struct assay_err *err);
 /*
- * What the file says it is: ASSAY_ESTORE unless it is empty, or ours, of a version that s->o.migrations reaches, and with
- * the tables and indexes that these make, and no others.
+ * What the file says it is: ASSAY_ESTORE unless it is empty, or ours, of a version that s->o.migrations reaches, with
+ * the tables and indexes that these make and no others.
  */
 int assay_store_identify(struct assay_store *s, int *version, struct assay_err *err);
 

@@ -15,10 +15,10 @@ struct assay_store_merged {
 void assay_store_merged_release(struct assay_store_merged *m);
 
 /*
- * Add what @from holds to @to, in one transaction of @to; @from only reads. Rows are copied as they are. A run that is there is not added again; one that is there unfinished, and in
- * @from has more results, is replaced by that. A baseline of the same name, suite and machine gets the runs of both;
- * one of another stays, which a note says. ASSAY_ESTORE when a
- * key stands for different cases. On error @to is as before. @m is added to.
+ * Add what @from holds to @to, in one transaction of @to; @from only reads. Rows are copied as they are. A run that is
+ * there is not added again; one that is there unfinished, and in @from has more results, is replaced by that. A
+ * baseline of the same name, suite and machine gets the runs of both; one of another stays, which a note says.
+ * ASSAY_ESTORE when a key stands for different cases, ASSAY_EINTERRUPTED. On error @to is as before. @m is added to.
  */
 int assay_store_merge(struct assay_store *to, struct assay_store *from, struct assay_store_merged *m,
 		      struct assay_err *err);
