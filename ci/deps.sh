@@ -41,6 +41,7 @@ install    optional  tool:help2man     help2man          help2man         help2m
 test       optional  tool:sqlite3       sqlite3           sqlite           sqlite      a test of what another version stored
 lint       optional  tool:shellcheck    shellcheck        ShellCheck       shellcheck  checks of scripts
 lint       optional  tool:clang-format  clang-format      clang-tools-extra clang      checks of the format of C files
+ci         optional  tool:g++           g++               gcc-c++          gcc         kernels for GPUs on an emulated grid
 ci         optional  tool:clang         clang             clang            clang       building with a second compiler
 ci         optional  fuzzer:clang      libclang-rt-dev   compiler-rt      compiler-rt fuzzing what reads files
 ci         optional  tool:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc compiling kernels for Arm
