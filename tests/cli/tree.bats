@@ -163,11 +163,11 @@ deps() {
 	deps build run test
 	grep -q '^install .*bats' apt.log
 	grep -q '^install .*libxml2-utils' apt.log
-	run grep -E 'clang|shellcheck|aarch64|qemu|help2man' apt.log
+	run grep -E 'clang|shellcheck|aarch64|qemu|help2man|mmdebstrap' apt.log
 	[ "$status" = 1 ]
-	deps lint ci install
+	deps lint ci install root
 	[ "$status" = 0 ]
-	grep -q '^install .*help2man shellcheck clang-format clang libclang-rt-dev gcc-aarch64-linux-gnu .*qemu-user mmdebstrap$' apt.log
+	grep -q '^install .*help2man shellcheck clang-format .*clang libclang-rt-dev gcc-aarch64-linux-gnu .*qemu-user mmdebstrap$' apt.log
 }
 
 @test "an optional package that is missing is said once, and once more when it could not be installed" {
