@@ -55,7 +55,7 @@ static void on_event(void *arg, const struct assay_event *e)
 	case ASSAY_EVENT_BUILDING:
 		assay_cli_tell("assay: %s\n", e->text);
 		break;
-	case ASSAY_EVENT_STEPS:
+	case ASSAY_EVENT_NOTE:
 		assay_progress_hide(&w->progress);
 		assay_cli_tell("assay: %s\n", e->text);
 		break;

@@ -23,6 +23,8 @@ struct comparing {
 	struct assay_compare_plan plan;
 	struct assay_store *store;
 	int64_t *case_ids; /* one a case of the plan */
+	struct assay_duration announced;
+	bool exceeded; /* which was told */
 };
 
 static bool takes(const struct comparing *k, enum assay_take evidence)
@@ -53,17 +55,30 @@ static void tell_head(const struct assay_watch *w, const char *name, const char 
 }
 
 /* Beforehand: "1 case and 2 controls: about 6 s, at most 3 min 20 s". */
-static int tell_duration(const struct comparing *k, struct assay_err *err)
+static int tell_duration(struct comparing *k, bool shared, struct assay_err *err)
 {
-	struct assay_duration d;
-	char text[128];
-	int rc = assay_compare_duration(&k->plan, k->store, &d, err);
+	struct assay_duration *d = &k->announced;
+	char text[192];
+	int rc = assay_compare_duration(&k->plan, k->store, d, err);
 
-	if (rc || !(d.most_s > 0))
+	d->shared = shared;
+	if (rc || !(d->most_s > 0))
 		return rc;
-	assay_compare_duration_text(&d, text, sizeof(text));
+	assay_compare_duration_text(d, text, sizeof(text));
 	tell_head(k->watch, "time: ", text);
 	return 0;
+}
+
+/* Once, where the comparison takes much longer than was announced. */
+static void tell_exceeded(void *arg, double spent_s, size_t undecided)
+{
+	struct comparing *k = arg;
+	char text[256];
+
+	if (k->exceeded || !assay_compare_duration_exceeded(&k->announced, spent_s, undecided, text, sizeof(text)))
+		return;
+	k->exceeded = true;
+	assay_watch_tell(k->watch, &(struct assay_event){ .kind = ASSAY_EVENT_NOTE, .text = text });
 }
 
 /* Keep the options that repeat the comparison, which its page shows. */
@@ -94,6 +109,7 @@ static int take_times(struct comparing *k, struct assay_err *err)
 	struct assay_comparison *cmp = &k->plan.cmp;
 	struct assay_comparing loop;
 	struct assay_clock clock;
+	bool shared;
 	int kept = 0, rc = assay_clock_init(&clock, err);
 
 	k->case_ids = calloc(cmp->n_cases + 1, sizeof(*k->case_ids));
@@ -101,13 +117,14 @@ static int take_times(struct comparing *k, struct assay_err *err)
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	if (rc)
 		return rc;
-	assay_fitness_line(k->plan.session.topology, &clock, k->q->what, cmp->fitness, sizeof(cmp->fitness));
+	shared = assay_fitness_line(k->plan.session.topology, &clock, k->q->what, cmp->fitness, sizeof(cmp->fitness));
 	tell_head(k->watch, "machine: ", cmp->fitness);
-	rc = tell_duration(k, err);
+	rc = tell_duration(k, shared, err);
 	if (rc)
 		return rc;
 	loop = assay_compare_plan_comparing(&k->plan, k->q->what, &clock, k->watch);
 	loop.store = k->store;
+	loop.spent = tell_exceeded;
 	loop.pair_done = store_pair;
 	loop.arg = k;
 	assay_watch_tell(k->watch,

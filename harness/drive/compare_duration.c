@@ -14,6 +14,8 @@
 #define USUAL_PAIR_S 0.3
 /* Comparisons hold all their samples, so that reading many takes longer than it is worth. */
 #define LOOK_AT 2
+/* Times the announced duration: from here on the user is told that it was wrong. */
+#define EXCEEDED 1.5
 
 int assay_compare_known_pairs(const struct assay_compare_plan *p, struct assay_store *store, size_t limit,
 			      struct assay_planned *cases, struct assay_err *err)
@@ -100,6 +102,27 @@ void assay_compare_duration_text(const struct assay_duration *d, char *buf, size
 	if (d->n_controls)
 		snprintf(controls, sizeof(controls), " and %zu control%s", d->n_controls,
 			 d->n_controls == 1 ? "" : "s");
-	snprintf(buf, size, "%zu case%s%s: about %s, at most %s", d->n_cases, d->n_cases == 1 ? "" : "s", controls,
-		 about, most);
+	if (d->shared)
+		snprintf(buf, size, "%zu case%s%s: at most %s; about %s if the cores were idle", d->n_cases,
+			 d->n_cases == 1 ? "" : "s", controls, most, about);
+	else
+		snprintf(buf, size, "%zu case%s%s: about %s, at most %s", d->n_cases, d->n_cases == 1 ? "" : "s",
+			 controls, about, most);
+}
+
+bool assay_compare_duration_exceeded(const struct assay_duration *d, double spent_s, size_t undecided, char *buf,
+				     size_t size)
+{
+	char about[48], spent[48], most[48];
+
+	if (d->shared || !undecided || spent_s <= EXCEEDED * d->about_s)
+		return false;
+	span_text(d->about_s, about, sizeof(about));
+	span_text(spent_s, spent, sizeof(spent));
+	span_text(d->most_s, most, sizeof(most));
+	snprintf(buf, size,
+		 "this takes longer than the %s announced: after %s, %zu of %zu cases and controls are undecided; at "
+		 "most %s",
+		 about, spent, undecided, d->n_cases + d->n_controls, most);
+	return true;
 }

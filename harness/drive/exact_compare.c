@@ -304,7 +304,7 @@ static void tell_smaller(const struct counting *k)
 		return;
 	snprintf(text, sizeof(text), "smaller shapes were counted for %zu case%s, such as '%s', %s", n,
 		 n == 1 ? "" : "s", first->key, first->reason);
-	assay_watch_tell(k->watch, &(struct assay_event){ .kind = ASSAY_EVENT_STEPS, .text = text });
+	assay_watch_tell(k->watch, &(struct assay_event){ .kind = ASSAY_EVENT_NOTE, .text = text });
 }
 
 /* After an interrupt the cases that are left say so, unless nothing at all is known. */

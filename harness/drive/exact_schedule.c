@@ -64,7 +64,7 @@ static void tell_parent(void *arg, const struct assay_event *e)
 {
 	const struct telling *t = arg;
 
-	if (e->kind == ASSAY_EVENT_STEPS)
+	if (e->kind == ASSAY_EVENT_NOTE)
 		assay_lane_tell(t->lane, TOLD_STEPS, e->text, strlen(e->text) + 1);
 	else if (e->kind == ASSAY_EVENT_PART)
 		assay_lane_tell(t->lane, TOLD_PART, &e->done_frac, sizeof(e->done_frac));
@@ -134,7 +134,7 @@ static int heard(void *arg, size_t i, unsigned kind, const char *bytes, size_t n
 		return assay_exact_unpack(bytes, n, &t->result, &t->end, err);
 	}
 	if (kind == TOLD_STEPS)
-		assay_watch_tell(k->s->watch, &(struct assay_event){ .kind = ASSAY_EVENT_STEPS, .text = bytes });
+		assay_watch_tell(k->s->watch, &(struct assay_event){ .kind = ASSAY_EVENT_NOTE, .text = bytes });
 	else if (n == sizeof(t->part))
 		memcpy(&t->part, bytes, n);
 	tell_share(k);
@@ -447,7 +447,7 @@ static void tell_cost(const struct schedule *k)
 		return;
 	assay_quantity_text((double)k->s->budget_ns * 1e-9, "s", false, most, sizeof(most));
 	snprintf(text, sizeof(text), "exact counts of %zu cases, %zu at a time, in %s at most", k->n, k->n_cpus, most);
-	assay_watch_tell(k->s->watch, &(struct assay_event){ .kind = ASSAY_EVENT_STEPS, .text = text });
+	assay_watch_tell(k->s->watch, &(struct assay_event){ .kind = ASSAY_EVENT_NOTE, .text = text });
 }
 
 int assay_exact_schedule_run(const struct assay_exact_schedule *s, struct assay_exact_run *out, struct assay_err *err)

@@ -20,7 +20,7 @@ void assay_exact_size_tell(void *watch, const struct assay_exact_steps *s)
 		assay_quantity_text(s->step_ns * 1e-9, "s", false, one, sizeof(one));
 		assay_exact_about_text(s->expected, steps, sizeof(steps));
 		snprintf(text, sizeof(text), "%s: about %s steps of %s, together %s", s->key, steps, one, takes);
-		assay_watch_tell(watch, &(struct assay_event){ .kind = ASSAY_EVENT_STEPS, .text = text });
+		assay_watch_tell(watch, &(struct assay_event){ .kind = ASSAY_EVENT_NOTE, .text = text });
 	}
 	assay_watch_tell(watch, &(struct assay_event){ .kind = ASSAY_EVENT_PART,
 						       .done_frac = s->expected > 0 ? s->done / s->expected : 0 });

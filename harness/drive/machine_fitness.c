@@ -24,7 +24,7 @@ static double told(double squares, size_t n, double turn_ns)
 				  usual.alpha);
 }
 
-void assay_fitness_of_shares(const struct assay_core_share *share, size_t n, const char *untold, char *buf, size_t size)
+bool assay_fitness_of_shares(const struct assay_core_share *share, size_t n, const char *untold, char *buf, size_t size)
 {
 	struct assay_fitness f = { .untold = untold };
 	double squares[2] = { 0, 0 };
@@ -41,9 +41,10 @@ void assay_fitness_of_shares(const struct assay_core_share *share, size_t n, con
 	f.short_frac = told(squares[0], brief, ASSAY_SURVEY_SHORT_NS);
 	f.long_frac = told(squares[1], lasting, ASSAY_SURVEY_LONG_NS);
 	assay_fitness_text(&f, buf, size);
+	return f.n_shared > 0;
 }
 
-void assay_fitness_line(const struct assay_topology *t, const struct assay_clock *clock, const struct assay_request *q,
+bool assay_fitness_line(const struct assay_topology *t, const struct assay_clock *clock, const struct assay_request *q,
 			char *buf, size_t size)
 {
 	struct assay_core_share share[ASSAY_SURVEY_CPUS];
@@ -56,5 +57,5 @@ void assay_fitness_line(const struct assay_topology *t, const struct assay_clock
 	each = cores && ALL_NS / cores > LEAST_NS ? ALL_NS / cores : LEAST_NS;
 	if (!q->deterministic)
 		untold = assay_core_survey_take(t, &q->placement, clock, each, share, &n, &cores, &err);
-	assay_fitness_of_shares(share, n, untold, buf, size);
+	return assay_fitness_of_shares(share, n, untold, buf, size);
 }

@@ -3,6 +3,8 @@
 #ifndef ASSAY_DRIVE_MACHINE_FITNESS_H
 #define ASSAY_DRIVE_MACHINE_FITNESS_H
 
+#include <stdbool.h>
+
 #include "drive/request.h"
 #include "machine/clock.h"
 #include "machine/core_survey.h"
@@ -13,12 +15,12 @@
 /*
  * Try the cores that @q allows, for a tenth of a second altogether, and write what they are fit for, as
  * assay_fitness_text says, at the margin and the rate of false alarms that comparisons have by default. Where the work
- * is to be the same whatever the time, nothing is tried.
+ * is to be the same whatever the time, nothing is tried. True: other work runs on them.
  */
-void assay_fitness_line(const struct assay_topology *t, const struct assay_clock *clock, const struct assay_request *q,
+bool assay_fitness_line(const struct assay_topology *t, const struct assay_clock *clock, const struct assay_request *q,
 			char *buf, size_t size);
 /* The same sentence about @n cores that were tried; @untold where they could not be. */
-void assay_fitness_of_shares(const struct assay_core_share *share, size_t n, const char *untold, char *buf,
+bool assay_fitness_of_shares(const struct assay_core_share *share, size_t n, const char *untold, char *buf,
 			     size_t size);
 
 #endif

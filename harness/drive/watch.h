@@ -22,7 +22,7 @@ enum assay_event_kind {
 	ASSAY_EVENT_CASES,    /* cases, n_cases, rounds, in_turn: these are measured from now on */
 	ASSAY_EVENT_ROUND,    /* round, wanted: a further round begins, of the wanted cases */
 	ASSAY_EVENT_CASE,     /* at: this one of the cases begins, all before it are done */
-	ASSAY_EVENT_STEPS,    /* text: what stepping through a case is going to cost */
+	ASSAY_EVENT_NOTE,     /* text: why this takes long, and how long */
 	ASSAY_EVENT_PART,     /* done_frac: of the case that was begun last */
 	ASSAY_EVENT_SPAN,     /* expected_ns: something that takes about so long begins */
 	ASSAY_EVENT_SHARE,    /* done_frac, text: so much of it is done, and this is next */

@@ -209,13 +209,28 @@ static double log_ratio(double a, double b, double unknown)
 	return a > 0 && b > 0 ? log(a / b) : unknown;
 }
 
+static double sorted_median(double *x, size_t n)
+{
+	assay_stats_sort(x, n);
+	return assay_stats_median(x, n);
+}
+
+static struct assay_pair_range range_of(const struct undisturbed u[2])
+{
+	return (struct assay_pair_range){
+		.least = log_ratio(u[ASSAY_HEAD].least, u[ASSAY_BASE].most, -INFINITY),
+		.most = log_ratio(u[ASSAY_HEAD].most, u[ASSAY_BASE].least, INFINITY),
+		.likely = log_ratio(u[ASSAY_HEAD].most, u[ASSAY_BASE].most, 0),
+	};
+}
+
 struct assay_pair_range assay_pair_range(const struct assay_pair *p, double *tmp)
 {
-	const bool parts = has(p, ASSAY_SAMPLE_CONTINUES);
-	double *least = tmp, *most = tmp + p->n_blocks;
+	double *least = tmp, *most = least + p->n_blocks, *likely = most + p->n_blocks;
 	struct undisturbed sum[2] = { 0 };
 
 	for (size_t b = 0; b < p->n_blocks; b++) {
+		struct assay_pair_range block;
 		struct undisturbed u[2];
 
 		for (int side = 0; side < 2; side++) {
@@ -223,18 +238,18 @@ struct assay_pair_range assay_pair_range(const struct assay_pair *p, double *tmp
 			sum[side].least += u[side].least;
 			sum[side].most += u[side].most;
 		}
-		least[b] = log_ratio(u[ASSAY_HEAD].least, u[ASSAY_BASE].most, -INFINITY);
-		most[b] = log_ratio(u[ASSAY_HEAD].most, u[ASSAY_BASE].least, INFINITY);
+		block = range_of(u);
+		least[b] = block.least;
+		most[b] = block.most;
+		likely[b] = block.likely;
 	}
 	if (!p->n_blocks)
-		return (struct assay_pair_range){ -INFINITY, INFINITY };
-	if (parts)
-		return (struct assay_pair_range){ log_ratio(sum[ASSAY_HEAD].least, sum[ASSAY_BASE].most, -INFINITY),
-						  log_ratio(sum[ASSAY_HEAD].most, sum[ASSAY_BASE].least, INFINITY) };
-	assay_stats_sort(least, p->n_blocks);
-	assay_stats_sort(most, p->n_blocks);
-	return (struct assay_pair_range){ assay_stats_median(least, p->n_blocks),
-					  assay_stats_median(most, p->n_blocks) };
+		return (struct assay_pair_range){ -INFINITY, INFINITY, NAN };
+	if (has(p, ASSAY_SAMPLE_CONTINUES))
+		return range_of(sum);
+	return (struct assay_pair_range){ .least = sorted_median(least, p->n_blocks),
+					  .most = sorted_median(most, p->n_blocks),
+					  .likely = sorted_median(likely, p->n_blocks) };
 }
 
 /* Standard error of the median of whole calls, from how far blocks agree on which side of it they lie. */

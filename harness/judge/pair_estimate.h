@@ -45,6 +45,7 @@ struct assay_pair_estimate assay_pair_estimate(const struct assay_pair *p, doubl
 /* Log ratios of the head's time to the base's between which the truth lies. Infinite: nothing is known there. */
 struct assay_pair_range {
 	double least, most;
+	double likely; /* by what clocks told; NaN: there are no blocks */
 };
 
 /*

@@ -99,6 +99,7 @@ static bool judge_presence(const struct assay_comparison_case *c, struct assay_g
 struct pile {
 	double *x;            /* log ratios of usable pairs */
 	double *least, *most; /* of each pair, between which its log ratio lies whatever disturbed it */
+	double *likely;
 	size_t n, n_all, n_blocks;
 	double dropped; /* of the blocks, by weight */
 	size_t by_kind[ASSAY_N_DISTURB];
@@ -112,12 +113,13 @@ static int pile_open(struct pile *p, const struct assay_comparison_case *c, stru
 	*p = (struct pile){ 0 };
 	for (size_t i = 0; i < c->n_pairs; i++)
 		most = c->pairs[i].n_blocks > most ? c->pairs[i].n_blocks : most;
-	p->x = malloc((3 * c->n_pairs + ASSAY_PAIR_TMP * most + 1) * sizeof(*p->x));
+	p->x = malloc((4 * c->n_pairs + ASSAY_PAIR_TMP * most + 1) * sizeof(*p->x));
 	if (!p->x)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory while judging '%s'", c->c.key);
 	p->least = p->x + c->n_pairs;
 	p->most = p->least + c->n_pairs;
-	p->tmp = p->most + c->n_pairs;
+	p->likely = p->most + c->n_pairs;
+	p->tmp = p->likely + c->n_pairs;
 	return 0;
 }
 
@@ -127,6 +129,7 @@ static void pile_add(struct pile *p, const struct assay_pair *pair)
 	struct assay_pair_range range = assay_pair_range(pair, p->tmp);
 
 	p->least[p->n_all] = range.least;
+	p->likely[p->n_all] = range.likely;
 	p->most[p->n_all++] = range.most;
 	p->n_blocks += e.n_blocks;
 	/* of a pair that is left out, nothing counts */
@@ -196,7 +199,7 @@ static void fill_ratio(double mean, double lo, double hi, struct assay_gate_case
 		out->ci_lo = out->ci_hi = NAN;
 }
 
-/* From the least that the ranges of the pairs allow to the most, with the ratio in the middle. */
+/* From the least that the ranges of the pairs allow to the most. */
 static void fill_range(const struct pile *p, const struct assay_paired_rule *rule, struct assay_gate_case *out)
 {
 	struct bounds least, most;
@@ -206,7 +209,7 @@ static void fill_range(const struct pile *p, const struct assay_paired_rule *rul
 		return;
 	least = bounds_of(p->least, p->n_all, rule);
 	most = bounds_of(p->most, p->n_all, rule);
-	fill_ratio((least.mean + most.mean) / 2, least.lo, most.hi_strict, out);
+	fill_ratio(assay_stats_mean(p->likely, p->n_all), least.lo, most.hi_strict, out);
 }
 
 static void fill_numbers(const struct pile *p, const struct assay_paired_rule *rule, struct assay_gate_case *out)
@@ -438,7 +441,7 @@ int assay_paired_judge(const struct assay_comparison_case *c, const struct assay
 	}
 	fill_numbers(&pile, rule, out);
 	explain(c, &pile, rule, out);
-	/* the middle of a range is no estimate */
+	/* what is likely of a range is not enough for suspicion */
 	if (!too_disturbed(&pile, rule))
 		assay_paired_suspect(out);
 	free(pile.x);

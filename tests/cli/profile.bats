@@ -227,6 +227,9 @@ load profile_helpers
 	is '.cases[0] | .verdict == "REGRESSED" and (has("because_unknown") | not) and (.because | length == 1)
 		and (.because[0] | .function == "part_three" and .file == "five_parts.h" and .lines[0] > 0 and .lines[0] <= .lines[1]
 		and .delta_ns > 0 and .ci[0] > 0 and .ci[0] <= .delta_ns and .delta_ns <= .ci[1] and .whole_ns > 0 and .samples > 500)'
+	# parts are of the change that was measured, and what they leave lies within its interval
+	is '.cases[0] | (.because[0].whole_ns / (.ratio - 1)) as $base | ([.because[].delta_ns] | add) as $sum
+		| $sum > $base * (.ci[0] - 1) and $sum < $base * (.ci[1] - 1)'
 	is '.cases[0].because[0].text | startswith("because part_three (five_parts.h:")'
 	is '.cases[0].because[0].evidence == "code" or .cases[0].because[0].evidence == "sampled"'
 	# what explains it is stored with the comparison, and said again; the profiled processes are none of those that were judged
@@ -250,6 +253,24 @@ load profile_helpers
 	[[ $stderr == *"what explains case "*" of a comparison"* ]]
 	compare five five_slower --policy narrow.conf --budget 30s --profile no
 	[[ $output == *REGRESSED* && $output != *"because part"* && $output != *"because of"* ]]
+}
+
+@test "beside a load of 8 the functions of a call sum to its time, each with its share" {
+	local loops=()
+	needs_samples
+	for _ in {1..8}; do # ended below, or by themselves where the test fails
+		timeout 120 sh -c 'while :; do :; done' 3>&- &
+		loops+=($!)
+	done
+	# of 15 hundreds of rounds, part_three has 11
+	command_of profile cpu lenient.triple/work/n=1024/t=1/warm --plugin "$PLUGINS/compare_five_triple.so" --for 6s --json
+	[ "$status" = 0 ] || { echo "$stderr"; false; }
+	is '([.functions[].ns_per_iteration] | add) / .profile.iteration_ns | . > 0.98 and . < 1.001'
+	# a load leaves few samples: four sigma of 150
+	is '.profile.iteration_ns as $all | .functions[] | select(.name | startswith("part_three")) | .ns_per_iteration / $all | . > 0.58 and . < 0.88'
+	is '.profile.iteration_ns as $all | [.functions[] | select(.name | startswith("part_")) | .ns_per_iteration / $all]
+		| length == 5 and add > 0.9 and ([.[] | select(. < 0.17)] | length == 4)'
+	kill "${loops[@]}"
 }
 
 @test "what a profiled program prints stays out of the tables and of the numbers for scripts" {

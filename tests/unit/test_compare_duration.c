@@ -65,4 +65,20 @@ STORE_TEST(test_by_what_cases_took)
 	assay_store_close(s);
 }
 
+/* Beside other work nothing is promised; else what takes half as long again is told. */
+TEST(exceeded)
+{
+	struct assay_duration d = { .n_cases = 1, .n_controls = 2, .about_s = 10, .most_s = 200 };
+	char text[256];
+
+	assert_false(assay_compare_duration_exceeded(&d, 15, 2, text, sizeof(text)));
+	assert_false(assay_compare_duration_exceeded(&d, 16, 0, text, sizeof(text)));
+	assert_true(assay_compare_duration_exceeded(&d, 16, 2, text, sizeof(text)));
+	assert_string_equal(text,
+			    "this takes longer than the 10 s announced: after 16 s, 2 of 3 cases and controls are "
+			    "undecided; at most 3 min 20 s");
+	d.shared = true;
+	assert_false(assay_compare_duration_exceeded(&d, 100, 2, text, sizeof(text)));
+}
+
 UNIT_MAIN(NULL, NULL)

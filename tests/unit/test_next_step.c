@@ -131,10 +131,12 @@ TEST(durations)
 		struct assay_duration d;
 		const char *want;
 	} rows[] = {
-		{ { 1, 2, 5.6, 200 }, "1 case and 2 controls: about 6 s, at most 3 min 20 s" },
-		{ { 1, 1, 0.2, 60 }, "1 case and 1 control: about 1 s, at most 1 min" },
-		{ { 127, 0, 59.6, 7500 }, "127 cases: about 1 min, at most 2 h 5 min" },
-		{ { 2, 2, 61, 7200 }, "2 cases and 2 controls: about 1 min 1 s, at most 2 h" },
+		{ { 1, 2, 5.6, 200, false }, "1 case and 2 controls: about 6 s, at most 3 min 20 s" },
+		{ { 1, 1, 0.2, 60, false }, "1 case and 1 control: about 1 s, at most 1 min" },
+		{ { 127, 0, 59.6, 7500, false }, "127 cases: about 1 min, at most 2 h 5 min" },
+		{ { 2, 2, 61, 7200, false }, "2 cases and 2 controls: about 1 min 1 s, at most 2 h" },
+		{ { 1, 2, 10, 200, true },
+		  "1 case and 2 controls: at most 3 min 20 s; about 10 s if the cores were idle" },
 	};
 
 	for (size_t i = 0; i < N_OF(rows); i++) {

@@ -376,7 +376,7 @@ TEST(range)
 		s->waited_ns = (uint64_t)(4 * PAIRED_NS);
 	}
 	r = assay_pair_range(&c.pairs[0], tmp);
-	assert_true(fabs(r.least - log(1)) < 1e-8 && fabs(r.most - log(2)) < 1e-8);
+	assert_true(fabs(r.least - log(1)) < 1e-8 && fabs(r.most - log(2)) < 1e-8 && fabs(r.likely - log(2)) < 1e-8);
 	for (size_t k = 0; k < 6; k++)
 		c.pairs[0].side[ASSAY_HEAD].samples[k].flags = ASSAY_SAMPLE_WAIT_TOLD | ASSAY_DISTURB_MIGRATION;
 	r = assay_pair_range(&c.pairs[0], tmp);
