@@ -26,11 +26,13 @@ static void add(double *ns, int *n, double one)
 }
 
 double assay_audit_times_less_waits(uint64_t ns, const struct assay_thread_time *before,
-				    const struct assay_thread_time *after)
+				    const struct assay_thread_time *after, bool slept)
 {
 	const uint64_t waited = before->waits_told && after->waits_told ? after->waited_ns - before->waited_ns : 0;
+	const uint64_t left = waited < ns ? ns - waited : 0, ran = after->cpu_ns - before->cpu_ns;
 
-	return waited < ns ? (double)(ns - waited) : 0;
+	/* a hypervisor's other guests take time that is no wait */
+	return (double)(!slept && before->cpu_told && after->cpu_told && ran < left ? ran : left);
 }
 
 void assay_audit_times_same(struct assay_audit_times *t, double ns)

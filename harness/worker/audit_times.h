@@ -16,9 +16,12 @@ struct assay_audit_times {
 	bool forgets; /* what the processor has learnt of the data is cleared before each call */
 };
 
-/* Calls in a row took @ns and last longer than a sample: without what the thread waited for a CPU that others had. */
+/*
+ * Calls in a row took @ns and last longer than a sample: without what the thread waited for a CPU that others had.
+ * Where it never @slept, it took no longer than it had a CPU; else it may have let another thread calculate.
+ */
 double assay_audit_times_less_waits(uint64_t ns, const struct assay_thread_time *before,
-				    const struct assay_thread_time *after);
+				    const struct assay_thread_time *after, bool slept);
 
 /* Add a call; there is room for ASSAY_AUDIT_ROUNDS of each kind. */
 void assay_audit_times_same(struct assay_audit_times *t, double ns);
