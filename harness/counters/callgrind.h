@@ -35,7 +35,7 @@ void assay_callgrind_cap(const char *features, char *buf, size_t size);
 struct assay_callgrind_command {
 	const char *prefix[24];
 	const char *env[12];
-	char i1[64], d1[64], ll[64], out[4200], log[4200], library_path[4200];
+	char i1[64], d1[64], ll[64], out[8300], log[8300], library_path[4200];
 };
 /* Counts go to @out_path, what valgrind says to @log_path. */
 void assay_callgrind_command(struct assay_callgrind_command *c, const struct assay_cache_model *model,

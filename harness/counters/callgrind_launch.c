@@ -144,6 +144,19 @@ static void level_option(char *buf, size_t size, const char *name, const struct 
 	snprintf(buf, size, "--%s=%llu,%u,%u", name, (unsigned long long)l->bytes, l->ways, l->line_bytes);
 }
 
+/* In names of files valgrind replaces %p and %q{NAME}, and dies of any other % but a doubled one. */
+static void path_option(char *buf, size_t size, const char *name, const char *path)
+{
+	size_t at = (size_t)snprintf(buf, size, "--%s=", name);
+
+	for (; *path && at + 2 < size; path++) {
+		buf[at++] = *path;
+		if (*path == '%')
+			buf[at++] = '%';
+	}
+	buf[at] = '\0';
+}
+
 void assay_callgrind_command(struct assay_callgrind_command *c, const struct assay_cache_model *model,
 			     const char *out_path, const char *log_path)
 {
@@ -177,8 +190,8 @@ void assay_callgrind_command(struct assay_callgrind_command *c, const struct ass
 	level_option(c->i1, sizeof(c->i1), "I1", &model->i1);
 	level_option(c->d1, sizeof(c->d1), "D1", &model->d1);
 	level_option(c->ll, sizeof(c->ll), "LL", &model->ll);
-	snprintf(c->out, sizeof(c->out), "--callgrind-out-file=%.4095s", out_path);
-	snprintf(c->log, sizeof(c->log), "--log-file=%.4095s", log_path);
+	path_option(c->out, sizeof(c->out), "callgrind-out-file", out_path);
+	path_option(c->log, sizeof(c->log), "log-file", log_path);
 	memcpy(c->prefix, options, sizeof(options));
 	for (; n < N_PINNED; n++)
 		c->env[n] = pinned[n];

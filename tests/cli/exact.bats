@@ -340,6 +340,18 @@ within() {
 		show last --db alone.db
 }
 
+@test "a percent sign in the names of folders is no pattern of valgrind's" {
+	needs_valgrind
+	local key top="$PWD/50%p of %q{HOME} 100%"
+	key=$(jq -r '[.cases[] | select(.status == "ok" and ([.counters[].how] | all(. == "callgrind"))) | .key][0]' first.json)
+	mkdir -p "$top/tmp" "$top/build"
+	cp -r "$ASSAY_BUILD/bin" "$ASSAY_BUILD/plugins" "$top/build"
+	ASSAY="$top/build/bin/assay" TMPDIR="$top/tmp" count --only "$key" --counter-source callgrind --db percent.db >percent.json
+	[ "$(jq -S '.cases[0].counters | map_values(.value)' percent.json)" = \
+		"$(jq -S --arg key "$key" '.cases[] | select(.key == $key) | .counters | map_values(.value)' first.json)" ]
+	[ -z "$(ls -A "$top/tmp")" ]
+}
+
 # A plugin may hold instructions that valgrind does not know, which its variants do not declare; and valgrind may not
 # start. This one says its version, and then dies as on such an instruction.
 @test "what dies in valgrind alone is stepped instead, unless callgrind was asked for" {
@@ -354,4 +366,20 @@ within() {
 	jq -e '.cases[0] | .status == "ok" and ([.counters[].how] | all(. == "stepped"))' dies.json
 	PATH=$PWD/bin:$PATH run -4 count --only "$key" --counter-source callgrind --db asked.db
 	jq -e '.cases[0].status == "crashed"' <<<"$output"
+}
+
+@test "a kernel with an instruction that valgrind does not know is stepped" {
+	needs_valgrind
+	grep -qw sha_ni /proc/cpuinfo || skip "this CPU has no sha_ni"
+	local plugins=$ASSAY_BUILD/tests/plugins
+	kernel() {
+		"$ASSAY" run --evidence exact --bench-dir "$ASSAY_SOURCE/tests/fixtures/stepped" --suite kernel --json --plugin "$plugins/example_op.so" \
+			--plugin "$plugins/exact_unknown.so" "$@"
+	}
+	kernel --counter-source callgrind --db asked.db >asked.json && skip "this valgrind knows sha256msg1"
+	[ "$(jq -r '.cases[0].status' asked.json)" = crashed ]
+	kernel --db chosen.db >chosen.json || [ $? = 4 ]
+	reason=$(jq -r '.cases[0].reason' chosen.json)
+	[[ $reason != *"cannot be stepped"* ]] || skip "$reason"
+	[ "$(jq -c '.cases[0] | [.status, ([.counters[].how] | unique)]' chosen.json)" = '["ok",["stepped"]]' ]
 }
