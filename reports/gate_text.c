@@ -299,6 +299,24 @@ static void add_new(const struct view *v, struct assay_text *out)
 	assay_named_line(out, v->style, "new", text);
 }
 
+/* A row that passes is not shown, and a deviation that the policy allows is no other verdict. */
+static void add_deviations(const struct view *v, struct assay_text *out)
+{
+	char edges[ASSAY_EDGES_MAX], text[ASSAY_EDGES_MAX + 64];
+	unsigned all = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->r->n_cases && !v->style->verbose; i++) {
+		all |= v->r->cases[i].edges;
+		n += v->r->cases[i].edges != 0;
+	}
+	if (!n)
+		return;
+	snprintf(text, sizeof(text), "%zu case%s on %s, and only there; -v shows which", n,
+		 n == 1 ? " deviates" : "s deviate", assay_edges_text(all, edges, sizeof(edges)));
+	assay_named_line(out, v->style, "edges", text);
+}
+
 /* Rows that pass are not shown: where exact counts stand beside times, say that they were taken. */
 static void add_exact(const struct view *v, struct assay_text *out)
 {
@@ -417,6 +435,7 @@ static void write_text(const struct assay_report *report, const struct assay_emi
 	}
 	add_counts(&v, out);
 	add_exact(&v, out);
+	add_deviations(&v, out);
 	add_new(&v, out);
 	add_improvements(&v, out);
 	if (!style->verbose)

@@ -141,6 +141,15 @@ static int judge_run(const char *db, struct assay_result_page *p, struct assay_e
 	return rc;
 }
 
+/* Was a time kept of a wrong kernel, as only --even-if-wrong does? */
+static bool has_wrong_times(const struct assay_run *run)
+{
+	for (size_t i = 0; i < run->n_results; i++)
+		if (run->results[i].status == ASSAY_STATUS_WRONG && run->results[i].n_samples)
+			return true;
+	return false;
+}
+
 static int add_run(struct assay_store *store, const char *db, int64_t id, struct assay_result_page *p,
 		   struct assay_err *err)
 {
@@ -159,7 +168,8 @@ static int add_run(struct assay_store *store, const char *db, int64_t id, struct
 	if (rc)
 		return rc;
 	assay_command_text(command, sizeof(command), "run", p->run.suite, db);
-	assay_text_addf(&p->repeat, "%s%s --seed %" PRIu64, command, p->run.places, p->run.seed);
+	assay_text_addf(&p->repeat, "%s%s --seed %" PRIu64 "%s", command, p->run.places, p->run.seed,
+			has_wrong_times(&p->run) ? " --even-if-wrong" : "");
 	return assay_store_recent(store, p->run.suite, p->run.machine.id, p->run.started_ns, PAST_RUNS, &p->past,
 				  &p->n_past, err);
 }

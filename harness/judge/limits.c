@@ -224,6 +224,8 @@ int assay_limits_judge_edges(const struct assay_policy *p, const struct assay_ca
 		return assay_row_say(out, (struct assay_row_name){ c->key, "edges", ASSAY_EVIDENCE_EXACT },
 				     ASSAY_WRONG_RESULT, err, "%s", refused);
 	}
+	if (row)
+		row->edges = d->edges;
 	if (row && row->verdict != ASSAY_INCOMPARABLE)
 		assay_row_note(row, "%shead deviates on %s", row->reason[0] ? "; " : "",
 			       assay_edges_text(d->edges, edges, sizeof(edges)));

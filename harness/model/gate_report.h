@@ -73,6 +73,7 @@ struct assay_gate_case {
 	bool suspect;                      /* of pairs: undecided, and its estimate is slower than the margin allows */
 	bool same_code;                    /* stored times: the machine code is that of the baseline */
 	enum assay_doubt doubt;
+	unsigned edges; /* on which the head deviates, enum assay_edge; the reason says so */
 	struct assay_gate_because because;
 };
 

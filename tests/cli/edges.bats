@@ -31,6 +31,8 @@ of() {
 
 @test "a wrong kernel is measured where that is asked for, and stays wrong" {
 	[ "$(of far_off '[.status, .correct, .deviates]')" = '["wrong",false,[]]' ]
+	"$ASSAY" report last -o page.html --db "$BATS_FILE_TMPDIR/edges.db"
+	grep -qE -- ' --seed [0-9]+ --even-if-wrong"' page.html
 	[ "$(of far_off '.median_ns > 0 and (.reason | startswith("element 5 of '"'q'"'"))')" = true ]
 	"$ASSAY" show last --db "$BATS_FILE_TMPDIR/edges.db" >all.txt
 	grep -qE '^  far_off .* [0-9.]+ [mµ]s .* wrong' all.txt
@@ -60,6 +62,8 @@ of() {
 	run "$ASSAY" gate --run last --manifest one.manifest --policy lax.conf --db "$BATS_FILE_TMPDIR/edges.db" --json
 	# nothing of it was judged, for want of a baseline, so nothing passes
 	[ "$(jq -c "[.cases[] | select(.key == \"$key\") | [.metric, .verdict]]" <<<"$output")" = '[["time_s","INCOMPARABLE"]]' ]
+	run "$ASSAY" gate --run last --manifest one.manifest --policy lax.conf --db "$BATS_FILE_TMPDIR/edges.db"
+	[[ $output == *"2 cases deviate on NaN, infinity, subnormals, ties, and only there; -v shows which"* ]]
 	run -3 "$ASSAY" gate --run last --manifest one.manifest --policy strict.conf --db "$BATS_FILE_TMPDIR/edges.db" --json
 	[ "$(jq -r ".cases[] | select(.key == \"$key\" and .metric == \"edges\") | .verdict" <<<"$output")" = WRONG_RESULT ]
 	jq -r '.cases[].reason' <<<"$output" | grep -q 'deviates on NaN, infinity, subnormals, which the policy refuses (require_edges): element '
