@@ -104,7 +104,7 @@ static void add_title(struct drawing *d, const struct assay_flame_node *n)
 	const struct assay_frame *f = n->frame;
 	struct assay_text text = { 0 };
 
-	assay_text_add(&text, f ? assay_profile_name(f->name) : "all");
+	assay_text_add(&text, f ? assay_profile_name(f->name, f->object) : "all");
 	if (f && f->kind != ASSAY_FRAME_LABEL) {
 		assay_text_addf(&text, " (%s%s", f->kind == ASSAY_FRAME_INLINED ? "inlined, " : "",
 				f->object[0] ? f->object : "unknown object");
@@ -128,7 +128,7 @@ static void add_node(struct drawing *d, uint32_t at, double x)
 	const struct assay_flame_node *n = &d->t->nodes[at];
 	const double share = d->all > 0 ? (double)n->weight / d->all : 0, width = share * (PICTURE_WIDTH - 2 * LEFT);
 	const int y = d->height - FOOT - ROW * ((int)n->depth + 1), room = (int)((width - 6) / LETTER);
-	const char *name = n->frame ? assay_profile_name(n->frame->name) : "all";
+	const char *name = n->frame ? assay_profile_name(n->frame->name, n->frame->object) : "all";
 	char colour[8] = "#b8c4d0";
 	struct assay_text cut = { 0 };
 

@@ -5,6 +5,13 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "reports/profile_parts.h"
+
+/* Frames of one name are one; those without a name are told apart by their objects. */
+static int order_of(const struct assay_frame *a, const struct assay_frame *b)
+{
+	return strcmp(assay_profile_name(a->name, a->object), assay_profile_name(b->name, b->object));
+}
 
 static int add_node(struct assay_flame_tree *t, uint32_t parent, const struct assay_frame *f, uint32_t *out)
 {
@@ -21,7 +28,7 @@ static int add_node(struct assay_flame_tree *t, uint32_t parent, const struct as
 	if (t->nodes[at].depth > t->depth)
 		t->depth = t->nodes[at].depth;
 	link = &t->nodes[parent].child;
-	while (*link && strcmp(t->nodes[*link].frame->name, f->name) < 0)
+	while (*link && order_of(t->nodes[*link].frame, f) < 0)
 		link = &t->nodes[*link].next;
 	t->nodes[at].next = *link;
 	*link = at;
@@ -31,7 +38,7 @@ static int add_node(struct assay_flame_tree *t, uint32_t parent, const struct as
 static int child_of(struct assay_flame_tree *t, uint32_t parent, const struct assay_frame *f, uint32_t *out)
 {
 	for (uint32_t i = t->nodes[parent].child; i; i = t->nodes[i].next)
-		if (t->nodes[i].frame->kind == f->kind && !strcmp(t->nodes[i].frame->name, f->name)) {
+		if (t->nodes[i].frame->kind == f->kind && !order_of(t->nodes[i].frame, f)) {
 			*out = i;
 			return 0;
 		}

@@ -90,7 +90,8 @@ static void add_span_rows(const struct assay_profile_diff *d, size_t shown, cons
 			snprintf(ratio, sizeof(ratio), "%.3f", c->total[1] / c->total[0]);
 		name_of(c, name, sizeof(name));
 		assay_columns_row(t, (const char *const[]){ change, own[0] + 1, own[1] + 1, total[0] + 1, total[1] + 1,
-							    ratio, times[0], times[1], assay_profile_name(name) });
+							    ratio, times[0], times[1],
+							    assay_profile_name(name, c->object) });
 	}
 }
 
@@ -116,7 +117,8 @@ static void add_function_rows(const struct assay_profile_diff *d, size_t shown, 
 		name_of(c, name, sizeof(name));
 		assay_profile_place(c->file, c->line, c->last_line, place, sizeof(place));
 		assay_columns_row(t, (const char *const[]){ change, ci, own[0] + 1, own[1] + 1,
-							    assay_profile_name(name), place[0] ? place : c->object });
+							    assay_profile_name(name, c->object),
+							    place[0] ? place : c->object });
 	}
 }
 
@@ -163,11 +165,11 @@ static json_t *change_json(const struct assay_profile_change *c)
 
 	name_of(c, name, sizeof(name));
 	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:[o,o],s:[o,o],s:o,s:o}", "name",
-			 assay_json_text(assay_profile_name(name)), "object", assay_json_text(c->object), "file",
-			 assay_json_text(c->file), "line", c->line ? json_integer(c->line) : json_null(), "last_line",
-			 c->line ? json_integer(c->last_line) : json_null(), "self", assay_json_u64(c->self[0]),
-			 assay_json_u64(c->self[1]), "own", assay_json_number(c->own[0]), assay_json_number(c->own[1]),
-			 "change", assay_json_number(c->change), "ci",
+			 assay_json_text(assay_profile_name(name, c->object)), "object", assay_json_text(c->object),
+			 "file", assay_json_text(c->file), "line", c->line ? json_integer(c->line) : json_null(),
+			 "last_line", c->line ? json_integer(c->last_line) : json_null(), "self",
+			 assay_json_u64(c->self[0]), assay_json_u64(c->self[1]), "own", assay_json_number(c->own[0]),
+			 assay_json_number(c->own[1]), "change", assay_json_number(c->change), "ci",
 			 isfinite(c->ci.lo) ? json_pack("[f,f]", c->ci.lo, c->ci.hi) : json_null());
 }
 
@@ -181,8 +183,8 @@ static json_t *span_json(const struct assay_profile_change *c)
 	char name[512];
 
 	name_of(c, name, sizeof(name));
-	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "name", assay_json_text(assay_profile_name(name)), "own",
-			 two(c->own[0], c->own[1]), "change", assay_json_number(c->change), "total",
+	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "name", assay_json_text(assay_profile_name(name, c->object)),
+			 "own", two(c->own[0], c->own[1]), "change", assay_json_number(c->change), "total",
 			 two(c->total[0], c->total[1]), "ratio",
 			 c->total[0] > 0 && c->total[1] > 0 ? json_real(c->total[1] / c->total[0]) : json_null(),
 			 "times", two(c->times[0], c->times[1]));

@@ -30,8 +30,8 @@ static json_t *function_json(const struct assay_profile *p, const struct assay_p
 	const double ns = assay_profile_function_ns(p, f, &ci);
 
 	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o}", "name",
-			 assay_json_text(assay_profile_name(f->name)), "object", assay_json_text(f->object), "file",
-			 assay_json_text(f->file), "line", line_or_null(f->line), "last_line",
+			 assay_json_text(assay_profile_name(f->name, f->object)), "object", assay_json_text(f->object),
+			 "file", assay_json_text(f->file), "line", line_or_null(f->line), "last_line",
 			 line_or_null(f->last_line), "inlined", f->inlined, "self", assay_json_u64(f->self), "total",
 			 assay_json_u64(f->total), "self_frac", frac(f->self, p->stacks.weight), "total_frac",
 			 frac(f->total, p->stacks.weight), "ns_per_iteration", assay_json_number(ns), "ci",
@@ -66,12 +66,13 @@ static json_t *lines_json(const struct assay_profile *p, bool instructions)
 	}
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(
-			list, json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "function",
-					assay_json_text(assay_profile_name(v[i].frame->name)), "object",
-					assay_json_text(v[i].frame->object), "file", assay_json_text(v[i].frame->file),
-					"line", line_or_null(v[i].frame->line), "address",
-					instructions ? assay_json_u64(v[i].frame->offset) : json_null(), "self",
-					assay_json_u64(v[i].self), "self_frac", frac(v[i].self, p->stacks.weight)));
+			list,
+			json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "function",
+				  assay_json_text(assay_profile_name(v[i].frame->name, v[i].frame->object)), "object",
+				  assay_json_text(v[i].frame->object), "file", assay_json_text(v[i].frame->file),
+				  "line", line_or_null(v[i].frame->line), "address",
+				  instructions ? assay_json_u64(v[i].frame->offset) : json_null(), "self",
+				  assay_json_u64(v[i].self), "self_frac", frac(v[i].self, p->stacks.weight)));
 	free(v);
 	return list;
 }
@@ -144,7 +145,7 @@ static void profile_folded(const struct assay_report *r, const struct assay_emit
 			const struct assay_frame *f = &t->frames[t->order[s->first + k]];
 
 			assay_text_add(out, k ? ";" : "");
-			add_folded_name(out, assay_profile_name(f->name));
+			add_folded_name(out, assay_profile_name(f->name, f->object));
 			assay_text_add(out, f->kind == ASSAY_FRAME_INLINED ? "_[i]" : "");
 		}
 		assay_text_addf(out, " %" PRIu64 "\n", s->weight);

@@ -121,7 +121,7 @@ static void add_row(const struct assay_profile *p, const struct row *r, const st
 	percent_text(w->occupancy_frac, occupancy, sizeof(occupancy));
 	about(r, style->utf8, what, sizeof(what));
 	assay_columns_row(t, (const char *const[]){ all, share, calls, mean, least, most, occupancy,
-						    assay_profile_name(frame(p, r->stack, 0)->name), what });
+						    assay_profile_name(frame(p, r->stack, 0)->name, ""), what });
 }
 
 void assay_profile_gpu_text(const struct assay_profile *p, const struct assay_emit_style *style, struct assay_text *out)
@@ -167,7 +167,7 @@ static json_t *work_json(const struct assay_profile *p, const struct row *r)
 {
 	const struct assay_profile_gpu_work *w = r->work;
 	json_t *o = json_pack("{s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "name",
-			      assay_json_text(assay_profile_name(frame(p, r->stack, 0)->name)), "kernel",
+			      assay_json_text(assay_profile_name(frame(p, r->stack, 0)->name, "")), "kernel",
 			      w->block_threads != 0, "stream", assay_json_text(frame(p, r->stack, 1)->name), "gpu",
 			      assay_json_text(frame(p, r->stack, 2)->name), "ns", assay_json_u64(r->stack->weight),
 			      "calls", assay_json_u64(w->calls), "least_ns", assay_json_u64(w->least_ns), "most_ns",

@@ -14,9 +14,9 @@
 
 #define CALLERS 3 /* of a row */
 
-const char *assay_profile_name(const char *name)
+const char *assay_profile_name(const char *name, const char *object)
 {
-	return name[0] ? name : "[unknown]";
+	return name[0] ? name : object[0] ? object : "[unknown]";
 }
 
 void assay_profile_title(const struct assay_profile *p, struct assay_text *out)
@@ -62,10 +62,10 @@ void assay_profile_where(const struct assay_profile *p, const struct assay_stack
 	for (uint32_t i = 0; i < n && i <= CALLERS; i++) {
 		const struct assay_frame *f = frame(p, s, i);
 
-		assay_text_addf(out, "%s%s", i ? " < " : "", assay_profile_name(f->name));
+		assay_text_addf(out, "%s%s", i ? " < " : "", assay_profile_name(f->name, f->object));
 		if (f->line)
 			assay_text_addf(out, " (%s:%u)", f->file, f->line);
-		else if (!i && f->object[0])
+		else if (!i && f->name[0] && f->object[0])
 			assay_text_addf(out, " (%s)", f->object);
 	}
 	assay_text_add(out, n > CALLERS + 1 ? " < .." : "");
@@ -79,7 +79,7 @@ json_t *assay_profile_stack_json(const struct assay_profile *p, const struct ass
 		const struct assay_frame *f = frame(p, s, i);
 
 		json_array_append_new(list, json_pack("{s:o,s:o,s:o,s:o,s:b}", "function",
-						      assay_json_text(assay_profile_name(f->name)), "object",
+						      assay_json_text(assay_profile_name(f->name, f->object)), "object",
 						      assay_json_text(f->object), "file", assay_json_text(f->file),
 						      "line", f->line ? json_integer((json_int_t)f->line) : json_null(),
 						      "inlined", f->kind == ASSAY_FRAME_INLINED));

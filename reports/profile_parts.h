@@ -11,8 +11,8 @@
 #include "reports/columns.h"
 #include "reports/emitter.h"
 
-/* The name of a frame: "[unknown]" where it has none. */
-const char *assay_profile_name(const char *name);
+/* The name of a frame: where it has none that of its object, "libc.so.6", or "[unknown]". */
+const char *assay_profile_name(const char *name, const char *object);
 /* "CPU profile of KEY". */
 void assay_profile_title(const struct assay_profile *p, struct assay_text *out);
 /* "'before' (KEY)", "profile 3 (KEY)". */

@@ -138,7 +138,7 @@ static json_t *dhat_frame(size_t number, const struct assay_frame *f)
 	struct assay_text text = { 0 };
 	json_t *v;
 
-	assay_text_addf(&text, "0x%zX: %s ", number, assay_profile_name(f->name));
+	assay_text_addf(&text, "0x%zX: %s ", number, assay_profile_name(f->name, f->object));
 	if (f->line)
 		assay_text_addf(&text, "(%s:%u)", f->file, f->line);
 	else

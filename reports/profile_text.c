@@ -72,7 +72,7 @@ static void add_functions(const struct assay_profile *p, const struct assay_emit
 		assay_profile_place(f[i].file, f[i].line, f[i].last_line, place, sizeof(place));
 		if (!place[0])
 			snprintf(place, sizeof(place), "%.255s", f[i].object);
-		snprintf(name, sizeof(name), "%.480s%s", assay_profile_name(f[i].name),
+		snprintf(name, sizeof(name), "%.480s%s", assay_profile_name(f[i].name, f[i].object),
 			 f[i].inlined ? " (inlined)" : "");
 		assay_columns_row(&t, (const char *const[]){ own, total, ns, name, place });
 	}
@@ -107,7 +107,8 @@ static void add_lines(const struct assay_profile *p, bool instructions, const st
 			snprintf(at, sizeof(at), "%.200s:%u", f->file, f->line);
 		else
 			snprintf(at, sizeof(at), "?");
-		assay_columns_row(&t, (const char *const[]){ own, at, assay_profile_name(f->name), f->object });
+		assay_columns_row(&t,
+				  (const char *const[]){ own, at, assay_profile_name(f->name, f->object), f->object });
 	}
 	assay_profile_put_table(&t, style, out);
 	add_more(style, out, shown, n, instructions ? "instructions" : "lines");

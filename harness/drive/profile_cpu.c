@@ -33,7 +33,7 @@ static void warn_of_gaps(const struct assay_profile *p, const struct assay_watch
 	if (n > 0 && (double)p->unresolved > MUCH_FRAC * n)
 		assay_watch_warn(w,
 				 "%.0f %% of the samples lie in code without names: build it with -g and do not strip "
-				 "it",
+				 "it, or install its debug symbols",
 				 100 * (double)p->unresolved / n);
 	if (n > 0 && early > MUCH_FRAC * n)
 		assay_watch_warn(w,

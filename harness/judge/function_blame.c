@@ -143,10 +143,13 @@ static void add_part_text(const struct blaming *k, const struct assay_because_pa
 		snprintf(place, sizeof(place), " (%.128s:%u-%u)", part->file, part->line, part->last_line);
 	else if (part->line)
 		snprintf(place, sizeof(place), " (%.128s:%u)", part->file, part->line);
-	else if (part->object[0])
+	else if (part->function[0] && part->object[0])
 		snprintf(place, sizeof(place), " (%.128s)", part->object);
 	snprintf(out->text + at, sizeof(out->text) - at, "%.100s%s takes %s (%s to %s)",
-		 part->function[0] ? part->function : "[unknown]", place, change, lo, hi);
+		 part->function[0] ? part->function
+		 : part->object[0] ? part->object
+				   : "[unknown]",
+		 place, change, lo, hi);
 }
 
 static void add_text(const struct blaming *k, const char *before, double ns, const char *after)

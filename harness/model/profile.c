@@ -179,11 +179,30 @@ double assay_profile_function_ns(const struct assay_profile *p, const struct ass
 
 static bool allocates(const char *name)
 {
-	static const char *const names[] = { "malloc",       "calloc",         "realloc",       "free",
-					     "cfree",        "posix_memalign", "aligned_alloc", "memalign",
-					     "reallocarray", "_Znwm",          "_Znam",         "_ZdlPv",
-					     "_ZdlPvm",      "_ZdaPv",         "__libc_malloc", "__libc_calloc",
-					     "__libc_free",  "__libc_realloc", "_int_malloc",   "_int_free" };
+	static const char *const names[] = { "malloc",
+					     "calloc",
+					     "realloc",
+					     "free",
+					     "cfree",
+					     "posix_memalign",
+					     "aligned_alloc",
+					     "memalign",
+					     "reallocarray",
+					     "operator new",
+					     "operator new[]",
+					     "operator delete",
+					     "operator delete[]",
+					     "_Znwm",
+					     "_Znam",
+					     "_ZdlPv",
+					     "_ZdlPvm",
+					     "_ZdaPv",
+					     "__libc_malloc",
+					     "__libc_calloc",
+					     "__libc_free",
+					     "__libc_realloc",
+					     "_int_malloc",
+					     "_int_free" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(name, names[i]))

@@ -14,10 +14,15 @@
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 
+#include "base/demangle.h"
+#include "base/grow.h"
 #include "profile/code_places_dwfl.h"
 
 struct assay_code_places {
 	Dwfl *dwfl;
+	bool of_source; /* names are demangled */
+	char **names;   /* that were */
+	size_t n_names;
 };
 
 Dwfl *assay_code_places_dwfl(struct assay_code_places *p)
@@ -25,7 +30,6 @@ Dwfl *assay_code_places_dwfl(struct assay_code_places *p)
 	return p->dwfl;
 }
 
-/* Separate files of debug information differ from machine to machine. */
 static int no_debug_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base, const char *file,
 			 const char *link, GElf_Word crc, char **out)
 {
@@ -46,15 +50,19 @@ int assay_code_places_probe(struct assay_err *err)
 	return 0;
 }
 
-int assay_code_places_open_empty(struct assay_code_places **out, struct assay_err *err)
+static const Dwfl_Callbacks own_alone = { .find_elf = dwfl_linux_proc_find_elf, .find_debuginfo = no_debug_file };
+/* libdw loads libdebuginfod only where DEBUGINFOD_URLS is set */
+static const Dwfl_Callbacks as_perf = { .find_elf = dwfl_linux_proc_find_elf,
+					.find_debuginfo = dwfl_standard_find_debuginfo };
+
+static int begin(struct assay_code_places **out, bool of_source, struct assay_err *err)
 {
-	static const Dwfl_Callbacks callbacks = { .find_elf = dwfl_linux_proc_find_elf,
-						  .find_debuginfo = no_debug_file };
 	struct assay_code_places *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the places of code");
-	p->dwfl = dwfl_begin(&callbacks);
+	p->of_source = of_source;
+	p->dwfl = dwfl_begin(of_source ? &as_perf : &own_alone);
 	if (!p->dwfl) {
 		assay_err_set(err, ASSAY_EIO, "cannot tell which files are mapped: %s", dwfl_errmsg(-1));
 		assay_code_places_close(p);
@@ -64,9 +72,14 @@ int assay_code_places_open_empty(struct assay_code_places **out, struct assay_er
 	return 0;
 }
 
+int assay_code_places_open_empty(struct assay_code_places **out, struct assay_err *err)
+{
+	return begin(out, true, err);
+}
+
 int assay_code_places_open(struct assay_code_places **out, struct assay_err *err)
 {
-	int rc = assay_code_places_open_empty(out, err);
+	int rc = begin(out, false, err);
 
 	if (rc)
 		return rc;
@@ -125,7 +138,24 @@ void assay_code_places_close(struct assay_code_places *p)
 		return;
 	if (p->dwfl)
 		dwfl_end(p->dwfl);
+	for (size_t i = 0; i < p->n_names; i++)
+		free(p->names[i]);
+	free(p->names);
 	free(p);
+}
+
+/* "" of none. */
+static const char *name_of(struct assay_code_places *p, const char *symbol)
+{
+	char *name = p->of_source && symbol ? assay_demangle(symbol) : NULL;
+
+	if (name && assay_grow(&p->names, p->n_names, sizeof(*p->names))) {
+		free(name);
+		name = NULL;
+	}
+	if (name)
+		p->names[p->n_names++] = name;
+	return name ? name : symbol ? symbol : "";
 }
 
 /* Intrinsics and the like: functions of headers that come with the compiler or the system. */
@@ -203,9 +233,19 @@ struct assay_code_place assay_code_places_find(struct assay_code_places *p, uint
 	path = path ? path : name;
 	at.object = path ? path : "";
 	name = dwfl_module_addrinfo(m, address, &offset, &symbol, NULL, NULL, NULL);
-	at.function = name ? name : "";
+	at.function = name_of(p, name);
 	find_line(m, address, &at);
 	return at;
+}
+
+/* Of an inlined function: with its namespace and class where the compiler told a symbol. */
+static const char *inlined_name(struct assay_code_places *p, Dwarf_Die *scope)
+{
+	Dwarf_Attribute a;
+	const char *symbol =
+		p->of_source ? dwarf_formstring(dwarf_attr_integrate(scope, DW_AT_linkage_name, &a)) : NULL;
+
+	return symbol ? name_of(p, symbol) : dwarf_diename(scope) ? dwarf_diename(scope) : "";
 }
 
 size_t assay_code_places_inlined(struct assay_code_places *p, uint64_t address, struct assay_code_place *out,
@@ -229,11 +269,8 @@ size_t assay_code_places_inlined(struct assay_code_places *p, uint64_t address, 
 		outer = called_at(unit, &chain[i], &line);
 		if (declared && is_of_system(declared))
 			continue; /* its line is that of the call already, see leave_system() */
-		out[n_out] =
-			(struct assay_code_place){ dwarf_diename(&chain[i]), whole.object, whole.file, whole.line };
-		if (!out[n_out].function)
-			out[n_out].function = "";
-		n_out++;
+		out[n_out++] =
+			(struct assay_code_place){ inlined_name(p, &chain[i]), whole.object, whole.file, whole.line };
 		if (outer)
 			name_file(&whole, outer, line);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which function and line of which file an address of a process belongs to, by the symbols and the debug information
- * of the files that are mapped. Must not look for either anywhere else, on this machine or on the network.
+ * of the files that are mapped.
  */
 #ifndef ASSAY_PROFILE_CODE_PLACES_H
 #define ASSAY_PROFILE_CODE_PLACES_H
@@ -17,9 +17,16 @@ struct assay_code_places;
 /* Can this build tell? ASSAY_EUNAVAILABLE says why not. */
 int assay_code_places_probe(struct assay_err *err);
 
-/* All that this process has mapped at this moment. */
+/*
+ * All that this process has mapped at this moment. Names are symbols, from the mapped files alone: what is recorded of
+ * them must not depend on the packages of a machine.
+ */
 int assay_code_places_open(struct assay_code_places **out, struct assay_err *err);
-/* Nothing is mapped yet: for another process, of which assay_code_places_map() tells. */
+/*
+ * Nothing is mapped yet: for another process, of which assay_code_places_map() tells. Names are those of the source,
+ * and separate files of debug information count, too, found by build ID or link as perf and gdb do: in
+ * /usr/lib/debug, beside the file, and from debuginfod servers where DEBUGINFOD_URLS names some.
+ */
 int assay_code_places_open_empty(struct assay_code_places **out, struct assay_err *err);
 /* Code of the file @path, from @file_offset on, is mapped at @start. False where it is no program or library. */
 bool assay_code_places_map(struct assay_code_places *p, const char *path, uint64_t start, uint64_t file_offset);

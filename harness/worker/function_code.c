@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/code_point.h"
+#include "base/demangle.h"
 #include "base/file.h"
 #include "base/grow.h"
 #include "base/hash.h"
@@ -145,13 +146,16 @@ static char *name_of(struct assay_text *t, const char *symbol)
 static int keep(struct reading *k, const char *name, uint64_t digest)
 {
 	struct assay_function_codes *c = k->out;
+	char *of_source = assay_demangle(name); /* as profiles name it */
 	struct assay_text key = { 0 };
 	size_t at = 0;
 	bool found = false;
 	int rc;
 
-	rc = name_of(&key, name) ? assay_name_index_put(&c->index, key.s, c->n, &at, &found, k->err)
-				 : no_memory(k->err);
+	rc = name_of(&key, of_source ? of_source : name)
+		     ? assay_name_index_put(&c->index, key.s, c->n, &at, &found, k->err)
+		     : no_memory(k->err);
+	free(of_source);
 	assay_text_release(&key);
 	if (!rc && !found && assay_grow(&c->digests, c->n, sizeof(*c->digests)))
 		rc = no_memory(k->err);

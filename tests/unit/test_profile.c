@@ -165,14 +165,14 @@ TEST(text_and_folded)
 		  "  100 samples at 997 Hz in 2 s by a test; 3 lost, 2 truncated, 10 unresolved\n"
 		  "  the profiler itself took 0.40 % of a processor\n");
 	has(text, "40.0 %   40.0 %            444 ns  leaf;x                a.c:28-30\n");
-	has(text, "10.0 %   10.0 %            111 ns  [unknown]             libc.so.6\n");
+	has(text, "10.0 %   10.0 %            111 ns  libc.so.6             libc.so.6\n");
 	has(text, "in<script> (inlined)");
 	has(text, "15.0 %  0x84");
 	free(text);
 	text = write_as(&p, "folded", false);
 	assert_string_equal(text, "phase: prepare;outer 10\nphase: sample;outer;in<script>_[i] 40\n"
 				  "phase: sample;outer;leaf:x 25\nphase: sample;outer;leaf:x;leaf:x 15\n"
-				  "phase: sample;outer;[unknown] 10\n");
+				  "phase: sample;outer;libc.so.6 10\n");
 	free(text);
 	assay_profile_release(&p);
 }
