@@ -70,8 +70,8 @@ static void add_change(const struct drawing *d, const struct assay_flame_node *n
 	assay_profile_change_text(d->diff, before, false, v[1], sizeof(v[1]));
 	assay_profile_change_text(d->diff, after - before, false, v[2], sizeof(v[2]));
 	assay_profile_change_text(d->diff, own_change(d, n), false, v[3], sizeof(v[3]));
-	assay_text_addf(text, "\n%s, before %s: %s, of its own %s", v[0] + 1, v[1] + 1, v[2], v[3]);
-	assay_text_add(text, !n->weight ? "; vanished" : !n->before ? "; did not exist before" : "");
+	assay_text_addf(text, "\n%s, base %s: %s, self %s", v[0] + 1, v[1] + 1, v[2], v[3]);
+	assay_text_add(text, !n->weight ? "; vanished" : !n->before ? "; not in the base" : "");
 }
 
 /* Of what grew and what shrank, the deeper the more; grey for what did not change. */

@@ -23,7 +23,7 @@ static void name_of(const struct assay_profile_change *c, char *buf, size_t size
 	snprintf(buf, size, "%.*s", (int)c->length, c->name);
 }
 
-/* "an iteration: 2.1 us, was 2.0 us: +100 ns" */
+/* "per call: 2.1 us, base 2.0 us: +100 ns" */
 static void add_whole(const struct assay_profile_diff *d, const char *what, double was, double is,
 		      const struct assay_emit_style *style, struct assay_text *out)
 {
@@ -32,7 +32,7 @@ static void add_whole(const struct assay_profile_diff *d, const char *what, doub
 	assay_profile_change_text(d, was, style->utf8, text[0], sizeof(text[0]));
 	assay_profile_change_text(d, is, style->utf8, text[1], sizeof(text[1]));
 	assay_profile_change_text(d, is - was, style->utf8, text[2], sizeof(text[2]));
-	assay_profile_put_line(style, out, "%s: %s, was %s: %s", what, text[1] + 1, text[0] + 1, text[2]);
+	assay_profile_put_line(style, out, "%s: %s, base %s: %s", what, text[1] + 1, text[0] + 1, text[2]);
 }
 
 static void add_head(const struct assay_profile_diff *d, const struct assay_emit_style *style, struct assay_text *out)
@@ -51,8 +51,8 @@ static void add_head(const struct assay_profile_diff *d, const struct assay_emit
 		assay_text_release(&label);
 	}
 	add_whole(d,
-		  d->spans           ? (d->per_iteration ? "all threads in an iteration" : "all threads")
-		  : d->per_iteration ? "an iteration"
+		  d->spans           ? (d->per_iteration ? "all threads, per call" : "all threads")
+		  : d->per_iteration ? "per call"
 		  : d->sampled       ? "processor time"
 		  : heap             ? "allocated"
 				     : "all",
@@ -74,8 +74,8 @@ static void times_text(double times, char *buf, size_t size)
 static void add_span_rows(const struct assay_profile_diff *d, size_t shown, const struct assay_emit_style *style,
 			  struct assay_columns *t)
 {
-	assay_columns_row(t, (const char *const[]){ "change", "own was", "own is", "total was", "total is", "head/base",
-						    "times was", "times is", "span" });
+	assay_columns_row(t, (const char *const[]){ "change", "self base", "self head", "total base", "total head",
+						    "head/base", "count base", "count head", "span" });
 	for (size_t i = 0; i < shown; i++) {
 		const struct assay_profile_change *c = &d->v[i];
 		char change[48], own[2][48], total[2][48], ratio[32] = "-", times[2][32], name[512];
@@ -98,8 +98,8 @@ static void add_span_rows(const struct assay_profile_diff *d, size_t shown, cons
 static void add_function_rows(const struct assay_profile_diff *d, size_t shown, const struct assay_emit_style *style,
 			      struct assay_columns *t)
 {
-	assay_columns_row(t, (const char *const[]){ "change", d->sampled ? "95 % interval" : "", "was", "is",
-						    "function", "source" });
+	assay_columns_row(t, (const char *const[]){ "change", d->sampled ? "95 % interval" : "", "self base",
+						    "self head", "function", "source" });
 	for (size_t i = 0; i < shown; i++) {
 		const struct assay_profile_change *c = &d->v[i];
 		char change[48], ci[128] = "", own[2][48], name[512], place[256];

@@ -59,8 +59,8 @@ static void add_functions(const struct assay_profile *p, const struct assay_emit
 		return;
 	}
 	shown = style->verbose || n < FEW ? n : FEW;
-	assay_columns_row(
-		&t, (const char *const[]){ "own", "total", timed ? "own an iteration" : "", "function", "source" });
+	assay_columns_row(&t,
+			  (const char *const[]){ "self", "total", timed ? "self per call" : "", "function", "source" });
 	for (size_t i = 0; i < shown; i++) {
 		char own[32], total[32], ns[32] = "", place[256], name[512];
 		const double v = assay_profile_function_ns(p, &f[i], &ci);
@@ -95,7 +95,7 @@ static void add_lines(const struct assay_profile *p, bool instructions, const st
 	shown = style->verbose || n < FEW ? n : FEW;
 	assay_text_add(out, "\n");
 	assay_columns_row(&t,
-			  (const char *const[]){ "own", instructions ? "instruction" : "line", "function", "object" });
+			  (const char *const[]){ "self", instructions ? "instruction" : "line", "function", "object" });
 	for (size_t i = 0; i < shown; i++) {
 		const struct assay_frame *f = v[i].frame;
 		char own[32], at[256];
@@ -124,7 +124,7 @@ static void add_threads(const struct assay_profile *p, const struct assay_emit_s
 	if (p->n_threads < 2)
 		return;
 	assay_text_add(out, "\n");
-	assay_columns_row(&t, (const char *const[]){ "own", "thread" });
+	assay_columns_row(&t, (const char *const[]){ "self", "thread" });
 	for (size_t i = 0; i < shown; i++) {
 		add_share(own, sizeof(own), p->threads[i].weight, p->stacks.weight);
 		assay_columns_row(&t, (const char *const[]){ own, p->threads[i].name });

@@ -59,7 +59,8 @@ void assay_profile_trace_text(const struct assay_profile *p, const struct assay_
 	}
 	add_head(p, path_ns, style, out);
 	shown = style->verbose || n < FEW ? n : FEW;
-	assay_columns_row(&t, (const char *const[]){ "of the path", "own", "of all threads", "own", "times", "span" });
+	assay_columns_row(
+		&t, (const char *const[]){ "total of path", "self", "total of threads", "self", "count", "span" });
 	for (size_t i = 0; i < shown; i++) {
 		char path[32], path_own[32], all[32], own[32], times[32] = "-";
 

@@ -130,7 +130,7 @@ needs_heap() {
 	is '.kind == "heap" and .unit == "bytes" and .base.whole == 44 and .head.whole == 701 and .base.live_bytes == 44 and .head.live_bytes == 1 and .head.peak_bytes == 400'
 	is '.functions | length == 1 and (.[0] | .name == "get" and .own == [44, 701] and .change == 657 and .ci == null)'
 	run --separate-stderr "$ASSAY" diff before after
-	[[ $output == *"allocated: 701 B, was 44 B: +657 B"*"at the peak: 400 B, was 44 B: +356 B"*"never given back: 1 B, was 44 B: -43 B"* ]]
+	[[ $output == *"allocated: 701 B, base 44 B: +657 B"*"at the peak: 400 B, base 44 B: +356 B"*"never given back: 1 B, base 44 B: -43 B"* ]]
 	# a block of no bytes is a site, too
 	cat >nothing.c <<-'END'
 		#include <stdlib.h>

@@ -164,8 +164,8 @@ TEST(text_and_folded)
 	has(text, "CPU profile of op/ref/t=1/warm\n"
 		  "  100 samples at 997 Hz in 2 s by a test; 3 lost, 2 truncated, 10 unresolved\n"
 		  "  the profiler itself took 0.40 % of a processor\n");
-	has(text, "40.0 %   40.0 %            444 ns  leaf;x                a.c:28-30\n");
-	has(text, "10.0 %   10.0 %            111 ns  libc.so.6             libc.so.6\n");
+	has(text, "40.0 %   40.0 %         444 ns  leaf;x                a.c:28-30\n");
+	has(text, "10.0 %   10.0 %         111 ns  libc.so.6             libc.so.6\n");
 	has(text, "in<script> (inlined)");
 	has(text, "15.0 %  0x84");
 	free(text);
@@ -308,7 +308,7 @@ TEST(a_difference_is_shown)
 	assert_int_equal(assay_profile_diff_make(&d, &base, &head, NULL), 0);
 	assert_int_equal(assay_emit(&r, "text", NULL, &out, NULL), 0);
 	text = assay_text_take(&out);
-	has(text, "an iteration: 1.30 us, was 1.00 us: +300 ns\n");
+	has(text, "per call: 1.30 us, base 1.00 us: +300 ns\n");
 	has(text, "+356 ns");
 	has(text, "leaf;x");
 	free(text);
@@ -326,7 +326,7 @@ TEST(a_difference_is_shown)
 	text = assay_text_take(&out);
 	has(text, "data-diff=\"1\"");
 	has(text, "; vanished</title>");
-	has(text, "; did not exist before</title>");
+	has(text, "; not in the base</title>");
 	has(text, "<g class=\"f off\"");
 	free(text);
 	assay_profile_diff_release(&d);
