@@ -7,6 +7,7 @@
 #include "reports/diff_words.h"
 #include "reports/emitter.h"
 #include "reports/markdown_parts.h"
+#include "reports/text_parts.h"
 
 static void markdown_case(const struct assay_report_diff *r, const struct assay_diff_case *c, struct assay_text *out)
 {
@@ -66,15 +67,6 @@ static void write_markdown(const struct assay_report *report, const struct assay
 	}
 }
 
-/* A cell in quotes; what a spreadsheet would take for a formula begins with an apostrophe. */
-static void csv_text(struct assay_text *out, const char *s)
-{
-	assay_text_add(out, s[0] && strchr("=+-@", s[0]) ? "\"'" : "\"");
-	for (; *s; s++)
-		assay_text_addn(out, *s == '"' ? "\"\"" : (unsigned char)*s < ' ' ? " " : s, *s == '"' ? 2 : 1);
-	assay_text_add(out, "\"");
-}
-
 static void csv_number(struct assay_text *out, double v)
 {
 	if (isfinite(v))
@@ -96,17 +88,17 @@ static void write_csv(const struct assay_report *report, const struct assay_emit
 		const struct assay_diff_number *m = assay_diff_number(c, metric);
 		const double numbers[] = { c->ns[0], c->ns[1], c->ratio, c->lo, c->hi };
 
-		csv_text(out, c->c.key);
+		assay_csv_add(out, c->c.key);
 		assay_text_add(out, ",");
-		csv_text(out, c->base_variant);
+		assay_csv_add(out, c->base_variant);
 		assay_text_addf(out, ",%s,", assay_diff_result_name(c->result));
-		csv_text(out, c->reason);
+		assay_csv_add(out, c->reason);
 		for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++)
 			csv_number(out, numbers[k]);
 		assay_text_addf(out, ",%s,", !assay_diff_compared(c) ? "" : c->same_code ? "1" : "0");
-		csv_text(out, c->because.name[0] ? c->because.text : "");
+		assay_csv_add(out, c->because.name[0] ? c->because.text : "");
 		assay_text_add(out, ",");
-		csv_text(out, metric);
+		assay_csv_add(out, metric);
 		csv_number(out, m ? m->value[0] : NAN);
 		csv_number(out, m ? m->value[1] : NAN);
 		assay_text_add(out, "\n");

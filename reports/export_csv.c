@@ -12,25 +12,24 @@
 
 #include "model/summary.h"
 #include "reports/run_parts.h"
+#include "reports/text_parts.h"
 
 struct row {
 	struct assay_text *out;
 	bool begun;
 };
 
-static void add(struct row *r, const char *s)
+static void begin_field(struct row *r)
 {
 	if (r->begun)
 		assay_text_add(r->out, ",");
 	r->begun = true;
-	if (!strpbrk(s, ",\"\r\n")) {
-		assay_text_add(r->out, s);
-		return;
-	}
-	assay_text_add(r->out, "\"");
-	for (; *s; s++)
-		assay_text_addf(r->out, "%s%c", *s == '"' ? "\"" : "", *s);
-	assay_text_add(r->out, "\"");
+}
+
+static void add(struct row *r, const char *s)
+{
+	begin_field(r);
+	assay_csv_add(r->out, s);
 }
 
 static void end(struct row *r)
@@ -45,7 +44,8 @@ static void add_number(struct row *r, double v)
 
 	if (isfinite(v))
 		snprintf(s, sizeof(s), "%.12g", v);
-	add(r, s);
+	begin_field(r);
+	assay_text_add(r->out, s);
 }
 
 static void add_count(struct row *r, uint64_t v)

@@ -157,13 +157,26 @@ const struct assay_gate_case *assay_gate_words_worst(const struct assay_gate_rep
 	return worst;
 }
 
-/* "matmul.ternary/avx2": the key up to its second '/'. */
+/* The last '/' of the first @len bytes; 0: there is none, or it is the first. */
+static size_t last_slash(const char *key, size_t len)
+{
+	while (len && key[len - 1] != '/')
+		len--;
+	return len ? len - 1 : 0;
+}
+
+/* "matmul.ternary/avx2": the key without axes, threads and cache. An imported command may have a '/' itself. */
 static int name_length(const char *key)
 {
-	const char *second = strchr(key, '/');
+	size_t len = strlen(key), at = last_slash(key, len);
 
-	second = second ? strchr(second + 1, '/') : NULL;
-	return second ? (int)(second - key) : (int)strlen(key);
+	if (!strcmp(key + at, "/warm") || !strcmp(key + at, "/cold"))
+		len = at;
+	at = last_slash(key, len);
+	if (!strncmp(key + at, "/t=", 3))
+		len = at;
+	at = last_slash(key, len);
+	return last_slash(key, at) ? (int)at : (int)len;
 }
 
 /* "is 11.5 % slower", "takes 2.40x as long", "does 3.10 % more instructions", or what the row itself says. */

@@ -141,10 +141,8 @@ static void write_csv(const struct assay_report *r, const struct assay_emit_styl
 		const struct assay_trend_point *p = &h->points[i];
 		bool dirty;
 
-		/* a commit is what git or a file said: nothing in it may start a cell or a formula */
 		assay_text_addf(out, "%" PRId64 ",", p->run_id);
-		for (const char *c = assay_trend_commit(p, &dirty); *c; c++)
-			assay_text_addn(out, strchr(",\"\n\r=+-@", *c) ? "?" : c, 1);
+		assay_csv_add(out, assay_trend_commit(p, &dirty));
 		assay_text_addf(out, ",%d,%" PRIu64 ",%.9g,", dirty, p->started_ns, p->median_ns);
 		if (isfinite(p->ci95_lo_ns))
 			assay_text_addf(out, "%.9g,%.9g,", p->ci95_lo_ns, p->ci95_hi_ns);

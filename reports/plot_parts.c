@@ -2,6 +2,7 @@
 /* Variables of gnuplot programs. Between double quotes gnuplot would run what stands between backquotes. */
 #include "reports/plot_parts.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,23 +14,27 @@
 #define TITLE_CHARS 100 /* of the title's font in the width of a picture, with some air */
 #define LINE_HEIGHT 20
 
-/* What cannot be shown becomes '?': broken text is no valid SVG. */
+/*
+ * What cannot be shown becomes '?': broken text is no valid SVG. Between single quotes gnuplot 5.4 takes two quotes for
+ * one only behind another character, so that text with a quote stands between double ones, all but letters and digits
+ * in octal.
+ */
 static void add_quoted(struct assay_text *t, const char *s, size_t n)
 {
-	const char *end = s + n, *from = s;
+	const char *end = s + n, *from = s, *mark = memchr(s, '\'', n) ? "\"" : "'";
 	uint32_t c;
 
-	assay_text_add(t, "'");
+	assay_text_add(t, mark);
 	while (from < end && (c = assay_code_point_next(&s))) {
-		if (c == '\'')
-			assay_text_add(t, "''");
+		if (*mark == '"' && c >= ' ' && c < 0x7f && !isalnum((int)c))
+			assay_text_addf(t, "\\%03o", (unsigned)c);
 		else if (c == ASSAY_CODE_POINT_BAD || s > end || c < ' ' || c == 0x7f)
 			assay_text_add(t, "?");
 		else
 			assay_code_point_add(t, c);
 		from = s;
 	}
-	assay_text_add(t, "'");
+	assay_text_add(t, mark);
 }
 
 void assay_plot_set_text(struct assay_text *t, const char *name, const char *text)

@@ -115,6 +115,19 @@ void assay_xml_add(struct assay_text *out, const char *s)
 	}
 }
 
+void assay_csv_add(struct assay_text *out, const char *s)
+{
+	/* a blank before it is passed over by some; others separate fields by ';' or tabs */
+	const char *begin = s + strspn(s, " \t\r\n");
+	const bool formula = *begin && strchr("=+-@", *begin), quoted = formula || strpbrk(s, ",;\"\t\r\n");
+
+	assay_text_add(out, quoted ? "\"" : "");
+	assay_text_add(out, formula ? "'" : "");
+	for (; *s; s++)
+		assay_text_addf(out, "%s%c", *s == '"' ? "\"" : "", *s);
+	assay_text_add(out, quoted ? "\"" : "");
+}
+
 void assay_xml_attribute(struct assay_text *out, const char *name, const char *value)
 {
 	assay_text_addf(out, " %s=\"", name);

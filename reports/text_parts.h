@@ -40,6 +40,11 @@ void assay_when_text(uint64_t unix_ns, char *buf, size_t size);
  * attributes stay as entities.
  */
 void assay_xml_add(struct assay_text *out, const char *s);
+/*
+ * A field of CSV, in quotes where it takes them. What a spreadsheet would run as a formula has an apostrophe before it,
+ * which makes it text there.
+ */
+void assay_csv_add(struct assay_text *out, const char *s);
 /* An attribute with a blank before it. */
 void assay_xml_attribute(struct assay_text *out, const char *name, const char *value);
 

@@ -16,7 +16,7 @@ struct page {
 	struct assay_report_picture *pictures;
 	char (*files)[ASSAY_PLOT_FILE_MAX];
 	char (*last)[64];
-	size_t n;
+	size_t n, n_failed; /* of n: those whose picture could not be drawn */
 };
 
 static int add_plot(struct page *page, const struct assay_plot_args *a, const struct assay_plot *p,
@@ -38,8 +38,15 @@ static int add_plot(struct page *page, const struct assay_plot_args *a, const st
 		assay_quantity_text(last * 1e-9, "s", true, page->last[i], sizeof(page->last[i]));
 	snprintf(path, sizeof(path), "%s/%s", a->out, page->files[i]);
 	rc = l->n_points > 1 ? assay_plot_write(a, p, path, err) : 0;
-	if (rc)
+	if (rc == ASSAY_EINTERRUPTED || rc == ASSAY_ENOMEM || rc == ASSAY_EUNAVAILABLE)
 		return rc;
+	/* the others are drawn, and the case is in the table */
+	if (rc) {
+		assay_cli_warn("no picture of %s: %s", h->key, err->text);
+		*err = (struct assay_err){ 0 };
+		page->files[i][0] = '\0';
+		page->n_failed++;
+	}
 	page->pictures[i] =
 		(struct assay_report_picture){ .key = h->key,
 					       .file = page->files[i],
@@ -108,6 +115,14 @@ static size_t n_drawn(const struct page *page)
 	return n;
 }
 
+/* All that could be drawn is there, and so is the page; only pictures that failed alone are an error. */
+static int check_drawn(const struct page *page, struct assay_err *err)
+{
+	return page->n_failed && !n_drawn(page)
+		       ? assay_err_set(err, ASSAY_EIO, "none of %zu pictures could be drawn", page->n_failed)
+		       : 0;
+}
+
 static int write_page(const struct page *page, const struct assay_plot_args *a, const struct assay_history *h,
 		      struct assay_err *err)
 {
@@ -140,6 +155,8 @@ static int draw_all(const struct assay_plot_args *a, const struct assay_history 
 		rc = plot_all(&page, a, h, err);
 	if (!rc)
 		rc = write_page(&page, a, h, err);
+	if (!rc)
+		rc = check_drawn(&page, err);
 	if (!rc)
 		assay_cli_say("%zu cases, %zu with a trend, in %s/index.html\n", page.n, n_drawn(&page), a->out);
 	free(page.pictures);

@@ -46,9 +46,9 @@ load compare_helpers
 	measure --only dequantize >/dev/null
 	"$ASSAY" export openmetrics | grep -q "^assay_results_total{.*,status=\"ok\"} $((n + 1))$"
 	"$ASSAY" export openmetrics 1 | cmp - run.prom
-	! grep -Eq '^# TYPE [a-z0-9_]+_(total|count|sum|bucket|info|created) ' run.prom
+	run ! grep -Eq '^# TYPE [a-z0-9_]+_(total|count|sum|bucket|info|created) ' run.prom
 	# base units alone
-	! grep -Eq '^# TYPE [a-z0-9_]+_(ms|us|ns|s|kb|mb|b|kib|mib|percent|frac) ' run.prom
+	run ! grep -Eq '^# TYPE [a-z0-9_]+_(ms|us|ns|s|kb|mb|b|kib|mib|percent|frac) ' run.prom
 	[ "$("$ASSAY" export csv 1 --only dequantize | wc -l)" = 2 ]
 }
 
@@ -60,4 +60,22 @@ load compare_helpers
 	"$ASSAY" import auto "$ASSAY_SOURCE/tests/fixtures/import/llama_bench.json" >/dev/null
 	"$ASSAY" export openmetrics 2 | promtool check metrics
 	"$ASSAY" export openmetrics 3 | promtool check metrics
+}
+
+@test "no cell is a formula of a spreadsheet" {
+	local name
+	for name in '=1+1' '+cmd|calc' '-2+3' '@SUM(1)' 'a"b' 'plain'; do
+		jq -n --arg c "$name" '{command: $c, times: [1, 1.1, 1.2]}'
+	done | jq -s '{results: .}' >names.json
+	"$ASSAY" import hyperfine names.json --label '=label' --machine '@m' --commit '+c' --db n.db >/dev/null
+	"$ASSAY" export csv --db n.db | tr -d '\r' >n.csv
+	grep -q ",\"'=label\",hyperfine,,\"'@m\",\"'+c\"," n.csv
+	run ! grep -Eq '(^|,)"?[=+@]' n.csv
+	run ! grep -Eq '(^|,)"?-[^0-9]' n.csv
+	grep -q ",plain/hyperfine/-,plain," n.csv
+	"$ASSAY" history plain --csv --db n.db | grep -q "^1,\"'+c\","
+	"$ASSAY" import hyperfine names.json --machine '@m' --commit c2 --db n.db >/dev/null
+	"$ASSAY" diff 1 2 --csv --db n.db >d.csv
+	grep -q "^\"'+cmd|calc/" d.csv
+	run ! grep -Eq '(^|,)"?[=+@]' d.csv
 }

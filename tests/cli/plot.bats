@@ -163,3 +163,24 @@ marks() {
 	[ "$status" = 2 ] && [[ $stderr == "assay: gnuplot is not installed"* ]]
 	[ ! -e pages ]
 }
+
+@test "any name is drawn as text, and a picture that fails stops no other" {
+	command -v gnuplot >/dev/null || skip "no gnuplot here"
+	local i
+	for i in 1 2 3; do
+		jq -n --argjson i $i '{results: ["\u0027a", "b\u0027\u0027", "`id`\u0027", "\\u0027\\", "%d {x}_y^z @a", "plain"
+			| {command: ., times: [1, 1.1, 1 + $i / 10]}]}' |
+			"$ASSAY" import hyperfine - --machine "m'" --started 2026-01-0$i --db q.db >/dev/null
+	done
+	run -0 "$ASSAY" plot report -o pages --db q.db
+	[[ $output == *"6 cases, 6 with a trend"* ]]
+	grep -l "'a/hyperfine" pages/*.svg
+	grep -l '`id`' pages/*.svg
+	# one of two pictures cannot be written
+	rm -r pages
+	mkdir pages
+	mkdir "pages/$("$ASSAY" plot report -o again --db q.db >/dev/null && ls again | grep plain)"
+	run -0 --separate-stderr "$ASSAY" plot report -o pages --db q.db
+	[[ $output == *"6 cases, 5 with a trend"* && $stderr == *"no picture of plain/hyperfine/-: "* && ${#stderr_lines[@]} == 1 ]]
+	grep -q 'plain/hyperfine' pages/index.html
+}

@@ -171,7 +171,7 @@ TEST(comparisons_are_sorted_by_severity)
 	strcpy(cases[3].reason, "killed by 'x'");
 	text = script_of(&p);
 	has(text, "array ROW[6] = ['gone', 'counted exact_instructions', 'slower', 'slow', 'faster', 'passed']");
-	has(text, "['killed by ''x''', '', '', '', '', '']");
+	has(text, "[\"killed\\040by\\040\\047x\\047\", '', '', '', '', '']");
 	has(text, "$cases << END\n1 NaN NaN NaN NaN NaN 2\n2 20 19 21 -1.96078431 2 3\n");
 	has(text, "array KEY[4] = ['1 NOT_MEASURED', '3 REGRESSED', '1 IMPROVED', '1 PASS']");
 	has(text, "'comparison 3: REGRESSED'");
