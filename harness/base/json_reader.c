@@ -499,3 +499,27 @@ void assay_json_skip(struct assay_json *j)
 			;
 	} while (j->depth > depth && !j->rc);
 }
+
+bool assay_json_next_line(struct assay_json *j, struct assay_text *line)
+{
+	int c;
+
+	if (!j->begun && look(j) == 0xef && (take(j) != 0xef || take(j) != 0xbb || take(j) != 0xbf))
+		assay_json_fail(j, "no text in UTF-8");
+	if (j->begun)
+		take(j);
+	j->begun = true;
+	if (j->rc || look(j) < 0)
+		return false;
+	line->len = 0;
+	assay_text_add(line, "");
+	while (!j->rc && (c = look(j)) >= 0 && c != '\n') {
+		if (!c || line->len == ASSAY_JSON_TEXT_MAX)
+			assay_json_fail(j,
+					c ? "this line is too long" : "a byte of this line is zero: this is no text");
+		assay_text_addn(line, (const char[]){ (char)take(j) }, 1);
+	}
+	if (line->failed)
+		no_memory(j);
+	return !j->rc;
+}

@@ -81,6 +81,12 @@ bool assay_json_take_bool(struct assay_json *j);
 /* Pass over the value, whatever it is. */
 void assay_json_skip(struct assay_json *j);
 
+/*
+ * For texts that are no JSON: the next line into @line, without its end, which stays so that an error names the line.
+ * False at the end. A line has no more than ASSAY_JSON_TEXT_MAX bytes, and no zeros.
+ */
+bool assay_json_next_line(struct assay_json *j, struct assay_text *line);
+
 /* "file.json:12: benchmarks[3].real_time: …" under ASSAY_EUSAGE, unless something failed before; returns j->rc. */
 int assay_json_fail(struct assay_json *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -187,9 +187,8 @@ int assay_strings_split(struct assay_strings *l, const char *s, char sep, struct
 
 bool assay_glob_match(const char *pattern, const char *s)
 {
-	if (!strpbrk(pattern, "*?["))
-		return strstr(s, pattern) != NULL;
-	return fnmatch(pattern, s, 0) == 0;
+	/* a command that was typed with such characters is found by itself, too */
+	return strstr(s, pattern) || (strpbrk(pattern, "*?[") && fnmatch(pattern, s, 0) == 0);
 }
 
 #define NEAREST_MAX 128

@@ -54,7 +54,7 @@ int assay_parse_frac(const char *s, const char *what, double lo, double hi, doub
 /* "0,2,4-7" → {0,2,4,5,6,7}; @out is malloc'ed, ascending order is not required, duplicates are refused. */
 int assay_parse_cpu_list(const char *s, const char *what, int **out, size_t *n, struct assay_err *err);
 
-/* Shell glob over a whole key ('*' also matches '/'); a pattern without glob characters matches as a substring. */
+/* Shell glob over a whole key ('*' also matches '/'); what the pattern is itself matches as a substring. */
 bool assay_glob_match(const char *pattern, const char *s);
 
 /* The entry of @names nearest to @s by edit distance, for "did you mean"; NULL when none is near. */

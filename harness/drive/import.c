@@ -21,14 +21,12 @@
 #include "store/store_prune.h"
 
 static const struct assay_import_format *const formats[] = {
-	&assay_import_google_benchmark,
-	&assay_import_llama_bench,
-	&assay_import_hyperfine,
-	&assay_import_pyperf,
+	&assay_import_google_benchmark, &assay_import_llama_bench, &assay_import_hyperfine,
+	&assay_import_pyperf,           &assay_import_csv,
 };
 #define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
 
-const char *const assay_import_formats[] = { "auto", "google-benchmark", "llama-bench", "hyperfine", "pyperf" };
+const char *const assay_import_formats[] = { "auto", "google-benchmark", "llama-bench", "hyperfine", "pyperf", "csv" };
 const size_t assay_n_import_formats = sizeof(assay_import_formats) / sizeof(assay_import_formats[0]);
 
 /* What storing takes, for the time that is left. */
@@ -225,7 +223,7 @@ static const struct assay_import_format *recognise(struct assay_json *j)
 	}
 	if (!found)
 		assay_json_fail(j, "this is none of the formats that are known: google-benchmark, llama-bench, "
-				   "hyperfine, pyperf");
+				   "hyperfine, pyperf; 'assay import csv' takes lines of name, value and unit");
 	return found;
 }
 

@@ -107,7 +107,7 @@ static void read_result(struct assay_importing *im)
 			const char *command = assay_json_take_text(im->j);
 
 			snprintf(name, sizeof(name), "%s", command);
-			assay_importing_word(command, r.c.op);
+			assay_importing_command(command, r.c.op);
 		} else if (assay_json_is(im->j, "times") && kind != ASSAY_JSON_NULL) {
 			read_times(im, &r);
 		} else if (assay_json_is(im->j, "exit_codes") && kind != ASSAY_JSON_NULL) {

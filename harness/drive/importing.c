@@ -243,10 +243,9 @@ void assay_importing_end_run(struct assay_importing *im)
 
 /* ---- names ---- */
 
-void assay_importing_word(const char *text, char out[ASSAY_NAME_MAX])
+/* @special: what is escaped; NULL: nothing, and blanks stay. */
+static void put_name(const char *text, const char *special, char out[ASSAY_NAME_MAX])
 {
-	/* parts of a key, globs, and what manifests and policies put names into */
-	static const char special[] = "/,=%*?[]\"\\{}#";
 	/* of what is cut, this much stays at either end, around a digest of the whole */
 	enum { HEAD = 32, TAIL = 18, MARK = 8 };
 	char shown[4096];
@@ -256,9 +255,9 @@ void assay_importing_word(const char *text, char out[ASSAY_NAME_MAX])
 	snprintf(shown, sizeof(shown), "%s", text);
 	assay_printable_line(shown, sizeof(shown));
 	for (const char *p = shown; *p; p++) {
-		if (*p == ' ')
+		if (special && *p == ' ')
 			assay_text_add(&t, "_");
-		else if (strchr(special, *p))
+		else if (special && strchr(special, *p))
 			assay_text_addf(&t, "%%%02X", (unsigned char)*p);
 		else
 			assay_text_addn(&t, p, 1);
@@ -278,6 +277,17 @@ void assay_importing_word(const char *text, char out[ASSAY_NAME_MAX])
 			 t.s + tail);
 	}
 	assay_text_release(&t);
+}
+
+void assay_importing_word(const char *text, char out[ASSAY_NAME_MAX])
+{
+	/* parts of a key, globs, and what manifests and policies put names into */
+	put_name(text, "/,=%*?[]\"\\{}#", out);
+}
+
+void assay_importing_command(const char *text, char out[ASSAY_NAME_MAX])
+{
+	put_name(text, NULL, out);
 }
 
 void assay_importing_axis(struct assay_case *c, const char *name, const char *text)

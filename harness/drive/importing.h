@@ -41,7 +41,7 @@ struct assay_import_format {
 };
 
 extern const struct assay_import_format assay_import_google_benchmark, assay_import_llama_bench, assay_import_hyperfine,
-	assay_import_pyperf;
+	assay_import_pyperf, assay_import_csv;
 
 /* ---- the run ---- */
 
@@ -65,6 +65,8 @@ void assay_importing_end_run(struct assay_importing *im);
  * the like. What is too long is cut in the middle and told apart by a digest.
  */
 void assay_importing_word(const char *text, char out[ASSAY_NAME_MAX]);
+/* @text as the op of a key: as it was typed, but printable and not too long. */
+void assay_importing_command(const char *text, char out[ASSAY_NAME_MAX]);
 /* Append an axis; what has no room goes, with its name, into the last one. */
 void assay_importing_axis(struct assay_case *c, const char *name, const char *text);
 /* @iterations took @ns together. 0 or less, and what is no number, makes the result fail. */

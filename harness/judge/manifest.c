@@ -43,30 +43,49 @@ static bool looks_like_threads(const char *s, size_t n)
 	return (n == 5 && !strncmp(s + 2, "all", 3)) || strspn(s + 2, "0123456789") == n - 2;
 }
 
-/* op/variant/axes, then /t=N and /warm or /cold as far as they are known: of imported cases they may not be. */
-static bool looks_like_key(const char *s)
+/* Cut the last part, behind the last '/', off the first *len bytes of @s; its length is in *n. */
+static const char *last_part(const char *s, size_t *len, size_t *n)
 {
-	int n = 0;
+	size_t from = *len;
 
-	if (strchr(s, '}'))
-		return false;
-	for (const char *part = s;; part++, n++) {
-		const size_t len = strcspn(part, "/");
-
-		if (!len || n > 4 || (n == 3 && !looks_like_threads(part, len)) ||
-		    (n == 4 && strcmp(part, "warm") != 0 && strcmp(part, "cold") != 0))
-			return false;
-		part += len;
-		if (!*part)
-			return n >= 2;
-	}
+	while (from && s[from - 1] != '/')
+		from--;
+	*n = *len - from;
+	*len = from ? from - 1 : 0;
+	return s + from;
 }
 
-/* Cut the next word off *@line; NULL when there is none. */
+/*
+ * op/variant/axes, then /t=N and /warm or /cold as far as they are known: of imported cases they may not be. The op of
+ * these is a command, which may have a '/' itself, so that it is what the other parts leave.
+ */
+static bool looks_like_key(const char *s)
+{
+	size_t len = strlen(s), n, before;
+	const char *part = last_part(s, &len, &n);
+
+	if (!strcmp(part, "warm") || !strcmp(part, "cold")) {
+		part = last_part(s, &len, &n);
+		if (!looks_like_threads(part, n))
+			return false;
+		part = last_part(s, &len, &n);
+	} else if (looks_like_threads(part, n) && memchr(s, '/', len) != memrchr(s, '/', len)) {
+		part = last_part(s, &len, &n); /* else it is an axis of that name */
+	}
+	if (!n)
+		return false;
+	part = last_part(s, &len, &before);
+	return before && strncmp(part, "t=", 2) != 0 && len;
+}
+
+/* Cut the next word off *@line, or what stands in quotes; NULL when there is none. */
 static char *next_word(char **line)
 {
 	char *s = *line + strspn(*line, " \t\r");
-	char *end = s + strcspn(s, " \t\r");
+	char *end = *s == '"' ? strchr(++s, '"') : NULL;
+
+	if (!end)
+		end = s + strcspn(s, " \t\r");
 
 	if (!*s)
 		return NULL;
@@ -97,6 +116,7 @@ struct line_keys {
 	struct reading *r;
 	size_t n;                      /* keys so far */
 	struct assay_manifest_entry e; /* the key is filled in from its beginning */
+	bool quoted;                   /* the key is what stands in quotes: braces are no list */
 	bool counts;                   /* false: the line is of another architecture, and only checked */
 };
 
@@ -107,7 +127,7 @@ static int add_key(struct line_keys *l, struct assay_err *err)
 	size_t at;
 	int rc;
 
-	if (!looks_like_key(l->e.key))
+	if (!looks_like_key(l->e.key) || (!l->quoted && strchr(l->e.key, '}')))
 		return assay_conf_fail(err, m->path, l->e.line,
 				       "'%s' is no key, expected op/variant/axis=value,…/t=N/warm", l->e.key);
 	if (++l->n > ASSAY_MANIFEST_LINE_CASES)
@@ -170,11 +190,15 @@ static int parse_line(struct reading *r, unsigned number, char *line, bool *any,
 {
 	const struct assay_manifest *m = &r->m;
 	struct line_keys l = { .r = r, .e.line = number, .counts = true };
-	char *comment = strchr(line, '#');
+	char *quote = strchr(line, '"'), *comment = strchr(line, '#');
 	char *word, *pattern, *on, *arch;
 	char hint[256];
 	size_t i;
+	int rc;
 
+	/* a command in quotes may have one */
+	if (quote && comment > quote && strchr(quote + 1, '"'))
+		comment = strchr(strchr(quote + 1, '"'), '#');
 	if (comment)
 		*comment = '\0';
 	word = next_word(&line);
@@ -185,8 +209,9 @@ static int parse_line(struct reading *r, unsigned number, char *line, bool *any,
 		return assay_conf_fail(err, m->path, number, "unknown word '%s'%s", word,
 				       assay_conf_hint(word, demands, N_DEMANDS, hint, sizeof(hint)));
 	l.e.demand = (enum assay_manifest_demand)i;
+	l.quoted = line[strspn(line, " \t\r")] == '"';
 	pattern = next_word(&line);
-	if (pattern && strpbrk(pattern, "*?[]"))
+	if (pattern && !l.quoted && strpbrk(pattern, "*?[]"))
 		return assay_conf_fail(err, m->path, number, "'%s' has a wildcard, expected the cases, as in t={1,all}",
 				       pattern);
 	on = next_word(&line);
@@ -199,6 +224,10 @@ static int parse_line(struct reading *r, unsigned number, char *line, bool *any,
 			return assay_conf_fail(err, m->path, number, "unknown architecture '%s'%s", arch,
 					       assay_conf_hint(arch, arches, N_ARCHES, hint, sizeof(hint)));
 		l.counts = !strcmp(arch, assay_arch());
+	}
+	if (l.quoted && pattern) {
+		rc = append(&l, 0, pattern, strlen(pattern), err);
+		return rc ? rc : add_key(&l, err);
 	}
 	return add_keys(&l, 0, pattern ? pattern : "", err);
 }

@@ -46,9 +46,9 @@ FIXTURES=$ASSAY_SOURCE/tests/fixtures/import
 		sed "s/0.12/0.1${i}/" "$FIXTURES/hyperfine.json" |
 			"$ASSAY" import hyperfine - --machine ci --started "2026-01-0$i" --commit "abc$i" >/dev/null
 	done
-	run --separate-stderr "$ASSAY" history sort_words --json
+	run --separate-stderr "$ASSAY" history "sort words" --json
 	[ "$status" = 0 ]
-	jq -e '.case == "sort_words.txt/hyperfine/-" and [.points[].commit] == ["abc1","abc2","abc3","abc4","abc5","abc6","abc7","abc8"]' \
+	jq -e '.case == "sort words.txt/hyperfine/-" and [.points[].commit] == ["abc1","abc2","abc3","abc4","abc5","abc6","abc7","abc8"]' \
 		<<<"$output"
 	# what assay measured is found though the last run is another machine's
 	"$ASSAY" history dequantize --json | jq -e '(.points | length) == 1'
@@ -56,11 +56,11 @@ FIXTURES=$ASSAY_SOURCE/tests/fixtures/import
 	fails 2 "no stored case matches 'dequantize'" history dequantize --machine ci
 	run --separate-stderr "$ASSAY" show 9
 	[ "$status" = 0 ] && [[ $output == *"imported from hyperfine"* && $output == *unchecked* ]]
-	"$ASSAY" show 9 sort_words | grep -q '^samples   12 of 1 iterations in 12 processes; disturbance and warm-up unknown$'
+	"$ASSAY" show 9 "sort words" | grep -q '^samples   12 of 1 iterations in 12 processes; disturbance and warm-up unknown$'
 	"$ASSAY" show 9 --json | jq -e '.run.imported == "hyperfine" and (.cases[0] | .cache == null and .threads == null
 		and .correct == null and .cpus == [] and .steady == null and .metrics.time_s.source == "imported")'
 	if command -v gnuplot >/dev/null; then
-		"$ASSAY" plot trend sort_words -o trend.svg
+		"$ASSAY" plot trend "sort words" -o trend.svg
 		grep -q '<svg' trend.svg
 	fi
 }
@@ -168,4 +168,59 @@ FIXTURES=$ASSAY_SOURCE/tests/fixtures/import
 	fails 2 "cannot replace run 3: it did not come from this file" import hyperfine y.json --replace 3
 	fails 2 "bad --replace 'last': expected the number of a run" import hyperfine y.json --replace last
 	"$ASSAY" show --json | jq -e '.runs | length == 8'
+}
+
+@test "a command keeps the words that were typed" {
+	local i
+	for i in 1 2 3; do
+		jq -n --argjson i $i '{results: ["./bin/sort --n=5,6 \"a b\" #1 [x] {1,2} *.txt 50%", "/usr/bin/sort x"
+			| {command: ., times: [1, 1.001, 1.002, 1.003, 1.004, 1.005, 1 + $i / 1000]}]}' |
+			"$ASSAY" import hyperfine - --machine m --started 2026-01-0$i --db k.db >/dev/null
+	done
+	"$ASSAY" show 1 --json --db k.db | jq -e '[.cases[].key] == ["./bin/sort --n=5,6 \"a b\" #1 [x] {1,2} *.txt 50%/hyperfine/-",
+		"/usr/bin/sort x/hyperfine/-"]'
+	# found by what was typed
+	run -0 "$ASSAY" history './bin/sort --n=5,6 "a b" #1 [x]' --db k.db
+	run -0 "$ASSAY" history '/usr/bin/sort x' --json --db k.db
+	jq -e '.points | length == 3' <<<"$output"
+	# a manifest names it in quotes
+	printf 'required "/usr/bin/sort x/hyperfine/-" # the old one\noptional "./bin/sort # 2/hyperfine/-"\n' >k.manifest
+	run --separate-stderr "$ASSAY" gate --suite hyperfine --manifest k.manifest --db k.db --json
+	[ "$status" = 0 ]
+	jq -e '[.cases[].key] | index("/usr/bin/sort x/hyperfine/-") != null' <<<"$output"
+	sed -i 's/sort x/sort y/' k.manifest
+	run --separate-stderr "$ASSAY" gate --suite hyperfine --manifest k.manifest --db k.db
+	[ "$status" = 4 ]
+}
+
+@test "a table of name, value and unit is imported" {
+	run -0 "$ASSAY" import csv "$FIXTURES/times.csv" --machine m --commit c1 --db t.db
+	[[ $output == *"run 1: 2 cases of csv, 4 samples"* ]]
+	"$ASSAY" show 1 --json --db t.db | jq -e '[.cases[] | [.key, .median_ns, .samples]]
+		== [["sort words.txt/csv/-", 12600000, 3], ["copy 1,5 GB/csv/-", 610000000, 1]]'
+	# by blanks, semicolons or tabs; with a mark, other line ends, and no end of the last
+	printf '\xef\xbb\xbf# times of today\r\n\r\na  b 1.5 us\r\na  b\t2e3 ns' | "$ASSAY" import csv - --db u.db
+	printf 'x;3;ms\n"y ""z"";";4;s\n' | "$ASSAY" import csv - --db u.db
+	"$ASSAY" show 1 --json --db u.db | jq -e '[.cases[] | [.key, .samples]] == [["a  b/csv/-", 2]]'
+	"$ASSAY" show 2 --json --db u.db | jq -e '[.cases[] | [.key, .median_ns]] == [["x/csv/-", 3000000], ["y \"z\";/csv/-", 4000000000]]'
+	# nothing of a file is stored when a line is wrong, which is named
+	local line want
+	while IFS='|' read -r line want; do
+		printf 'good,1,s\n%b\n' "$line" >bad.csv
+		fails 2 "bad.csv:2: $want" import csv bad.csv
+	done <<-'END'
+		a,b,c|the value is 'b', expected a number above 0
+		a,-1,s|the value is '-1', expected a number above 0
+		a,nan,s|the value is 'nan', expected a number above 0
+		a,1|this line has 2 fields, expected name, value and unit
+		a,1,2,s|this line has 4 fields, expected name, value and unit
+		alone|this line has 1 field, expected name, value and unit
+		a,1,GB/s|the unit is 'GB/s', expected a time: ns, us, ms, s or min
+		,1,s|the name has 0 bytes, expected 1 to 4095
+		"a,1,s|a quote has no end
+		"a"b,1,s|a quote has no end, or something follows behind it
+		a\0b,1,s|a byte of this line is zero: this is no text
+	END
+	: >empty.csv
+	fails 2 "empty.csv:1: there are no benchmarks in it" import csv empty.csv
 }

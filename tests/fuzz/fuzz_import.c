@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of other tools, of the format that they seem to be. What was taken can be read back. */
+/* Files of other tools, of the format that they seem to be, or as CSV. What was taken can be read back. */
 #include <unistd.h>
 
 #include "fuzz.h"
@@ -12,7 +12,10 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct assay_watch nobody;
-	static const struct assay_import_request q = { .db = "fuzz.db", .format = "auto", .path = "input.json" };
+	const bool is_json = size && (data[0] == '{' || data[0] == '[');
+	const struct assay_import_request q = { .db = "fuzz.db",
+						.format = is_json ? "auto" : "csv",
+						.path = "input.json" };
 	static unsigned imports;
 	struct assay_import_report report;
 	struct assay_err err = { 0 };

@@ -80,8 +80,11 @@ TEST(test_lists)
 /* Of imported cases neither threads nor caches may be known. */
 TEST(test_every_key_can_be_named)
 {
-	static const char *const keys[] = { "A/hyperfine/-", "BM_Copy/google-benchmark/arg1=64,n=8/t=2",
-					    "BM_x/google-benchmark/t=4", "a_b%2Fc/hyperfine/jobs=4",
+	static const char *const keys[] = { "A/hyperfine/-",
+					    "BM_Copy/google-benchmark/arg1=64,n=8/t=2",
+					    "BM_x/google-benchmark/t=4",
+					    "a_b%2Fc/hyperfine/jobs=4",
+					    "./a/b/hyperfine/-",
 					    "m/ref/-/t=1/warm" };
 
 	for (size_t i = 0; i < N_OF(keys); i++) {
