@@ -91,7 +91,7 @@ static void pair_row(struct assay_columns *t, const struct assay_pair *p, const 
 		snprintf(note, sizeof(note), "%s %s: %s", bad == &p->side[ASSAY_HEAD] ? "head" : "base",
 			 assay_status_name(bad->status), bad->reason);
 	else if (!p->n_blocks)
-		snprintf(note, sizeof(note), "same code: its time was not taken");
+		snprintf(note, sizeof(note), "same machine code, so it was not timed");
 	else if (!isfinite(reading->ratio))
 		snprintf(note, sizeof(note), "not used: too disturbed");
 	else if (!p->steady)

@@ -78,7 +78,7 @@ static void add_case(const struct assay_report_diff *r, const struct assay_diff_
 	if (c->reason[0] && (c->result != ASSAY_DIFF_INCOMPARABLE || style->verbose))
 		assay_columns_line(t, 6, c->reason);
 	if (c->slow_core[0] || c->slow_core[1]) {
-		snprintf(line, sizeof(line), "the core was slow in the %s, which may cost half of the speed",
+		snprintf(line, sizeof(line), "the core was slow in the %s, which can halve the speed",
 			 !c->slow_core[0]   ? "head"
 			 : !c->slow_core[1] ? "base"
 					    : "base and in the head");

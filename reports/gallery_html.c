@@ -86,8 +86,9 @@ static void write_html(const struct assay_report *r, const struct assay_emit_sty
 		assay_xml_add(out, g->metric);
 		assay_text_add(out, " of each run that has it.</p>\n");
 	} else {
-		assay_text_add(out, "Time per iteration, median of each run; a positive change is slower than the "
-				    "first run.</p>\n");
+		assay_text_add(
+			out,
+			"Time per call, median of each run; a positive change is slower than the first run.</p>\n");
 	}
 	if (g->n_pictures) {
 		assay_text_add(

@@ -42,13 +42,13 @@ static void doubt_text(const struct assay_gate_case *most, size_t n, char *buf, 
 	assay_gate_words_change(most->ratio, false, change, sizeof(change));
 	switch (most->doubt) {
 	case ASSAY_DOUBT_MACHINE:
-		snprintf(buf, size, "%zu case%s of unchanged code moved with the machine; the furthest %s, %s", n, s,
-			 change, key);
+		snprintf(buf, size, "%zu case%s of unchanged code moved with the machine; the largest change is %s, %s",
+			 n, s, change, key);
 		break;
 	case ASSAY_DOUBT_MOVED:
 		snprintf(buf, size,
-			 "%zu case%s of changed code moved, but so did unchanged code, so that it may be the machine; "
-			 "the furthest %s, %s",
+			 "%zu case%s of changed code moved, but so did unchanged code, so it may be the machine; the "
+			 "largest change is %s, %s",
 			 n, s, change, key);
 		break;
 	case ASSAY_DOUBT_NOISE:
@@ -62,8 +62,8 @@ static void doubt_text(const struct assay_gate_case *most, size_t n, char *buf, 
 	default:
 		assay_gate_words_change(1 + most->smallest_detectable_frac, false, change, sizeof(change));
 		snprintf(buf, size,
-			 "%zu case%s may or may not be slower than allowed; the least sure shows a slowdown from %s "
-			 "on, %s",
+			 "%zu case%s may or may not be slower than allowed; the least certain would show a slowdown of "
+			 "%s or more, %s",
 			 n, s, change, key);
 	}
 }
@@ -87,8 +87,7 @@ void assay_gate_doubts(const struct assay_gate_report *r, const struct assay_emi
 		any |= most->evidence != ASSAY_EVIDENCE_IMPORTED;
 	}
 	if (any)
-		assay_named_line(
-			out, style, "next",
-			"-v lists these cases; 'assay compare BASE' takes turns with both builds, so that the machine "
-			"is the same for both");
+		assay_named_line(out, style, "next",
+				 "-v lists these cases; 'assay compare BASE' interleaves both builds, so that the "
+				 "machine is the same for both");
 }

@@ -222,9 +222,9 @@ static void write_markdown(const struct assay_report *report, const struct assay
 	add_matters(r, out, start);
 	add_controls(r, out, start);
 	add_everything(r, out, start);
-	assay_text_add(out, "\nChange is the time of the head against the base: + is slower.");
+	assay_text_add(out, "\nChange is the time of the head relative to the base: + is slower.");
 	if (r->alpha > 0 && r->alpha < 1)
-		assay_text_addf(out, " The whole was judged with a false-alarm rate of %.3g %%.", 100 * r->alpha);
+		assay_text_addf(out, " The false-alarm rate of the whole is %.3g %%.", 100 * r->alpha);
 	if (r->comparison_id)
 		assay_text_addf(out, " Comparison %" PRId64 ".", r->comparison_id);
 	assay_text_add(out, "\n");

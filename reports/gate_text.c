@@ -416,9 +416,9 @@ static void write_text(const struct assay_report *report, const struct assay_emi
 		assay_text_add(out, "\n");
 		assay_columns_print(&v.table, out);
 		if (v.variants)
-			assay_text_addf(out, "  speed-up is how many times as fast as %s it is\n", r->base);
+			assay_text_addf(out, "  speed-up is relative to %s\n", r->base);
 		else if (v.numbers)
-			assay_text_addf(out, "  change is the %s of the head against the base: + is %s\n",
+			assay_text_addf(out, "  change is the %s of the head relative to the base: + is %s\n",
 					!v.counts ? "time"
 					: v.times ? "time or count"
 						  : "count",

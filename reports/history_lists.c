@@ -73,7 +73,7 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 	for (size_t i = 0; i < h->n_changes; i++)
 		change_text(h, &h->changes[i], out);
 	if (h->n_points >= h->least_points && !h->least_level)
-		assay_text_addf(out, "%zu runs with as much noise are too few to show a change of any size\n",
+		assay_text_addf(out, "%zu runs with this much noise are too few to show a change of any size\n",
 				h->n_points);
 	else if (h->n_points >= h->least_points)
 		assay_text_addf(out, "a level shorter than %zu runs is not reported: it could be noise\n",

@@ -165,7 +165,7 @@ static void write_data(const struct assay_plot_distribution *s, const struct sid
 	t->failed |= numbers.failed;
 	assay_text_release(&numbers);
 	top = key + assay_plot_set_legend(t, &legend) + 14;
-	assay_plot_set_text(t, "XLABEL", "time per iteration");
+	assay_plot_set_text(t, "XLABEL", "time per call");
 	assay_plot_set_ticks(
 		t, "XTICK",
 		&(struct assay_plot_scale){ "time_s", "s", lo * 1e-9, hi * 1e-9, unit.factor, false, MOST_TICKS });

@@ -84,7 +84,7 @@ int assay_plot_scaling_data(const struct assay_plot *p, struct assay_text *t, st
 	if (!rc) {
 		set_speed(&l, assay_run_cells_rate_tag(run, first->op), &most, &threads);
 		snprintf(title, sizeof(title), "scaling of %s", l.common);
-		n = (size_t)snprintf(below, sizeof(below), "%.120s. run %lld, work a second against one thread",
+		n = (size_t)snprintf(below, sizeof(below), "%.120s. run %lld, work per second relative to one thread",
 				     run->machine.label, (long long)run->id);
 		if (l.n_left_out && n < sizeof(below))
 			snprintf(below + n, sizeof(below) - n, "; %zu slower lines left out", l.n_left_out);

@@ -189,7 +189,7 @@ static int draw(const struct assay_plot_run *s, const struct assay_case *c, unsi
 		set_places(t, &l, axis);
 		top = key + assay_case_lines_set(t, &l, unit.factor, NULL) + 16;
 		assay_plot_set_text(t, "XLABEL", c->axes[axis].name);
-		assay_plot_set_text(t, "YLABEL", time ? "time per iteration" : tag);
+		assay_plot_set_text(t, "YLABEL", time ? "time per call" : tag);
 		set_ticks(t,
 			  &(struct assay_plot_scale){ time ? "time_s" : tag,
 						      m      ? m->unit

@@ -236,7 +236,7 @@ static int write_data(const struct assay_plot_trend *s, struct assay_trend_dots 
 	rows = assay_trend_flags(s, d, &unit, t);
 	assay_text_addf(t, "XLO = %.10g\nXHI = %.10g\nYLO = %.9g\nYHI = %.9g\nLOGARITHMIC = %d\n", d->x_lo, d->x_hi,
 			lo / unit.factor, hi / unit.factor, logarithmic);
-	assay_plot_set_text(t, "YLABEL", s->metric ? s->metric : "time per iteration");
+	assay_plot_set_text(t, "YLABEL", s->metric ? s->metric : "time per call");
 	assay_plot_set_ticks(t, "YTICK",
 			     &(struct assay_plot_scale){ s->metric ? s->metric : "time_s", s->metric ? s->unit : "s",
 							 lo, hi, unit.factor, logarithmic, MOST_TICKS });
@@ -253,7 +253,7 @@ int assay_plot_trend_data(const struct assay_plot *p, struct assay_text *t, stru
 	int rc;
 
 	if (p->trend.n_lines > ASSAY_PLOT_LINES)
-		return assay_err_set(err, ASSAY_ENOTFOUND, "a plot tells %d lines apart, and '%.200s' has %zu",
+		return assay_err_set(err, ASSAY_ENOTFOUND, "a plot can tell %d lines apart, but '%.200s' has %zu",
 				     ASSAY_PLOT_LINES, p->trend.key, p->trend.n_lines);
 	rc = write_data(&p->trend, &d, t, err);
 	free(d.v);

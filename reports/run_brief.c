@@ -284,12 +284,12 @@ static void add_legend(const struct view *v, struct assay_text *out)
 	assay_text_add(out, assay_paint(v->style, ASSAY_DIM));
 	if (v->faster)
 		legend_line(v, "vs ref",
-			    "speed against the reference variant on as many threads; empty where a time was disturbed",
+			    "speed-up over the reference variant on as many threads; empty where a time was disturbed",
 			    out);
 	if (v->roof)
 		legend_line(v, "% of limit",
-			    "share of the bandwidth (l1 to dram) or arithmetic that bounds the case, as measured in "
-			    "this run",
+			    "share of the bandwidth (l1 to dram) or arithmetic peak that bounds the case, as measured "
+			    "in this run",
 			    out);
 	if (v->above)
 		legend_line(v, "wrong", ASSAY_LIMIT_EXCEEDED_TEXT, out);
@@ -297,7 +297,9 @@ static void add_legend(const struct view *v, struct assay_text *out)
 	if (text[0])
 		legend_line(v, v->roof ? "" : "% of limit", text, out);
 	if (v->alone)
-		legend_line(v, "95 %", "half the interval over processes; none where one process took all samples",
+		legend_line(v, "95 %",
+			    "half the width of the 95 % interval over processes; none where a single process took all "
+			    "samples",
 			    out);
 	if (v->doubted)
 		legend_line(v, "!", "the host disturbed it: slow core, disturbed samples, or never steady", out);

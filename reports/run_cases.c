@@ -46,7 +46,7 @@ static void clock_text(const struct assay_run *run, char *buf, size_t size)
 
 	buf[0] = '\0';
 	if (source && resolution && overhead)
-		snprintf(buf, size, "%s, resolution %s ns, a read costs %s ns", source, resolution, overhead);
+		snprintf(buf, size, "%s, resolution %s ns, a read takes %s ns", source, resolution, overhead);
 	else if (source)
 		snprintf(buf, size, "%s", source);
 }

@@ -76,7 +76,7 @@ static void run_markdown(const struct assay_report *report, const struct assay_e
 	assay_text_add(out, "| case | time | 95 % | rate | check |\n| --- | ---: | ---: | ---: | --- |\n");
 	for (size_t i = 0; i < run->n_results; i++)
 		add_case(out, run, &run->results[i]);
-	assay_text_add(out, "\nThe time is the median of one call. `?` marks the range of all samples, where they are "
+	assay_text_add(out, "\nThe time is the median of one call. `?` marks the range of all samples, where there are "
 			    "too few for an interval.\n");
 }
 

@@ -194,14 +194,14 @@ static void add_doubts(const struct assay_run *run, const struct assay_emit_styl
 		return;
 	if (wide && assay_run_is_imported(run)) {
 		snprintf(text, sizeof(text),
-			 "%zu of %zu cases are not known to within 0.5 %%, half of all to within %.2g %%", wide,
+			 "%zu of %zu cases have an interval wider than 0.5 %%; the median case has %.2g %%", wide,
 			 n - alone, 100 * middle_half(run, out));
 		assay_named_line(out, style, name, text);
 	} else if (wide) {
 		snprintf(text, sizeof(text),
-			 "%zu of %zu case%s %s not known to within 0.5 %%, half of all to within %.2g %%: --budget or "
-			 "--rounds narrows that",
-			 wide, n - alone, n - alone == 1 ? "" : "s", n - alone == 1 ? "is" : "are",
+			 "%zu of %zu case%s %s an interval wider than 0.5 %%, the median case %.2g %%: --budget or "
+			 "--rounds narrows it",
+			 wide, n - alone, n - alone == 1 ? "" : "s", n - alone == 1 ? "has" : "have",
 			 100 * middle_half(run, out));
 		assay_named_line(out, style, name, text);
 		name = "";

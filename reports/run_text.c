@@ -242,8 +242,8 @@ static void add_metric_legend(struct assay_text *out, const struct view *v)
 		const char *tag, *text; /* the tag begins so */
 	} words[] = {
 		{ "ttft_", "ttft: time to the first token" },
-		{ "tpot_", "tpot: time per output token after the first; such times are of all calls, also of those "
-			   "that are left out above" },
+		{ "tpot_", "tpot: time per output token after the first; such times include the calls that are "
+			   "discarded above" },
 		{ "kv_bytes", "kv: cache of keys and values" },
 		{ "kv_cache_hit_rate", "kv cache hit rate: share of prompt tokens found in it" },
 		{ "time_ffn_frac", "time: share of each part of the model, of which ffn is the feed-forward" },
@@ -267,8 +267,8 @@ static void add_note_legend(struct assay_text *out, const struct view *v)
 		const char *text;
 	} notes[] = {
 		{ v->unsteady, "unsteady: warm-up did not settle" },
-		{ v->dropped, "dropped: samples left out because the host disturbed them or a core was slow" },
-		{ v->disturbed, "disturbed: so many samples were that none is left out for it" },
+		{ v->dropped, "dropped: samples discarded because the host disturbed them or a core was slow" },
+		{ v->disturbed, "disturbed: so many samples were disturbed that none was discarded for it" },
 		{ v->slow, "slow core: most of the time something slowed the core, such as its other hardware thread" },
 	};
 	struct assay_text line = { 0 };
@@ -288,12 +288,12 @@ static void add_thread_legend(struct assay_text *out, const struct view *v)
 	size_t n;
 
 	if (assay_run_is_imported(v->run))
-		snprintf(text, sizeof(text), "threads, as far as the file of the other tool says it");
+		snprintf(text, sizeof(text), "threads, as far as the imported file says");
 	n = strlen(text);
 
 	if (v->narrow && v->cold)
 		snprintf(text + n, sizeof(text) - n,
-			 "; inputs were used before, unless the shape ends with cold: then they are in memory only");
+			 "; inputs were used before, unless the shape ends with cold: then they are only in memory");
 	else if (!v->narrow && (v->warm || v->cold))
 		snprintf(text + n, sizeof(text) - n, "; cache: %s%s%s", v->warm ? "warm (inputs used before)" : "",
 			 v->warm && v->cold ? " or " : "", v->cold ? "cold (in memory only)" : "");
@@ -304,7 +304,7 @@ static void add_deviation_legend(struct assay_text *out, const struct view *v)
 {
 	if (v->deviates)
 		legend_line(out, v, "",
-			    "deviates: right on all ordinary values, and not as the op defines it on these; a policy "
+			    "deviates: right on all ordinary values, but not as the op defines it on these; a policy "
 			    "may refuse that (require_edges)");
 }
 
@@ -315,9 +315,9 @@ static void add_check_legend(struct assay_text *out, const struct view *v)
 
 	if (v->narrow) {
 		legend_line(out, v, "check",
-			    v->run->id ? "results equal the op's own answer, unless their line says so; digests stand "
-					 "in 'assay show RUN CASE'"
-				       : "every result equals the op's own answer, unless its line says so");
+			    v->run->id ? "results equal the op's own answer, unless their line says otherwise; 'assay "
+					 "show RUN CASE' shows digests"
+				       : "every result equals the op's own answer, unless its line says otherwise");
 		add_deviation_legend(out, v);
 		return;
 	}
@@ -341,24 +341,24 @@ static void add_legend(struct assay_text *out, const struct view *v)
 		legend_line(
 			out, v, "time",
 			v->alone
-				? "median of one call, and half the width of its 95 % interval over processes; without "
-				  "one where a single process took all samples, which cannot tell how others differ"
-				: "median of one call, and half the width of its 95 % interval over processes, "
-				  "which took turns with the other cases");
+				? "median time of a call, and half the width of its 95 % interval over processes; none "
+				  "where a single process took all samples, which says nothing about other processes"
+				: "median time of a call, and half the width of its 95 % interval over processes, "
+				  "interleaved with the other cases");
 		if (v->starred)
 			legend_line(out, v, "*",
-				    "that interval is wider than 0.5 %: more time, --budget, or more processes, "
-				    "--rounds, narrow it");
+				    "that interval is wider than 0.5 %: --budget (more time) or --rounds (more "
+				    "processes) narrows it");
 		legend_line(out, v, "rate",
-			    "what the op needs at least (bytes: B/s, arithmetic: OP/s with a multiply-add as two, "
-			    "tokens) over time");
+			    "the least work that the op needs (bytes: B/s; arithmetic: OP/s, where a multiply-add is "
+			    "two; tokens) over time");
 	}
 	if (v->roof)
 		legend_line(out, v, "% of limit",
-			    v->narrow ? "share of the bandwidth or arithmetic that bounds the case, as this machine "
-					"gave it in this run; a wider terminal shows of which"
-				      : "share of what this machine gave in this run, and of what: the bandwidth of "
-					"stream.* where the data lies (l1, l2, l3, dram) or the arithmetic of peak.*");
+			    v->narrow ? "share of the bandwidth or arithmetic peak that bounds the case, as measured "
+					"in this run; a wider terminal shows which"
+				      : "share of the limit that this run measured, and which limit: the bandwidth of "
+					"stream.* where the data lies (l1, l2, l3, dram), or the arithmetic of peak.*");
 	if (v->above)
 		legend_line(out, v, "wrong", ASSAY_LIMIT_EXCEEDED_TEXT);
 	assay_run_cells_no_roof(v->run, no_roof, sizeof(no_roof));
@@ -367,15 +367,15 @@ static void add_legend(struct assay_text *out, const struct view *v)
 	add_check_legend(out, v);
 	if (v->against)
 		legend_line(out, v, "versus",
-			    "the fastest variant of the shape on as many threads, of that one the reference variant");
+			    "the fastest variant of the shape on as many threads; for that one, the reference variant");
 	add_metric_legend(out, v);
 	add_note_legend(out, v);
 	if (v->in_turn)
 		legend_line(out, v, "",
-			    "limit: 95 % interval of its share, where it took turns with the case; over rounds, "
-			    "from the least to the most; ?: too few turns for one, the range of all");
+			    "limit: 95 % interval of the share, where the limit was interleaved with the case; over "
+			    "rounds, from the smallest to the largest; ?: too few for an interval, the range of all");
 	if (v->efficiency)
-		legend_line(out, v, "", "efficient: work per second and thread, against one thread in this run");
+		legend_line(out, v, "", "efficient: work per second and thread, relative to one thread in this run");
 	assay_text_add(out, assay_paint(v->style, ASSAY_RESET));
 }
 

@@ -70,18 +70,16 @@ static const struct assay_option options[] = {
 	{ "suite", 's', "NAME", assay_option_text, AT(suite),
 	  "With update: of this suite (default " ASSAY_DEFAULT_SUITE ")" },
 	{ "prune", 0, NULL, assay_option_flag, AT(prune),
-	  "With update: take out the records of cases that were not counted" },
+	  "With update: remove the records of cases that were not counted" },
 	{ "exact-file", 0, "FILE", assay_option_text, AT(exact_file),
 	  "With update: the file (default baselines/exact/SUITE.json)" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
 	.usage = "save NAME\nlist\nshow NAME\ndrop NAME\nupdate --exact",
-	.doc = "Keep runs as what later runs are judged by. Saving another run under the same name adds it: the "
-	       "more runs, the better the machine's own noise is known.\v"
-	       "example:\n"
-	       "  assay run && assay baseline save main\n"
-	       "  assay run --evidence exact && assay baseline update --exact",
+	.doc = "Save runs as the baseline that later runs are judged against. Saving another run under the same name "
+	       "adds it to the baseline: the more runs, the better the machine's own noise is known.\vexample:\n  "
+	       "assay run && assay baseline save main\n  assay run --evidence exact && assay baseline update --exact",
 	.tables = { ASSAY_OPTIONS_READING, { options, 0 } },
 	.argument = set_argument,
 	.check = check,

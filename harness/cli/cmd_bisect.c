@@ -46,22 +46,22 @@ static int check(void *args, struct assay_err *err)
 
 static const struct assay_option options[] = {
 	{ "good", 0, "REV", assay_option_text, AT(good), "A revision before the change" },
-	{ "bad", 0, "REV", assay_option_text, AT(bad), "A revision behind it (default HEAD)" },
-	{ "case", 0, "KEY", assay_option_text, AT(key), "Key of the case, or a glob or part that only one has" },
+	{ "bad", 0, "REV", assay_option_text, AT(bad), "A revision after the change (default HEAD)" },
+	{ "case", 0, "KEY", assay_option_text, AT(key),
+	  "Key of the case, or a glob or part of a key that matches only one" },
 	{ "step", 0, NULL, assay_option_flag, AT(step),
 	  "For 'git bisect run': compare HEAD with --good, once; --margin should be half of the change" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
-	.doc = "Find the commit that changed the time of a case, by comparing commits in lock step with the good side. "
-	       "They are built in worktrees of their own, of which nothing stays; what does not build is skipped. Of "
-	       "merges the first parents count. A time may get longer or shorter.\v"
-	       "The exit status is 0 when one commit was found, 2 bad usage, 3 or 4 when the bad side is wrong or was "
-	       "not measured, 6 when no single commit can be named, 130 when interrupted. With --step it is 0 not "
-	       "slower, 1 slower, 125 cannot tell, and 128 and more where git is to stop.\n\n"
-	       "examples:\n"
-	       "  assay bisect --good v1.2 --bad main --case 'quantize.q8_0/avx2/n=4096*'\n"
-	       "  git bisect run assay bisect --step --good v1.2 --case 'quantize.q8_0/avx2/n=4096*'",
+	.doc = "Find the commit that changed the time of a case, by comparing commits with the good side in "
+	       "interleaved measurements. Each commit is built in a temporary worktree; a commit that does not build "
+	       "is skipped. Only the first parents of merges are followed. The time may have become longer or "
+	       "shorter.\vThe exit status is 0 if one commit was found, 2 for bad usage, 3 or 4 if the bad side is "
+	       "wrong or was not measured, 6 if no single commit can be named, and 130 if interrupted. With --step it "
+	       "is 0 for not slower, 1 for slower, 125 for inconclusive, and 128 or more to make git "
+	       "stop.\n\nexamples:\n  assay bisect --good v1.2 --bad main --case 'quantize.q8_0/avx2/n=4096*'\n  git "
+	       "bisect run assay bisect --step --good v1.2 --case 'quantize.q8_0/avx2/n=4096*'",
 	.tables = { ASSAY_OPTIONS_MEASURING, { assay_options_rates, 0 }, { assay_options_budget, 0 }, { options, 0 } },
 	.argument = refuse,
 	.check = check,

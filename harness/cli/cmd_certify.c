@@ -65,20 +65,17 @@ static const struct assay_option options[] = {
 	{ "slowdown", 0, "LIST", set_slowdowns, offsetof(struct certify_args, slowdowns),
 	  "Slowdowns to try, such as 1%,2% (default 0.5%,1%,2%,5%)" },
 	{ "resume", 0, NULL, assay_option_flag, offsetof(struct certify_args, resume),
-	  "Count what the database holds of the same cases, margin, budget and rates on this machine; measure only "
-	  "what is missing of --gates and --trials" },
+	  "Reuse stored results of the same cases, margin, budget and rates on this machine, and measure only what is "
+	  "missing from --gates and --trials" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
 	.usage = "[PLUGIN|FOLDER|REVISION]",
-	.doc = "Measure how often the judge of this host is wrong: gates of unchanged code, which must not fail, "
-	       "and comparisons with a known slowdown, which must. Each is a whole comparison with fresh processes. "
-	       "Unless --only names others, the case is a small quantization on one thread.\v"
-	       "The exit status is 0 when the promised rate is within what was seen, 1 when it is exceeded beyond "
-	       "doubt, 2 for bad usage.\n\n"
-	       "example:\n"
-	       "  assay certify --gates 200 --trials 50\n"
-	       "  assay certify --gates 400 --trials 50 --resume",
+	.doc = "Measure how often verdicts on this host are wrong: gates of unchanged code must pass, and comparisons "
+	       "with a known slowdown must fail. Each is a whole comparison with fresh processes. Unless --only names "
+	       "others, the case is a small quantization on one thread.\vThe exit status is 0 if the rate of false "
+	       "alarms agrees with the promised one, 1 if it is clearly higher, 2 for bad usage.\n\nexample:\n  assay "
+	       "certify --gates 200 --trials 50\n  assay certify --gates 400 --trials 50 --resume",
 	.tables = { ASSAY_OPTIONS_MEASURING, { assay_options_rates, 0 }, { assay_options_budget, 0 }, { options, 0 } },
 	.argument = take_arg,
 };

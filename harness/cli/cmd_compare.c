@@ -32,7 +32,7 @@ static int set_evidence(void *to, const char *arg, const char *name, struct assa
 		*take = ASSAY_TAKE_ALL;
 	else
 		return assay_err_set(err, ASSAY_EUSAGE,
-				     "%s is '%s', expected paired (times, in lock step), exact (counts) or all", name,
+				     "%s is '%s', expected paired (interleaved times), exact (counts) or all", name,
 				     arg);
 	return 0;
 }
@@ -88,18 +88,18 @@ static int check(void *args, struct assay_err *err)
 
 static const struct assay_option options[] = {
 	{ "evidence", 0, "KIND", set_evidence, offsetof(struct compare_args, take),
-	  "paired: times in lock step (default); exact: counts of a simulated processor instead, of the cases that the "
-	  "suite names for it, or that --only selects; all: both" },
+	  "paired: interleaved times (default); exact: counts of a simulated processor instead, for the cases that the "
+	  "suite names for it or that --only selects; all: both" },
 	{ "revision", 0, "[REV..]REV", set_revision, offsetof(struct compare_args, c.q.revision),
-	  "What plugin files were built from, of BASE and HEAD or of HEAD alone, each with a + at its end where files "
-	  "differed from it (default: the commit and state of the repository that they lie in)" },
+	  "The commits that plugin files were built from, of BASE and HEAD or of HEAD alone; a + at the end says that "
+	  "there were uncommitted changes (default: the commit and state of the repository that they lie in)" },
 	{ "profile", 0, "auto|no|all", set_profile, offsetof(struct compare_args, c.q.profile),
 	  "Profile both sides after the verdict, and name the function that changed: auto: the five REGRESSED and "
 	  "IMPROVED cases that changed most (default); all: each case" },
 	{ "profile-for", 0, "TIME", assay_option_duration, offsetof(struct compare_args, c.q.profile_for_ns),
 	  "How long each of them is profiled (default 4s)" },
 	{ "same-code", 0, NULL, assay_option_flag, offsetof(struct compare_args, c.q.same_code),
-	  "Take times also of cases whose machine code is the same, in five pairs: they pass either way" },
+	  "Also time cases whose machine code is identical, in five pairs; they pass either way" },
 	{ "variants", 0, NULL, assay_option_flag, offsetof(struct compare_args, c.q.variants),
 	  "BASE and HEAD are two variants of one op, such as quantize.q8_0/avx2: how many times as fast is the "
 	  "second?" },
@@ -107,18 +107,13 @@ static const struct assay_option options[] = {
 };
 static const struct assay_command_line line = {
 	.usage = "BASE [HEAD]",
-	.doc = "Measure two builds against each other, in lock step on the same cores, and say which cases got "
-	       "slower, faster or wrong. BASE and HEAD are each a git revision, a plugin file or a folder of "
-	       "plugins; without HEAD it is what lies in the working tree. Ops, inputs and seed are the head's on "
-	       "both sides.\v"
-	       "The exit status is 0 when nothing regressed, 1 REGRESSED, 2 bad usage, 3 WRONG_RESULT, 4 "
-	       "NOT_MEASURED, 5 INCOMPARABLE, 6 INCONCLUSIVE with --strict or a suspect with --suspects fail, 130 when "
-	       "interrupted.\n\n"
-	       "examples:\n"
-	       "  assay compare main\n"
-	       "  assay compare old.so new.so --suite smoke --margin 1%\n"
-	       "  assay compare main --evidence all\n"
-	       "  assay compare --variants quantize.q8_0/ref quantize.q8_0/avx2",
+	.doc = "Compare two builds in interleaved measurements on the same cores, and say which cases became slower, "
+	       "faster or wrong. BASE and HEAD are each a git revision, a plugin file or a folder of plugins; HEAD "
+	       "defaults to the working tree. Both sides get the ops, inputs and seed of the head.\vThe exit status is "
+	       "0 if nothing regressed, 1 REGRESSED, 2 bad usage, 3 WRONG_RESULT, 4 NOT_MEASURED, 5 INCOMPARABLE, 6 "
+	       "INCONCLUSIVE with --strict or a suspect with --suspects fail, 130 when interrupted.\n\nexamples:\n  "
+	       "assay compare main\n  assay compare old.so new.so --suite smoke --margin 1%\n  assay compare main "
+	       "--evidence all\n  assay compare --variants quantize.q8_0/ref quantize.q8_0/avx2",
 	.tables = { ASSAY_OPTIONS_MEASURING,
 		    { assay_options_rates, 0 },
 		    { assay_options_budget, 0 },

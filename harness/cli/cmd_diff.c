@@ -85,17 +85,18 @@ static int check(void *args, struct assay_err *err)
 static const struct assay_option options[] = {
 	{ "by", 0, "variant", assay_option_text, AT(by), "Compare the variants within one run (default: the newest)" },
 	{ "base", 0, "NAME", assay_option_text, AT(q.base_variant),
-	  "With --by variant: the one that others are held against (default: 'ref', else the slowest of the shape)" },
+	  "With --by variant: the variant that the others are compared with (default: 'ref', else the slowest of the "
+	  "shape)" },
 	{ "only", 0, "GLOB", assay_option_text, AT(q.only), "Only these cases, by glob or part of the key" },
 	{ "metric", 0, "NAME", assay_option_text, AT(q.metric),
 	  "Compare this metric or count, such as roof_frac or exact_instructions (default: time)" },
 	{ "sort", 0, "ORDER", set_order, 0,
 	  "change (the slowest first; default), case (default with --by variant), or time (the longest first)" },
-	{ "csv", 0, NULL, assay_option_flag, AT(csv), "A row a case, for spreadsheets" },
+	{ "csv", 0, NULL, assay_option_flag, AT(csv), "One row per case, for spreadsheets" },
 	{ "markdown", 0, NULL, assay_option_flag, AT(markdown), "A table for a pull request" },
 	{ "output", 'o', "FILE", assay_option_text, AT(out),
-	  "Write to this file, in the format of its ending: .text, .json, .markdown, .csv; of profiles .svg, beside "
-	  "the table" },
+	  "Write to this file, in the format that its extension names: .text, .json, .markdown, .csv; of profiles "
+	  ".svg, beside the table" },
 	{ "kind", 0, "KIND", assay_option_profile_kind, AT(kind),
 	  "Of profiles: cpu, heap and so on (default: the newest kind that both names have)" },
 	{ "sanitize", 0, NULL, assay_option_flag, AT(sanitize),
@@ -106,17 +107,14 @@ static const struct assay_option options[] = {
 };
 static const struct assay_command_line line = {
 	.usage = "BASE HEAD\nPROFILE PROFILE\n--by variant [RUN]",
-	.doc = "Hold stored results against each other: for each case the speed-up with its 95 % interval, metrics and "
-	       "counts beside it, and the number that explains the change, where one does. A side is the number of a "
-	       "run, 'last', or a baseline that 'assay baseline save' made. Nothing is measured: a stored series "
-	       "measures the machine as much as the code, and 'assay compare' tells them apart. Times of two machines "
-	       "are INCOMPARABLE; where no case can be compared, the exit status is 5. Two profiles, by the names that "
-	       "'assay profile --name' gave them, are compared function by function.\v"
-	       "examples:\n"
-	       "  assay diff main last\n"
-	       "  assay diff --by variant --base avx2 --only 'matmul.*'\n"
-	       "  assay diff 3 4 --metric exact_instructions -o diff.csv\n"
-	       "  assay diff before after -o diff.svg",
+	.doc = "Compare stored results: for each case the speed-up with its 95 % interval, metrics and counts, and the "
+	       "number that explains the change, where one does. A side is the number of a run, 'last', or a baseline "
+	       "that 'assay baseline save' made. Nothing is measured. Stored times reflect the machine as much as the "
+	       "code; 'assay compare' tells the two apart. Times of two machines are INCOMPARABLE; where no case can "
+	       "be compared, the exit status is 5. Two profiles, by the names that 'assay profile --name' gave them, "
+	       "are compared function by function.\vexamples:\n  assay diff main last\n  assay diff --by variant "
+	       "--base avx2 --only 'matmul.*'\n  assay diff 3 4 --metric exact_instructions -o diff.csv\n  assay diff "
+	       "before after -o diff.svg",
 	.tables = { ASSAY_OPTIONS_READING, { options, 0 } },
 	.argument = set_argument,
 	.check = check,

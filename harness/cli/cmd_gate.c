@@ -33,22 +33,20 @@ static const struct assay_option options[] = {
 	  "change that "
 	  "'assay history --confirm' confirmed)" },
 	{ "evidence", 0, "KIND", assay_option_evidence, AT(q.take),
-	  "exact: judge the newest counts of the suite alone, against the recorded ones; stored: judge the run alone; "
-	  "all: the run and the counts beside it (default)" },
+	  "exact: judge only the newest counts of the suite, against the recorded ones; stored: judge only the run; "
+	  "all: both (default)" },
 	{ "exact-file", 0, "FILE", assay_option_text, AT(q.exact_file),
 	  "Recorded counts (default baselines/exact/SUITE.json)" },
 	{ "allow-no-baseline", 0, NULL, assay_option_flag, AT(q.allow_no_baseline),
-	  "Where nothing is there to compare times with, judge the rest and do not fail for it" },
+	  "If there is no baseline to compare times with, judge the rest and do not fail for that" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
-	.doc = "Judge a stored run: is every case of the manifest there and right, does it keep the limits of the "
-	       "policy, is it slower than the baseline?\v"
-	       "The exit status is 0 when all is well, 1 REGRESSED, 2 bad usage, 3 WRONG_RESULT, 4 NOT_MEASURED, 5 "
-	       "no baseline or INCOMPARABLE, 6 INCONCLUSIVE with --strict; the gravest wins in the order 2, 3, 4, "
-	       "1, 5, 6.\n\n"
-	       "example:\n"
-	       "  assay gate --suite quick --allow-no-baseline",
+	.doc = "Judge a stored run: is every case of the manifest present and correct, is it within the limits of the "
+	       "policy, and is it slower than the baseline?\vThe exit status is 0 if all is well, 1 REGRESSED, 2 bad "
+	       "usage, 3 WRONG_RESULT, 4 NOT_MEASURED, 5 no baseline or INCOMPARABLE, 6 INCONCLUSIVE with --strict; "
+	       "the most severe wins, in the order 2, 3, 4, 1, 5, 6.\n\nexample:\n  assay gate --suite quick "
+	       "--allow-no-baseline",
 	.tables = { ASSAY_OPTIONS_READING,
 		    { assay_options_verdicts, offsetof(struct gate_args, out) },
 		    { options, 0 } },

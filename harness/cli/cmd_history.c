@@ -72,27 +72,26 @@ static const struct assay_option options[] = {
 	  "Runs from this day on (2026-01-31, 2026-01-31T12:00; UTC)" },
 	{ "machine", 0, "NAME", assay_option_text, AT(q.machine),
 	  "A part of the machine's label, or the start of its fingerprint (default: that measured last)" },
-	{ "csv", 0, NULL, assay_option_flag, AT(csv), "A row a run, for spreadsheets" },
+	{ "csv", 0, NULL, assay_option_flag, AT(csv), "One row per run, for spreadsheets" },
 	{ "confirm", 0, NULL, assay_option_flag, AT(confirm),
-	  "Build both sides of each change and compare them in lock step: did the code do it? Answers are stored" },
-	{ "suite", 0, "NAME", assay_option_text, AT(c.s.r.suite), "That has the case (default: that of the run)" },
+	  "Build both sides of each change and compare them, interleaved: was it the code? Answers are stored" },
+	{ "suite", 0, "NAME", assay_option_text, AT(c.s.r.suite),
+	  "Suite that has the case (default: that of the run)" },
 	{ "policy", 0, "FILE", assay_option_text, AT(c.q.policy),
-	  "Of the comparisons (default baselines/policy.conf)" },
+	  "Policy of the comparisons (default baselines/policy.conf)" },
 	{ "alpha", 0, "FRAC", set_alpha, AT(q.alpha), "Chance that an unchanged series shows a change (default 1 %)" },
 	{ "smallest", 0, "FRAC", set_least, AT(q.least_frac), "Leave out smaller changes (default 0.5 %)" },
-	{ "shortest", 0, "RUNS", set_least_run, AT(q.least_run), "No level is shorter than this (default 5 runs)" },
+	{ "shortest", 0, "RUNS", set_least_run, AT(q.least_run), "Shortest level, in runs (default 5)" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
 	.usage = "CASE",
 	.doc = "List the stored runs of a case on one machine, and its change points: between which commits the level "
-	       "changed, by how much, and how sure that is. A change is a candidate, because a stored series measures "
-	       "the machine "
-	       "as much as the code: 'assay compare' of both commits confirms it. What nearly all cases of the machine "
-	       "show together is marked as a change of the machine. CASE is a key, or a glob or part that only one key "
-	       "has.\v"
-	       "example:\n"
-	       "  assay history 'matmul.ternary/avx2/m=2560,k=2560,n=1/t=1/warm' --json",
+	       "changed, by how much, and how certain that is. A change point is a candidate, because stored times "
+	       "reflect the machine as much as the code: 'assay compare' of both commits confirms it. A change that "
+	       "nearly all cases of the machine show together is marked as a change of the machine. CASE is a key, or "
+	       "a glob or part of a key that matches only one.\vexample:\n  assay history "
+	       "'matmul.ternary/avx2/m=2560,k=2560,n=1/t=1/warm' --json",
 	.tables = { ASSAY_OPTIONS_READING, { assay_options_load, 0 }, { assay_options_budget, 0 }, { options, 0 } },
 	.argument = set_argument,
 	.check = check,

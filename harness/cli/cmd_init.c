@@ -25,7 +25,7 @@ static const struct assay_option options[] = {
 	  "Write a variant of this op; 'assay list ops' has them (default " DEFAULT_OP ")" },
 	{ "here", 0, NULL, assay_option_flag, offsetof(struct init_args, here),
 	  "In a project that has a Makefile and benches of its own: write the folder 'assay', assay.conf and the "
-	  "workflows, and say which lines its other files have to get" },
+	  "workflows, and print the lines to add to its other files" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
@@ -33,16 +33,12 @@ static const struct assay_command_line line = {
 	       "that compiles, a Makefile, the bench files, the policy and the manifest of its cases, assay.conf, "
 	       "which names all of these, and workflows for GitHub and GitLab that gate every change with "
 	       "'assay-gate'.\n\n"
-	       "The variant of " DEFAULT_OP " is simple and right, the body of any other is left to you. Commands that "
-	       "are given below that folder then take its benches, plugins and policy. The three to begin with are "
-	       "printed.\n\n"
-	       "Nothing is overwritten: where a file of one of these names is there, nothing is written at all. A "
-	       "project "
-	       "that has such files takes --here.\v"
-	       "The exit status is 0, 2 for bad usage.\n\n"
-	       "example:\n"
-	       "  git init && assay init --op matmul.ternary\n"
-	       "  assay init --here --op quantize.q8_0",
+	       "The variant of " DEFAULT_OP
+	       " is simple and correct; the body of any other is left to you. Commands run below that folder then use "
+	       "its benches, plugins and policy. The first three commands to run are printed.\n\nNothing is "
+	       "overwritten: where a file of one of these names is there, nothing is written at all. A project that "
+	       "has such files takes --here.\vThe exit status is 0, 2 for bad usage.\n\nexample:\n  git init && assay "
+	       "init --op matmul.ternary\n  assay init --here --op quantize.q8_0",
 	.tables = { { assay_options_output, 0 }, { options, 0 } },
 	.argument = refuse,
 };

@@ -194,34 +194,34 @@ static int set_comparison(void *to, const char *arg, const char *name, struct as
 #define AT(member) offsetof(struct assay_plot_args, member)
 
 static const struct assay_option options[] = {
-	{ "output", 'o', "PATH", assay_option_text, AT(out), "Picture (.svg or .png), of a report the folder" },
+	{ "output", 'o', "PATH", assay_option_text, AT(out), "Picture (.svg or .png); for a report the folder" },
 	{ "by", 0, "WHAT", set_by, 0, "Axis of a trend: commit (default) or date" },
-	{ "per", 0, "WHAT", set_per, 0, "A line of a trend for each machine or variant (default: one line)" },
+	{ "per", 0, "WHAT", set_per, 0, "Draw a line of a trend for each machine or variant (default: one line)" },
 	{ "machine", 0, "NAME", assay_option_text, AT(machine),
 	  "A part of the machine's label, or the start of its fingerprint (default: that measured last)" },
 	{ "metric", 0, "NAME", assay_option_text, AT(metric),
 	  "Draw this metric or count of a trend, report or sweep, such as bytes_per_s or exact_instructions (default: "
 	  "time, of a sweep the rate)" },
-	{ "axis", 0, "NAME", assay_option_text, AT(axis), "Axis of a sweep, such as n (default: that of most values)" },
-	{ "comparison", 0, "ID", set_comparison, 0, "A distribution of both sides of this comparison, or of the last" },
+	{ "axis", 0, "NAME", assay_option_text, AT(axis),
+	  "Axis of a sweep, such as n (default: the axis with most values)" },
+	{ "comparison", 0, "ID", set_comparison, 0,
+	  "Draw the distribution of both sides of this comparison (a number, or last)" },
 	{ "theme", 0, "NAME", set_theme, 0,
-	  "light, dark, or auto (default): as the reader's system says, where the format can" },
+	  "light, dark, or auto (default): follow the reader's system, where the format allows it" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
 	.usage = "trend CASE\ncomparison [ID [CASE]]\nroofline [RUN [CASE]]\ndistribution CASE [RUN [RUN]]\n"
 		 "scaling [RUN [CASE]]\nsweep [RUN [CASE]]\ngenerate [RUN [CASE]]\nreport",
-	.doc = "Draw what is stored: the runs of a case over time with the changes of its level; the verdicts of a "
-	       "comparison; the cases of a run below the roofs of its machine; the samples of a case; speed by "
-	       "threads; over an axis of a shape; where generation spends its time; or the trends of all cases into a "
-	       "folder with a page. CASE is a key, with its number of threads or with t=all, or a glob or part; where "
-	       "one case is drawn only one key may have it. Without a number the newest run or comparison is taken.\v"
-	       "examples:\n"
-	       "  assay plot trend 'quantize.q8_0/avx2/n=1048576/t=1/warm' -o trend.svg\n"
-	       "  assay plot trend 'quantize.q8_0/avx2/n=1048576/t=1/warm' --per variant -o q.png\n"
-	       "  assay plot comparison last -o comparison.svg\n"
-	       "  assay plot roofline last 'matmul.*' -o roofline.svg\n"
-	       "  assay plot report --metric roof_frac -o roofs",
+	.doc = "Draw stored results: the runs of a case over time with its change points; the verdicts of a "
+	       "comparison; the roofline of a run; the samples of a case; speed against the number of threads, or "
+	       "along an axis of the shape; where generation spends its time; or the trends of all cases, as a folder "
+	       "with a page. CASE is a key, with its number of threads or with t=all, or a glob or part of a key; "
+	       "where one case is drawn, only one may match. Without a number the newest run or comparison is "
+	       "drawn.\vexamples:\n  assay plot trend 'quantize.q8_0/avx2/n=1048576/t=1/warm' -o trend.svg\n  assay "
+	       "plot trend 'quantize.q8_0/avx2/n=1048576/t=1/warm' --per variant -o q.png\n  assay plot comparison "
+	       "last -o comparison.svg\n  assay plot roofline last 'matmul.*' -o roofline.svg\n  assay plot report "
+	       "--metric roof_frac -o roofs",
 	.tables = { { assay_options_store, 0 }, { options, 0 } },
 	.argument = set_argument,
 	.check = check,

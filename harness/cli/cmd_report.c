@@ -57,18 +57,16 @@ static int check(void *args, struct assay_err *err)
 
 static const struct assay_option options[] = {
 	{ "output", 'o', "FILE.html", assay_option_text, offsetof(struct report_args, out),
-	  "The page; one that is there is replaced when the new one is complete" },
+	  "The page; an existing one is replaced when the new one is complete" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
 	.usage = "-o FILE.html\nRUN -o FILE.html\ncomparison COMPARISON -o FILE.html",
 	.doc = "Write one HTML file that shows a stored run or comparison: the verdict, what to do next, a table of "
-	       "its cases to filter and sort, and for each case its samples, counters, past and the command that "
-	       "repeats it. The file needs no network and no other file. RUN and COMPARISON are numbers or 'last'; "
-	       "without one it is the newest run or comparison, whichever is later.\v"
-	       "examples:\n"
-	       "  assay report -o report.html\n"
-	       "  assay report comparison 3 -o comparison.html",
+	       "its cases to filter and sort, and for each case its samples, counters, earlier runs and the command "
+	       "that repeats it. The file needs no network and no other file. RUN and COMPARISON are numbers or "
+	       "'last'; without one it is the newest run or comparison, whichever is later.\vexamples:\n  assay report "
+	       "-o report.html\n  assay report comparison 3 -o comparison.html",
 	.tables = { { assay_options_store, 0 }, { options, 0 } },
 	.argument = set_argument,
 	.check = check,

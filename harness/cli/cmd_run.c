@@ -33,30 +33,27 @@ static int set_revision(void *to, const char *arg, const char *name, struct assa
 
 static const struct assay_option options[] = {
 	{ "build", 0, NULL, assay_option_flag, AT(r.build),
-	  "Build the working tree first, as its assay.conf says, and load the plugins that this makes as well" },
+	  "Build the working tree first, as its assay.conf says, and load the resulting plugins as well" },
 	{ "budget", 0, "TIME", assay_option_duration, AT(r.budget_ns),
 	  "Sampling time of a case, such as 300ms or 2s (default: as each bench says; with ASSAY_DETERMINISTIC=1 the "
 	  "work is fixed)" },
 	{ "exact-budget", 0, "TIME", assay_option_duration, AT(r.exact_budget_ns),
 	  "Time for all exact counts together, such as 1min, on a machine that does nothing else; a busy one takes "
-	  "longer. Cases for which it does not suffice are named (default: as the suite says; with --only as long as "
-	  "it "
-	  "takes)" },
+	  "longer. Cases that do not fit are named (default: as the suite says; with --only as long as it takes)" },
 	{ "rounds", 0, "N", set_rounds, AT(r),
-	  "Measure each case in N processes, one after the other with the other cases between, and take the median of "
-	  "their medians; a case whose process takes longer than four budgets gets one (default: as the suite says, "
-	  "else 3; with ASSAY_DETERMINISTIC=1 always 1)" },
+	  "Measure each case in N processes, interleaved with the other cases, and report the median of their medians; "
+	  "a case whose process takes longer than four budgets gets one process (default: as the suite says, else 3; "
+	  "with ASSAY_DETERMINISTIC=1 always 1)" },
 	{ "roof-in-turn", 0, NULL, assay_option_flag, AT(r.roof_in_turn),
-	  "After each case, measure the limits of its roof once more in turn with it, so that a busy host slows both "
-	  "alike. The run must have measured these limits before: stream.read or stream.copy, peak.*" },
+	  "After each case, measure the limits of its roof again, interleaved with the case, so that a busy host slows "
+	  "both alike. The run must have measured these limits before: stream.read or stream.copy, peak.*" },
 	{ "revision", 0, "REV", set_revision, AT(r.revision),
-	  "The commit or tag that the plugins were built from, with a + at its end where files differed from it; it "
-	  "must "
-	  "exist in their repository (default: the commit and state of the repository that the first of them lies "
-	  "in)" },
+	  "The commit or tag that the plugins were built from, with a + at the end if there were uncommitted changes; "
+	  "it must exist in their repository (default: the commit and state of the repository that the first of them "
+	  "lies in)" },
 	{ "evidence", 0, "KIND", assay_option_evidence, AT(r.take),
-	  "exact: counts of a simulated processor alone, of the cases that the suite names for it, or that --only "
-	  "selects; stored: times alone; all: both (default)" },
+	  "exact: only counts of a simulated processor, for the cases that the suite names for it or that --only "
+	  "selects; stored: only times; all: both (default)" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
@@ -165,7 +162,7 @@ static void warn_of_unavailable(const struct assay_run *run, const struct assay_
 		return;
 	snprintf(number, sizeof(number), "show %" PRId64, run->id);
 	assay_command_text(show, sizeof(show), number, NULL, s->r.db);
-	assay_cli_warn("%zu counter%s of '%s' cannot be had here, such as %s: %s; '%s CASE' lists them", most,
+	assay_cli_warn("%zu counter%s of '%s' unavailable here, such as %s: %s; '%s CASE' lists them", most,
 		       most == 1 ? "" : "s", of->c.key, first->name, first->reason, show);
 }
 

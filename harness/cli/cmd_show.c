@@ -104,11 +104,10 @@ static const struct assay_option options[] = {
 };
 static const struct assay_command_line line = {
 	.usage = "[RUN [CASE]]\ncomparisons [COMPARISON [CASE]]\nprofile [NAME]",
-	.doc = "Without arguments list the stored runs; with the number of a run, or 'last', its table; with a case "
-	       "(a glob, or a part of its key) all that is known of it. After the word 'comparisons' the same of "
-	       "comparisons, down to their process pairs. After 'profile' the profile of that name, by default the "
-	       "newest.\v"
-	       "examples:\n"
+	.doc = "Without arguments, list the stored runs; with the number of a run, or 'last', show its table; with a "
+	       "case (a glob, or a part of its key), show all that is known of it. 'show comparisons' does the same "
+	       "for comparisons, down to their process pairs; 'show profile' shows the profile of a name, by default "
+	       "the newest.\vexamples:\n"
 	       "  assay show last 'matmul.ternary/avx2/*' --samples\n"
 	       "  assay show last --metric roof_frac\n"
 	       "  assay show last --bottlenecks\n"

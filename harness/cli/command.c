@@ -116,7 +116,7 @@ int assay_command(const struct assay_command_line *line, int argc, char **argv, 
 		assay_temporary_sweep();
 		rc = run(args, &w, &status, &err);
 		if (assay_interrupt_release() && !rc)
-			rc = assay_err_set(&err, ASSAY_EINTERRUPTED, "interrupted, when all was done");
+			rc = assay_err_set(&err, ASSAY_EINTERRUPTED, "interrupted after all work was done");
 		for (size_t i = 0; i < w.late.n; i++)
 			assay_cli_warn("%s", w.late.v[i]);
 		assay_strings_release(&w.late);

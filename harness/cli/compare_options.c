@@ -29,14 +29,14 @@ const struct assay_option assay_options_rates[] = {
 	{ "policy", 0, "FILE", assay_option_text, AT(q.policy),
 	  "Margins, rates and limits (default baselines/policy.conf)" },
 	{ "alpha", 0, "SHARE", set_alpha, AT(q.alpha),
-	  "Chance that a whole comparison fails on unchanged code; wins over the policy" },
+	  "Chance that a whole comparison fails on unchanged code; overrides the policy" },
 	{ 0 },
 };
 const struct assay_option assay_options_budget[] = {
 	{ "margin", 0, "SHARE", set_margin, AT(q.margin_frac),
-	  "Allowed slowdown of every case, such as 1%; wins over the policy" },
+	  "Allowed slowdown of every case, such as 1%; overrides the policy" },
 	{ "budget", 0, "TIME", assay_option_duration, AT(q.budget_ns),
-	  "Time of a case, such as 10s; wins over the policy" },
+	  "Time of a case, such as 10s; overrides the policy" },
 	{ 0 },
 };
 

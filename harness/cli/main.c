@@ -18,29 +18,28 @@ static const struct command {
 	const char *name, *help;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{ "list", "what there is: plugins, ops, variants, suites, groups of counters, cases", assay_cmd_list },
+	{ "list", "list plugins, ops, variants, suites, groups of counters, or cases", assay_cmd_list },
 	{ "run", "measure a suite and store the results", assay_cmd_run },
-	{ "verify", "check that results are right, without measuring", assay_cmd_verify },
-	{ "init", "begin a repository of your own kernels, gated from its first commit", assay_cmd_init },
+	{ "verify", "check results without measuring", assay_cmd_verify },
+	{ "init", "start a repository of your own kernels, gated from its first commit", assay_cmd_init },
 	{ "new", "write the source of a variant or an op of your own, ready to compile", assay_cmd_new },
-	{ "show", "stored runs, a run, a case", assay_cmd_show },
-	{ "gate", "judge a run: manifest, limits, baseline; the exit status says it", assay_cmd_gate },
+	{ "show", "show stored runs, a run, or a case", assay_cmd_show },
+	{ "gate", "judge a run by manifest, limits and baseline; the exit status is the verdict", assay_cmd_gate },
 	{ "baseline", "save, list, show and drop named baselines", assay_cmd_baseline },
-	{ "compare", "measure two builds against each other, in lock step; the exit status says it",
-	  assay_cmd_compare },
+	{ "compare", "compare two builds, interleaved; the exit status is the verdict", assay_cmd_compare },
 	{ "bisect", "find the commit that changed the time of a case", assay_cmd_bisect },
 	{ "judge", "judge a stored comparison again, from its samples alone", assay_cmd_judge },
-	{ "certify", "how often this host's judge is wrong: known outcomes, by the hundred", assay_cmd_certify },
-	{ "plan", "what this host can promise in a given time", assay_cmd_plan },
-	{ "history", "the stored runs of a case, and its change points", assay_cmd_history },
-	{ "diff", "two stored runs or baselines side by side, or the variants of a run", assay_cmd_diff },
-	{ "import", "take results of other tools into the database", assay_cmd_import },
-	{ "export", "write a run or a comparison as a file for other programs", assay_cmd_export },
+	{ "certify", "measure how often verdicts on this host are wrong", assay_cmd_certify },
+	{ "plan", "say what this host can detect in a given time", assay_cmd_plan },
+	{ "history", "show the stored runs of a case and its change points", assay_cmd_history },
+	{ "diff", "compare two stored runs or baselines, or the variants of a run", assay_cmd_diff },
+	{ "import", "import results of other tools", assay_cmd_import },
+	{ "export", "export a run or a comparison for other programs", assay_cmd_export },
 	{ "plot", "draw stored runs with gnuplot", assay_cmd_plot },
 	{ "db", "merge, prune, check, export and import databases", assay_cmd_db },
-	{ "profile", "where the time of a case or of a program goes", assay_cmd_profile },
-	{ "report", "a run or a comparison as one HTML file, with all its cases", assay_cmd_report },
-	{ "doctor", "what this machine can and cannot measure, and how to fix it", assay_cmd_doctor },
+	{ "profile", "show where the time of a case or a program goes", assay_cmd_profile },
+	{ "report", "write a run or a comparison as one HTML file", assay_cmd_report },
+	{ "doctor", "say what this machine can measure, and how to improve that", assay_cmd_doctor },
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -51,15 +50,13 @@ static void print_help(void)
 	       "Measure inference kernels, and say when they got slower or wrong.\n\n");
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		printf("  %-9s %s\n", commands[i].name, commands[i].help);
-	printf("\n'assay COMMAND --help' explains a command, 'assay --version' names this build.\n\n"
-	       "The exit status is 0 when all is well, 1 REGRESSED, 2 bad usage or configuration, 3\n"
-	       "WRONG_RESULT, 4 NOT_MEASURED, 5 INCOMPARABLE, 6 INCONCLUSIVE with --strict or --suspects,\n"
-	       "70 internal error, 130 interrupted. The gravest wins, in the order 70, 2, 3, 4, 1, 5, 6.\n\n"
-	       "Environment: ASSAY_SEED, ASSAY_DETERMINISTIC, ASSAY_THREADS, ASSAY_DEVICE,\n"
-	       "ASSAY_BATCH_SIZE, ASSAY_MEMORY_LIMIT, ASSAY_DB and ASSAY_PAPI, as 'assay run --help' says; NO_COLOR; "
-	       "and\n"
-	       "XDG_CACHE_HOME, below which revisions are built (default ~/.cache).\n\n"
-	       "example:\n  assay run --suite smoke && assay gate --suite smoke --allow-no-baseline\n");
+	printf("\n'assay COMMAND --help' explains a command, 'assay --version' names this build.\n\nThe exit status is "
+	       "0 when all is well, 1 REGRESSED, 2 bad usage or configuration, 3\nWRONG_RESULT, 4 NOT_MEASURED, 5 "
+	       "INCOMPARABLE, 6 INCONCLUSIVE with --strict or --suspects,\n70 internal error, 130 interrupted. The "
+	       "most severe wins, in the order 70, 2, 3, 4, 1, 5, 6.\n\nEnvironment: ASSAY_SEED, ASSAY_DETERMINISTIC, "
+	       "ASSAY_THREADS, ASSAY_DEVICE,\nASSAY_BATCH_SIZE, ASSAY_MEMORY_LIMIT, ASSAY_DB and ASSAY_PAPI, as 'assay "
+	       "run --help' says; NO_COLOR; and\nXDG_CACHE_HOME, below which revisions are built (default "
+	       "~/.cache).\n\nexample:\n  assay run --suite smoke && assay gate --suite smoke --allow-no-baseline\n");
 }
 
 static int unknown(const char *name)

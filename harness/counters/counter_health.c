@@ -163,7 +163,7 @@ static void put_stepping(struct assay_text *out)
 	double ns;
 
 	if (assay_stepper_try(&ns, &why)) {
-		put(out, "stepping", false, why.text, "without it only what valgrind simulates is counted exactly");
+		put(out, "stepping", false, why.text, "without it exact counts are by valgrind alone");
 		return;
 	}
 	snprintf(value, sizeof(value), "every instruction of this CPU, all threads; a step takes %.1f us", ns * 1e-3);
@@ -210,7 +210,7 @@ static void add_valgrind(struct assay_findings *l)
 
 	if (assay_callgrind_probe(version, sizeof(version), &why))
 		assay_findings_add(l, "valgrind", ASSAY_HEALTH_MISSING, why.text,
-				   "without it there are no exact counts");
+				   "without it exact counts are by stepping alone");
 	else
 		assay_findings_add(l, "valgrind", ASSAY_HEALTH_GOOD, version, "");
 }

@@ -219,8 +219,8 @@ static void give_up(struct search *s)
 	r->end = ASSAY_BISECT_UNSURE;
 	r->exit = ASSAY_EXIT_INCONCLUSIVE;
 	snprintf(r->reason, sizeof(r->reason),
-		 "%u comparisons did not decide: most likely %.12s, with a probability of %.0f %%; a larger --budget "
-		 "makes them sharper",
+		 "%u comparisons were inconclusive: the most likely commit is %.12s, with a probability of %.0f %%; a "
+		 "larger --budget decides more of them",
 		 r->comparisons, r->commit, 100 * r->probability);
 }
 
@@ -280,9 +280,10 @@ static int begin(struct search *s, bool *differ, struct assay_err *err)
 	r->exit = has_time(&a) ? ASSAY_EXIT_INCONCLUSIVE : assay_verdict_exit(a.verdict, true);
 	assay_case_answer_text(&a, text, sizeof(text));
 	snprintf(r->reason, sizeof(r->reason), "%s %s",
-		 !has_time(&a)                     ? "the bad side cannot be compared:"
-		 : a.verdict == ASSAY_INCONCLUSIVE ? "good and bad were not shown to differ, a larger --budget may:"
-						   : "good and bad do not differ by more than the margin:",
+		 !has_time(&a) ? "the bad side cannot be compared:"
+		 : a.verdict == ASSAY_INCONCLUSIVE
+			 ? "good and bad were not shown to differ; a larger --budget may show it:"
+			 : "good and bad do not differ by more than the margin:",
 		 text);
 	return 0;
 }

@@ -257,7 +257,7 @@ int assay_compare_replay(const struct assay_replay_request *q, const struct assa
 		else if (strcmp(verdict, assay_verdict_name(out->report.verdict)))
 			assay_watch_warn(w,
 					 "comparison %" PRId64
-					 " was judged %s when it was measured: another version of assay did",
+					 " was judged %s when it was measured, by another version of assay",
 					 cmp.id, verdict);
 	}
 	assay_policy_release(&policy);

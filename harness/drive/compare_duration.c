@@ -100,7 +100,7 @@ void assay_compare_duration_text(const struct assay_duration *d, char *buf, size
 	span_text(d->about_s, about, sizeof(about));
 	span_text(d->most_s, most, sizeof(most));
 	if (d->n_controls)
-		snprintf(controls, sizeof(controls), " and %zu control%s", d->n_controls,
+		snprintf(controls, sizeof(controls), " and %zu self-check%s", d->n_controls,
 			 d->n_controls == 1 ? "" : "s");
 	if (d->shared)
 		snprintf(buf, size, "%zu case%s%s: at most %s; about %s if the cores were idle", d->n_cases,

@@ -88,7 +88,7 @@ static void add_code_places(struct assay_findings *l)
 
 	if (assay_code_places_probe(&why))
 		assay_findings_add(l, "code_places", ASSAY_HEALTH_MISSING, why.text,
-				   "without it nothing is counted by stepping");
+				   "without it stepping is unavailable");
 }
 
 int assay_health_check(struct assay_health_check *out, struct assay_err *err)

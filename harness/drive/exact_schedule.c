@@ -257,7 +257,7 @@ static void refuse_late(const struct schedule *k, struct task *t)
 	char all[32], reason[128];
 
 	assay_quantity_text((double)k->s->budget_ns * 1e-9, "s", false, all, sizeof(all));
-	snprintf(reason, sizeof(reason), "the %s for all counts were over before it was its turn", all);
+	snprintf(reason, sizeof(reason), "the %s for all counts ended before its turn", all);
 	refuse(t, ASSAY_EXACT_END_LATE, reason);
 }
 

@@ -187,7 +187,8 @@ static int load_named(struct gate_files *f, struct assay_store *store, const str
 		if (!rc && !f->n_base) {
 			f->base_is_itself = true;
 			snprintf(f->no_base_reason, sizeof(f->no_base_reason),
-				 "baseline '%s' holds only run %" PRId64 " itself: measure another run to judge it by",
+				 "baseline '%s' holds only run %" PRId64
+				 " itself: measure another run to compare it with",
 				 b->name, f->run.id);
 		}
 	} else if (q->baseline) {
@@ -284,11 +285,10 @@ static int advise(const struct gate_files *f, const char *db, char **out, struct
 	snprintf(number, sizeof(number), "baseline save main --run %" PRId64, f->run.id);
 	assay_command_text(save, sizeof(save), number, NULL, db);
 	if (assay_run_is_imported(&f->run))
-		assay_text_addf(
-			&text,
-			"speed was not judged: no other run of suite '%s' on this machine is there; import one, "
-			"with the same --machine and --suite",
-			f->run.suite);
+		assay_text_addf(&text,
+				"speed was not judged: no other run of suite '%s' on this machine is stored; import "
+				"one, with the same --machine and --suite",
+				f->run.suite);
 	else if (!f->run.ended_ns)
 		assay_text_addf(&text,
 				"speed was not judged: no baseline on this machine yet, and run %" PRId64

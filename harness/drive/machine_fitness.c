@@ -49,7 +49,7 @@ bool assay_fitness_line(const struct assay_topology *t, const struct assay_clock
 {
 	struct assay_core_share share[ASSAY_SURVEY_CPUS];
 	size_t cores = assay_placement_max(t, &q->placement), n = 0;
-	const char *untold = "the work is fixed, and nothing was tried";
+	const char *untold = "ASSAY_DETERMINISTIC=1 fixes the work, so nothing was tried";
 	struct assay_err err = { 0 };
 	uint64_t each;
 

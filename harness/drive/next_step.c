@@ -140,7 +140,8 @@ void assay_next_of_gate(struct assay_text *out, const struct assay_gate_report *
 	if (row && r->verdict == ASSAY_REGRESSED && row->evidence == ASSAY_EVIDENCE_STORED) {
 		assay_text_addf(out, "why: '%s", command);
 		add_option(out, "--only", row->key);
-		assay_text_add(out, "' takes turns with the commit before, so that the machine is the same for both");
+		assay_text_add(out,
+			       "' interleaves it with the previous commit, so that the machine is the same for both");
 	} else if (row && r->verdict == ASSAY_NOT_MEASURED) {
 		const bool counts = !strcmp(row->metric, "exact");
 
@@ -157,6 +158,6 @@ void assay_next_of_gate(struct assay_text *out, const struct assay_gate_report *
 		assay_command_text(command, sizeof(command), "show last", NULL, db);
 		assay_text_addf(out, "next: '%s' shows every case of the run", command);
 	} else {
-		assay_text_addf(out, "next: '%s' judges the last change in lock step", command);
+		assay_text_addf(out, "next: '%s' compares the last change, interleaved", command);
 	}
 }

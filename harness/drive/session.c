@@ -391,7 +391,7 @@ static int check_memory(const struct assay_session *s, uint64_t own, struct assa
 		assay_quantity_text((double)mem.available_bytes, "B", false, have, sizeof(have));
 		rc = assay_err_set(
 			err, ASSAY_EUSAGE,
-			"case '%s' needs %s, available are only %s: free memory or leave the case out with --only",
+			"case '%s' needs %s, but only %s is available: free memory, or leave the case out with --only",
 			s->plan.cases[i].key, need, have);
 	}
 	return rc;

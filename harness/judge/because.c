@@ -158,7 +158,7 @@ static void say_unknown(struct assay_diff_case *c)
 			 "no instructions were counted on both sides, and no other count explains the change");
 	else
 		snprintf(b->text + used, sizeof(b->text) - used,
-			 "none of %zu counts moved as the time did, in direction and size", n);
+			 "none of the %zu counts changed as the time did, in direction and size", n);
 }
 
 void assay_because_find(struct assay_diff_case *c)

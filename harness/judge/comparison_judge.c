@@ -202,7 +202,7 @@ static void distrust(struct assay_gate_report *r)
 		    (g->verdict != ASSAY_PASS && g->verdict != ASSAY_IMPROVED && g->verdict != ASSAY_REGRESSED))
 			continue;
 		snprintf(g->reason, sizeof(g->reason),
-			 "%s by its time, but a control failed: this host cannot be trusted today",
+			 "%s by its time, but a self-check failed: times on this host cannot be trusted today",
 			 assay_verdict_name(g->verdict));
 		g->verdict = ASSAY_INCONCLUSIVE;
 		assay_paired_suspect(g);

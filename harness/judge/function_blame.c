@@ -381,7 +381,7 @@ int assay_function_blame(const struct assay_comparison_case *c, double ratio, st
 	if (e->unknown[0]) {
 		snprintf(out->text, sizeof(out->text), "cause unknown: %.400s", e->unknown);
 	} else if (!isfinite(base_ns)) {
-		snprintf(out->text, sizeof(out->text), "cause unknown: the base has no times any more");
+		snprintf(out->text, sizeof(out->text), "cause unknown: the times of the base are gone");
 	} else {
 		assay_function_parts(&k->p, e, base_ns, ratio, ci);
 		out->samples = (uint64_t)(k->p.samples[0] + k->p.samples[1]);

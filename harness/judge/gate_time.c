@@ -36,8 +36,8 @@ static void check_baseline(struct assay_gate_time *t)
 		/* two files of which nobody says that they are of one machine */
 		if (assay_run_is_imported(run) && !strcmp(run->machine.label, ASSAY_MACHINE_UNKNOWN))
 			snprintf(t->incomparable, sizeof(t->incomparable),
-				 "nobody said on which machine it was measured: import it again into another --db with "
-				 "--machine NAME");
+				 "the machine that it was measured on is unknown: import it again into another --db "
+				 "with --machine NAME");
 		else if (strcmp(b->machine.id, run->machine.id))
 			snprintf(t->incomparable, sizeof(t->incomparable),
 				 "run %" PRId64
@@ -177,10 +177,10 @@ static struct doubt doubt_of(const struct assay_gate_time *t, const struct assay
 	return (struct doubt){
 		.slower = r->slow_core ? SLOW_CORE_FACTOR : 1,
 		.faster = base ? SLOW_CORE_FACTOR : 1,
-		.why = r->slow_core && base ? "its core was slow, now and when the baseline was measured, which may "
-					      "cost half of the speed"
-		       : r->slow_core       ? "its core was slow, which may cost half of the speed"
-		       : base ? "its core was slow when the baseline was measured, which may cost half of the speed"
+		.why = r->slow_core && base ? "its core was slow both now and when the baseline was measured, which "
+					      "can halve the speed"
+		       : r->slow_core       ? "its core was slow, which can halve the speed"
+		       : base ? "its core was slow when the baseline was measured, which can halve the speed"
 			      : NULL,
 	};
 }
@@ -192,7 +192,7 @@ static void explain_time(struct assay_gate_case *c, const struct doubt *d)
 	if (c->doubt == ASSAY_DOUBT_MACHINE)
 		snprintf(detail, sizeof(detail), ": the machine changed, not the program");
 	else if (c->doubt == ASSAY_DOUBT_MARGIN)
-		snprintf(detail, sizeof(detail), "%s%s: a slowdown of %.1f %% or more would have been seen",
+		snprintf(detail, sizeof(detail), "%s%s: a slowdown of %.1f %% or more would have been detected",
 			 d->why ? "; but " : "", d->why ? d->why : "", 100.0 * c->smallest_detectable_frac);
 	snprintf(c->reason, sizeof(c->reason), "%s%+.1f %% (%+.1f %% to %+.1f %%), allowed %+g %%%s",
 		 c->same_code ? "same code, " : "", 100.0 * (c->ratio - 1.0), 100.0 * (c->ci_lo - 1.0),
@@ -302,9 +302,8 @@ static int judge_time(struct assay_gate_time *t, const struct assay_result *r, s
 	if (noise > p->max_dropped_frac) {
 		c->verdict = ASSAY_INCONCLUSIVE;
 		c->doubt = ASSAY_DOUBT_NOISE;
-		snprintf(c->reason, sizeof(c->reason),
-			 "host too noisy: %.0f %% of the samples were disturbed, %g %% are allowed", 100.0 * noise,
-			 100.0 * p->max_dropped_frac);
+		snprintf(c->reason, sizeof(c->reason), "host too noisy: %.0f %% of samples disturbed (limit %g %%)",
+			 100.0 * noise, 100.0 * p->max_dropped_frac);
 		return 0;
 	}
 	c->doubt = c->verdict != ASSAY_INCONCLUSIVE   ? ASSAY_DOUBT_NONE

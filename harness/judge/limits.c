@@ -50,13 +50,13 @@ void assay_countable_release(struct assay_countable *c)
 static const struct {
 	const char *metric, *why;
 } absent[] = {
-	{ "ops_per_s", "its op states no operations" },
-	{ "bytes_per_s", "its op states no bytes that are read or written" },
-	{ "items_per_s", "its op states no items" },
-	{ "arith_intensity", "its op states no operations, or no bytes" },
-	{ "parallel_efficiency", "it takes several threads, and the same case with one thread in the run" },
-	{ "machine_used_bytes", "this machine does not tell its memory" },
-	{ "machine_total_bytes", "this machine does not tell its memory" },
+	{ "ops_per_s", "its op declares no operations" },
+	{ "bytes_per_s", "its op declares no bytes read or written" },
+	{ "items_per_s", "its op declares no items" },
+	{ "arith_intensity", "its op declares no operations or no bytes" },
+	{ "parallel_efficiency", "it needs several threads, and the same case with one thread in the run" },
+	{ "machine_used_bytes", "the memory of this machine is unknown" },
+	{ "machine_total_bytes", "the memory of this machine is unknown" },
 };
 
 /*

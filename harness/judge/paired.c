@@ -15,9 +15,15 @@
 #define MOST_ADVISED_FRAC 0.5
 
 static const char *const kind_names[ASSAY_N_DISTURB] = {
-	"involuntary switches", "migrations", "steal",
-	"page faults",          "throttling", "changes of frequency",
-	"others on the CPUs",   "slow cores", "throttling of the device",
+	"involuntary switches",
+	"migrations",
+	"steal",
+	"page faults",
+	"throttling",
+	"changes of frequency",
+	"other work on the CPUs",
+	"slow cores",
+	"throttling of the device",
 };
 
 struct assay_paired_rule assay_paired_rule_of(double alpha, double alpha_pass, unsigned family, double margin_frac,
@@ -367,11 +373,11 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 		break;
 	case ASSAY_PASS:
 		if (assay_paired_same_code(c) && !p->n)
-			decide(out, ASSAY_PASS, "same code: its time was not taken");
+			decide(out, ASSAY_PASS, "same machine code, so it was not timed");
 		else if (assay_paired_same_code(c))
-			decide(out, ASSAY_PASS, "same code: what differs is layout and noise");
+			decide(out, ASSAY_PASS, "same machine code: any difference is layout and noise");
 		else
-			decide(out, ASSAY_PASS, "shown to be at most %.2f %% slower, %.3g %% are allowed",
+			decide(out, ASSAY_PASS, "shown to be at most %.2f %% slower (limit %.3g %%)",
 			       fmax(0, (out->ci_hi - 1) * 100), margin);
 		break;
 	default:
@@ -382,17 +388,18 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 			       dropped_frac(p) * 100, rule->max_dropped_frac * 100, main_disturbance(p));
 		else if (p->n < 2)
 			decide(out, ASSAY_INCONCLUSIVE,
-			       "%zu usable process pair%s, a regression takes at least %zu to be seen; give it more "
-			       "time",
-			       p->n, p->n == 1 ? "" : "s", first);
+			       "%zu usable pair%s; %zu are needed to report a regression: give it more time", p->n,
+			       p->n == 1 ? "" : "s", first);
 		else if (p->n < first)
 			decide(out, ASSAY_INCONCLUSIVE,
-			       "%zu usable process pairs, a regression takes at least %zu, which could see %.2f %%%s",
+			       "%zu usable pairs; %zu are needed to report a regression, and would detect %.2f %%%s",
 			       p->n, first, out->smallest_detectable_frac * 100, advice);
 		else
 			decide(out, ASSAY_INCONCLUSIVE,
-			       "after %zu pairs it may be %.2f %% to %.2f %%%s; could have seen %.2f %%%s", p->n,
-			       (out->ci_lo - 1) * 100, (out->ci_hi - 1) * 100,
+			       "after %zu pairs the change is between %+.2f %% and %+.2f %%%s; minimum detectable "
+			       "change "
+			       "%.2f %%%s",
+			       p->n, (out->ci_lo - 1) * 100, (out->ci_hi - 1) * 100,
 			       assay_paired_interval_decides(out, rule) ? ", which counts at the next look" : "",
 			       out->smallest_detectable_frac * 100, advice);
 	}

@@ -243,7 +243,7 @@ static bool try_tsc(struct assay_clock *c)
 	}
 	prove(&tsc, NULL); /* once more, with the rate known */
 	if (n > 1)
-		snprintf(cpus, sizeof(cpus), ", never back when moved between %d CPUs", n);
+		snprintf(cpus, sizeof(cpus), ", never went back when moved between %d CPUs", n);
 	*c = tsc;
 	snprintf(c->why, sizeof(c->why), "invariant TSC, %.3f MHz, drift %.1f ppm%s", 1e3 / c->ns_per_tick,
 		 drift_ppm < 0 ? -drift_ppm : drift_ppm, cpus);

@@ -72,7 +72,7 @@ static void add_clock(struct assay_findings *l, const struct assay_clock *c)
 
 	if (!c)
 		return;
-	snprintf(value, sizeof(value), "%s: resolution %.0f ns, a read costs %.0f ns (%s)",
+	snprintf(value, sizeof(value), "%s: resolution %.0f ns, a read takes %.0f ns (%s)",
 		 assay_clock_source_name(c->source), c->resolution_ns, c->overhead_ns, c->why);
 	assay_findings_add(l, "clock", ASSAY_HEALTH_GOOD, value, "");
 }
@@ -147,9 +147,11 @@ static void add_frequency(struct assay_findings *l, const char *root)
 
 static void add_sharing(struct assay_findings *l, const char *root)
 {
-	static const struct judged_fact smt = { "smt", assay_fact_smt, "active",
-						"active; one thread a core is used, others may use the siblings",
-						"echo off | sudo tee /sys/devices/system/cpu/smt/control" };
+	static const struct judged_fact smt = {
+		"smt", assay_fact_smt, "active",
+		"active; one thread per core is used, but other programs may use the siblings",
+		"echo off | sudo tee /sys/devices/system/cpu/smt/control"
+	};
 	char value[256];
 	double steal;
 
@@ -159,7 +161,7 @@ static void add_sharing(struct assay_findings *l, const char *root)
 	else if (assay_steal_frac_at(root, &steal) && steal > STEAL_NOTICE_FRAC)
 		assay_findings_add(
 			l, "steal", ASSAY_HEALTH_WARN, value,
-			"other guests take CPU time; disturbed samples are dropped, a dedicated host has none");
+			"other guests take CPU time; disturbed samples are discarded, and a dedicated host has none");
 	else
 		assay_findings_add(l, "steal", ASSAY_HEALTH_GOOD, value, "");
 
@@ -195,12 +197,12 @@ static void add_memory_layout(struct assay_findings *l, const char *root, const 
 		"comparisons average over layouts: sudo sysctl kernel.randomize_va_space=2"
 	};
 	static const struct judged_fact huge_pages = {
-		"huge_pages", assay_fact_thp, "never", "never: big tensors lie on small pages",
+		"huge_pages", assay_fact_thp, "never", "never: large tensors lie on small pages",
 		"echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"
 	};
 	static const struct judged_fact numa = {
 		"numa_balancing", assay_fact_numa_balancing, "off", NULL,
-		"the kernel unmaps pages to watch them: sudo sysctl kernel.numa_balancing=0"
+		"the kernel unmaps pages to watch where they are used: sudo sysctl kernel.numa_balancing=0"
 	};
 	struct assay_machine_size m;
 	char value[256];
@@ -223,7 +225,7 @@ static void add_limits(struct assay_findings *l, const char *root, const struct 
 	if (q) {
 		assay_cpu_quota_read(root, q);
 		snprintf(value, sizeof(value), "quota of %.4g CPUs", q->cpus);
-		snprintf(advice, sizeof(advice), "`all` means fewer threads, and more are refused; raise '%.180s'",
+		snprintf(advice, sizeof(advice), "`all` means fewer threads, and more are refused: raise '%.180s'",
 			 q->where);
 		if (q->hidden)
 			assay_findings_add(l, "cpu_quota", ASSAY_HEALTH_MISSING,
@@ -246,8 +248,8 @@ static void add_limits(struct assay_findings *l, const char *root, const struct 
 	if (m.available_bytes < LOW_MEMORY_BYTES)
 		assay_findings_add(l, "memory", ASSAY_HEALTH_WARN, value,
 				   m.limit_bytes
-					   ? "big cases will not fit: raise the container's memory limit"
-					   : "big cases will not fit: stop other programs, or use a bigger machine");
+					   ? "large cases will not fit: raise the container's memory limit"
+					   : "large cases will not fit: stop other programs, or use a bigger machine");
 	else
 		assay_findings_add(l, "memory", ASSAY_HEALTH_GOOD, value, "");
 }

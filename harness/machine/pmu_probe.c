@@ -94,8 +94,8 @@ static void explain(int error, bool hardware, struct assay_pmu_probe *out)
 			 hardware ? "no PMU exposed by the hypervisor or kernel" : "the kernel has no such event");
 		if (hardware)
 			snprintf(out->advice, sizeof(out->advice),
-				 "use a host or instance type that passes its PMU through; exact counts (valgrind, "
-				 "steps) and times work without");
+				 "use a host or instance type that passes its PMU through; times and exact counts "
+				 "(valgrind, stepping) work without it");
 		break;
 	case ENOSYS:
 		snprintf(out->value, sizeof(out->value), "the kernel or sandbox has no perf_event_open");

@@ -279,7 +279,7 @@ static void tell_late(struct counting *k)
 		return;
 	k->out->status = ASSAY_STATUS_SKIPPED;
 	k->end = ASSAY_EXACT_END_LATE;
-	snprintf(k->out->reason, sizeof(k->out->reason), "it was not done when the time for all counts was over");
+	snprintf(k->out->reason, sizeof(k->out->reason), "it was not finished when the time for all counts ended");
 }
 
 static int count(struct counting *k, const struct assay_case *c)

@@ -121,7 +121,7 @@ void assay_roof_find(const struct assay_limits *l, const struct assay_case *c, c
 		out->of[ASSAY_LIMIT_PEAK] = f->cost.ops / l->rate[ASSAY_LIMIT_PEAK];
 	moving_s = out->of[ASSAY_LIMIT_READ] + out->of[ASSAY_LIMIT_COPY];
 	if (f->measures) {
-		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "it is itself what others are held against");
+		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "it is itself the limit that others are compared with");
 	} else if (moves && !(moving_s > 0)) {
 		assay_err_set(&out->why, ASSAY_EUNAVAILABLE,
 			      "the run has no 95 %% interval of read or copy bandwidth at %s on %u thread%s", level,
@@ -132,7 +132,7 @@ void assay_roof_find(const struct assay_limits *l, const struct assay_case *c, c
 			      c->threads == 1 ? "" : "s");
 	} else if (!(f->cost.ops > 0 && arith) && !moves) {
 		assay_err_set(&out->why, ASSAY_EUNAVAILABLE,
-			      "op '%s' states no work that bandwidth or arithmetic bounds", c->op);
+			      "op '%s' declares no work that bandwidth or arithmetic bounds", c->op);
 	} else if (out->of[ASSAY_LIMIT_PEAK] > moving_s) {
 		out->seconds = out->of[ASSAY_LIMIT_PEAK];
 		name_roof(&out->what, ASSAY_BOUND_ARITHMETIC, l->op[ASSAY_LIMIT_PEAK], arith_name(f->cost.arith));

@@ -13,7 +13,7 @@
 #define EXCEEDED_FRAC 1.05
 
 const struct assay_metric_info assay_metrics[] = {
-	{ "time_s", "s", "time per iteration, median of the samples", -1, TIME_MIN_S, INFINITY },
+	{ "time_s", "s", "time per call, median of the samples", -1, TIME_MIN_S, INFINITY },
 	{ "ops_per_s", "op/s", "arithmetic operations per second", +1, 0, INFINITY },
 	{ "bytes_per_s", "B/s", "compulsory bytes read and written per second", +1, 0, INFINITY },
 	{ "items_per_s", "1/s", "items of the op per second: elements, tokens", +1, 0, INFINITY },
@@ -48,8 +48,7 @@ const struct assay_metric_info assay_metrics[] = {
 	{ "device_in_pinned_bytes_per_s", "B/s", "rate of copying them to the device from pinned memory", +1, 0,
 	  INFINITY },
 	{ "device_out_pinned_bytes_per_s", "B/s", "rate of copying them back to pinned memory", +1, 0, INFINITY },
-	{ "device_end_to_end_s", "s", "time per iteration with its copies, by the fastest kind of memory", -1, 0,
-	  INFINITY },
+	{ "device_end_to_end_s", "s", "time per call with its copies, by the fastest kind of memory", -1, 0, INFINITY },
 	/* Of one run on a simulated processor, see model/exact.h. */
 	{ "exact_instructions", "1", "instructions", -1, 0, INFINITY },
 	{ "exact_data_reads", "1", "instructions that read memory", -1, 0, INFINITY },

@@ -209,6 +209,6 @@ void assay_count_note(const struct assay_count *c, char *buf, size_t size)
 
 	if (c->running_frac < 1)
 		snprintf(part, sizeof(part), ", counted nominally %.0f %% of the time", 100 * c->running_frac);
-	snprintf(buf, size, "%s%s%s%s%s%s", c->source, c->per_iteration ? ", an iteration" : "", part,
+	snprintf(buf, size, "%s%s%s%s%s%s", c->source, c->per_iteration ? ", per call" : "", part,
 		 c->how[0] ? " (" : "", c->how, c->how[0] ? ")" : "");
 }

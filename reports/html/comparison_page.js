@@ -82,7 +82,7 @@ function sidesTable(c, exact) {
 
 function pairsTable(c) {
 	const note = p => [['base', p.base], ['head', p.head]].filter(([, s]) => s.status !== 'ok').map(([name, s]) => `${name} ${s.status}: ${s.reason}`).join('; ')
-		|| (!p.blocks ? 'same code: its time was not taken' : !p.usable ? 'not used: too disturbed' : p.steady ? '' : 'not steady after the warm-up');
+		|| (!p.blocks ? 'same machine code, so it was not timed' : !p.usable ? 'not used: too disturbed' : p.steady ? '' : 'not steady after the warm-up');
 	return element('details', null, element('summary', null, `All ${plural(c.pairs.length, 'pair')} with their seeds`), element('div', {class: 'scroll'}, element('table', null,
 		element('caption', null, 'Pairs of fresh processes, in the order they were measured'),
 		element('thead', null, element('tr', null, ['Pair', 'Change', 'Base', 'Head', 'Blocks', 'Discarded', 'Iterations', 'Took', 'Seed', 'Note'].map((h, i) => element('th', {scope: 'col', class: i && i < 9 && 'number'}, h)))),

@@ -132,7 +132,7 @@ function distributionPicture(c) {
 		else
 			bars[Math.min(n - 1, Math.floor(share(v)))]++;
 	const most = Math.max(...bars) / values.length, width = pictureWidth();
-	const f = field(width, 240, {from: y.from, to: y.to, name: 'time per iteration', ticks: ticks(y.from, y.to, Math.max(2, Math.floor(width / 120))), labels: timeLabels},
+	const f = field(width, 240, {from: y.from, to: y.to, name: 'time per call', ticks: ticks(y.from, y.to, Math.max(2, Math.floor(width / 120))), labels: timeLabels},
 		{from: 0, to: most * 1.08, labels: v => v.map(s => (100 * s).toFixed(most < 0.05 ? 1 : 0) + ' %')},
 		`Distribution of the time per iteration: half of all between ${time(values[Math.round((values.length - 1) / 4)])} and ${time(values[Math.round((values.length - 1) * 3 / 4)])}`);
 	bars.forEach((b, i) => {
@@ -147,14 +147,14 @@ function distributionPicture(c) {
 // Share of the samples that took no longer, of both sides of a comparison.
 function sidesPicture(quantiles) {
 	const both = [...quantiles.base, ...quantiles.head], y = bounds(ascending(both)), width = pictureWidth();
-	const f = field(width, 240, {from: y.from, to: y.to, name: 'time per iteration', ticks: ticks(y.from, y.to, Math.max(2, Math.floor(width / 120))), labels: timeLabels},
+	const f = field(width, 240, {from: y.from, to: y.to, name: 'time per call', ticks: ticks(y.from, y.to, Math.max(2, Math.floor(width / 120))), labels: timeLabels},
 		{from: 0, to: 1, labels: v => v.map(s => Math.round(100 * s) + ' %')},
 		`Share of the samples below a time: median of the base ${time(middleOf(quantiles.base))}, of the head ${time(middleOf(quantiles.head))}`);
 	for (const side of ['base', 'head']) {
 		const points = quantiles[side].map((v, i) => `${f.x(clamp(v, y.from, y.to)).toFixed(1)},${f.y(i / (quantiles[side].length - 1)).toFixed(1)}`).join(' ');
 		f.parts.push(shape('polyline', {class: `${side} line${side === 'base' ? ' dashed' : ''}`, points}));
 	}
-	return figure(f.svg(), 'Share of the samples that took no longer, over all pairs: the base dashed, the head whole. Further left is faster.');
+	return figure(f.svg(), 'Cumulative share of the samples of all pairs: the base dashed, the head solid. Further left is faster.');
 }
 
 // Change of each pair, with the interval of all.
@@ -172,7 +172,7 @@ function pairsPicture(c, row) {
 			f.parts.push(shape('circle', {class: 'head whole', cx: f.x(i + 1), cy: f.y(p.ratio), r: 3}));
 	});
 	const left = c.pairs.length - ratios.length;
-	return figure(f.svg(), 'Change of the head against the base in each pair of processes; the band is the interval of all, above the line is slower.'
+	return figure(f.svg(), 'Change of the head relative to the base in each pair of processes; the band is the interval of all, above the line is slower.'
 		+ (left ? ` ${plural(left, 'pair')} could not be used.` : ''));
 }
 
@@ -295,5 +295,5 @@ function rooflinePicture(cases) {
 	const slopes = [...limits.values()].filter(l => l.memory).sort((a, b) => b.value - a.value).map(l => `${l.name} ${quantity(l.value, 'B/s')}`).join(', ');
 	const others = all.length - shown.length;
 	return figure(svg(width, height, `Roofline: operations a second of ${plural(shown.length, 'case')} over their operations per byte, below the limits of the machine`, ...parts),
-		`Roofline on ${plural(threads, 'thread')}: operations a second over operations per byte. Dashed lines are peaks of arithmetic${slopes ? `, slopes from the left the bandwidths ${slopes}` : ''}.${others ? ` ${plural(others, 'case')} on other numbers of threads ${others === 1 ? 'is' : 'are'} left out.` : ''}`);
+		`Roofline on ${plural(threads, 'thread')}: operations per second against operations per byte. Dashed lines are peaks of arithmetic${slopes ? `, slopes from the left the bandwidths ${slopes}` : ''}.${others ? ` ${plural(others, 'case')} on other numbers of threads ${others === 1 ? 'is' : 'are'} left out.` : ''}`);
 }

@@ -297,7 +297,7 @@ load compare_helpers
 
 @test "the time of unchanged code is taken where it is asked for, or demanded" {
 	compare base base --json
-	is '.cases[0] | .verdict == "PASS" and .pairs == null and .reason == "same code: its time was not taken"'
+	is '.cases[0] | .verdict == "PASS" and .pairs == null and .reason == "same machine code, so it was not timed"'
 	compare base base --same-code --json
 	is '.cases[0] | .verdict == "PASS" and .pairs >= 3 and (.reason | startswith("same code: what differs"))'
 	printf 'margin "*" { paired = "20%%" }\nlimit "*" { require = {"time_s <= 3600"} }\n' >demand.conf
@@ -334,7 +334,7 @@ load compare_helpers
 	[[ $output == *unfinished* ]]
 	# what keeps a case from a verdict
 	run --separate-stderr "$ASSAY" show comparisons 1
-	[[ $output == *"undecided: "*" usable process pair"* ]]
+	[[ $output == *"undecided: "*" usable pair"* ]]
 	run --separate-stderr "$ASSAY" show comparisons 1 --json
-	is '.cases[0].undecided | contains("usable process pair")'
+	is '.cases[0].undecided | contains("usable pair")'
 }

@@ -73,7 +73,7 @@ runs() {
 @test "what is asked for is counted or has a reason, and is stored so" {
 	run --separate-stderr run_chat --counters cache,branch --events PAPI_TOT_INS,no::such_event
 	[ "$status" = 0 ]
-	[[ $stderr == *" of 'generate.chat"*" cannot be had here, such as "*"; 'assay show "*" CASE' lists them"* ]]
+	[[ $stderr == *" of 'generate.chat"*" unavailable here, such as "*"; 'assay show "*" CASE' lists them"* ]]
 	want='["PAPI_L1_DCM", "PAPI_BR_MSP", "data_accesses", "PAPI_TOT_INS", "no::such_event"] as $events
 		| ["d1_hit_rate", "branch_miss_rate"] as $derived | .cases[0]
 		| ([$events[] as $e | (.counters[$e].source == "pmu") != (.unavailable[$e].reason | length > 0)] | all)
@@ -103,7 +103,7 @@ runs() {
 		and ($c.unavailable[$side] | (.["no::such_event"].reason | length > 0) and .kv_hits == null)
 		and ($n.PAPI_L1_DCM.source == "pmu") != ($c.unavailable[$side].PAPI_L1_DCM.reason | length > 0))' <<<"$output"
 	run assay show comparisons 1 '*chat*' --db cmp.db
-	[[ $output =~ kv_lookups\ +36\ +36\ +(sde|op),\ an\ iteration ]]
+	[[ $output =~ kv_lookups\ +36\ +36\ +(sde|op),\ per\ call ]]
 	[[ $output =~ kv_cache_hit_rate\ +44.4\ %\ +44.4\ % ]]
 	[[ $output =~ no::such_event\ +unavailable\ +unavailable\ +pmu:\  ]]
 }

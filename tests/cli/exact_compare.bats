@@ -207,6 +207,6 @@ with_path() {
 }
 
 @test "what is asked wrongly is one line" {
-	refused "--evidence is 'exactly', expected paired (times, in lock step), exact (counts) or all" --evidence exactly a b
+	refused "--evidence is 'exactly', expected paired (interleaved times), exact (counts) or all" --evidence exactly a b
 	refused "unknown cache model 'l1', expected canon or host" --cache-model l1 a b
 }

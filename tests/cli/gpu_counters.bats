@@ -66,9 +66,9 @@ is() {
 	reasons | grep 'ERR_NVGPUCTRPERM: the driver shows GPU counters to administrators only. Load its module with NVreg_RestrictProfilingToAdminUsers=0, run as root'
 	# one line names a case that could have it, and not one of the CPU
 	run --separate-stderr env LD_LIBRARY_PATH="$PWD/lib" CUPTI_STANDIN=forbidden "$ASSAY" run $PLUGIN_OPTIONS --counters gpu
-	[[ $stderr == *"counters of 'quantize.q8_0/cuda/"*"' cannot be had here, such as gpu_occupancy: ERR_NVGPUCTRPERM: "* ]]
+	[[ $stderr == *"counters of 'quantize.q8_0/cuda/"*"' unavailable here, such as gpu_occupancy: ERR_NVGPUCTRPERM: "* ]]
 	run --separate-stderr env LD_LIBRARY_PATH="$PWD/lib" "$ASSAY" run $PLUGIN_OPTIONS --counters gpu --only ref
-	[[ $stderr == *"counters of 'quantize.q8_0/ref/"*"' cannot be had here, such as gpu_kernels: the case runs on no GPU of NVIDIA's"* ]]
+	[[ $stderr == *"counters of 'quantize.q8_0/ref/"*"' unavailable here, such as gpu_kernels: the case runs on no GPU of NVIDIA's"* ]]
 	count CUPTI_STANDIN=lacks -- --counters gpu
 	is '.counters.gpu_dram_read_bytes.value == 1048576 and (.counters.gpu_l2_hit_rate.value | not)'
 	reasons | grep 'CUPTI cannot count it on this GPU'

@@ -24,7 +24,7 @@ watches() {
 	jq -e 'all(.cases[].counters; .heap_bytes.source == "heap" and .heap_bytes.per == "iteration" and .heap_peak_bytes.per == "case")' \
 		<<<"$output"
 	run assay show last heap.toy/known --db t.db
-	[[ $output == *"heap_bytes "*"1254  heap, an iteration"* ]]
+	[[ $output == *"heap_bytes "*"1254  heap, per call"* ]]
 }
 
 @test "OpenBLAS is set up without a trace" {

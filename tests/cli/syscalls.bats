@@ -29,7 +29,7 @@ needs_tracing() {
 	jq -e '[.cases[] | select(.variant == "starts" or .variant == "signals") | .counters.syscalls]
 		| all(.value > 1) and (map(.how | test("getppid (100|1)\\b")) | all)' <<<"$output"
 	run assay show last calls.toy/three --db t.db
-	[[ $output == *"syscalls "*"3  exact, an iteration (ptrace, in an untimed run: "* ]]
+	[[ $output == *"syscalls "*"3  exact, per call (ptrace, in an untimed run: "* ]]
 }
 
 @test "a policy demands that a run makes no system call" {

@@ -20,7 +20,7 @@ static const struct assay_gate_case one_of_each[] = {
 	  .metric = "time_s",
 	  .evidence = ASSAY_EVIDENCE_PAIRED,
 	  .verdict = ASSAY_PASS,
-	  .reason = "shown to be at most 0.31 % slower, 0.5 % are allowed",
+	  .reason = "shown to be at most 0.31 % slower (limit 0.5 %)",
 	  .pairs = 9,
 	  NUMBERS(1.0003, 0.9975, 1.0031) },
 	{ .key = "matmul.f32/better/m=1/t=1/warm",

@@ -36,7 +36,7 @@ TEST(limits)
 		{ "a count that these lack", "*", "page_faults", false, false, 5, ASSAY_NOT_MEASURED, 4, 4,
 		  "page_faults was not measured (pairs of that version did not measure it), ceiling 5" },
 		{ "not even in those", "*", "items_per_s", true, false, 5, ASSAY_NOT_MEASURED, 4, 4,
-		  "items_per_s was not measured (its op states no items), floor 5 items/s" },
+		  "items_per_s was not measured (its op declares no items), floor 5 items/s" },
 		{ "of a group that was not counted", "*", "d1_hit_rate", true, false, 0.5, ASSAY_NOT_MEASURED, 4, 4,
 		  "d1_hit_rate was not measured (group 'cache' was not counted: --counters cache, or counters = "
 		  "{\"cache\"} in its "

@@ -422,7 +422,7 @@ TEST(a_ratio_without_an_interval_is_not_told)
 	struct assay_case_answer a = { .verdict = ASSAY_PASS, .ratio = 0.99999, .ci_lo = NAN, .ci_hi = NAN };
 	char text[128];
 
-	snprintf(a.reason, sizeof(a.reason), "same code: its time was not taken");
+	snprintf(a.reason, sizeof(a.reason), "same machine code, so it was not timed");
 	assay_case_answer_text(&a, text, sizeof(text));
 	assert_string_equal(text, a.reason);
 	a.ratio = 1.049;

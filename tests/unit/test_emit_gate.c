@@ -96,7 +96,7 @@ TEST(test_table)
 		   "  IMPROVED      time_s        -8.00 %  -9.00 % to -7.00 %   0.5 %      7  paired    "
 		   "matmul.f32/better/m=1/t=1/warm\n"
 		   "      8.00 % faster, shown to be more than 0.5 %\n"
-		   "  change is the time of the head against the base: + is slower\n"
+		   "  change is the time of the head relative to the base: + is slower\n"
 		   "\n"
 		   "8 cases: 1 WRONG_RESULT, 1 NOT_MEASURED, 2 REGRESSED, 1 INCOMPARABLE, 1 INCONCLUSIVE, 1 IMPROVED, "
 		   "1 PASS in 93 s\n"
@@ -272,7 +272,7 @@ TEST(test_variants)
 	has(s, "IMPROVED: a/fast against a/slow: 2.00x as fast (1.60x to 2.50x)\n");
 	has(s, "  verdict   metric  speed-up  interval");
 	has(s, "  IMPROVED  time_s     2.00x  1.60x to 2.50x");
-	has(s, "  speed-up is how many times as fast as a/slow it is\n");
+	has(s, "  speed-up is relative to a/slow\n");
 	o = json_loads(emit_gate(&r, "json", NULL), 0, NULL);
 	row = json_array_get(json_object_get(o, "cases"), 0);
 	assert_string_equal(json_string_value(json_object_get(row, "base_variant")), "slow");
@@ -313,12 +313,13 @@ TEST(test_doubts)
 	r.verdict = ASSAY_REGRESSED;
 	s = table(&r, (struct assay_emit_style){ 0 });
 	has(s,
-	    "\nmoved     3 cases of unchanged code moved with the machine; the furthest -30.0 %, b/same/t=1\n"
-	    "unsure    1 case of changed code moved, but so did unchanged code, so that it may be the machine; the "
-	    "furthest +30.0 %, d/moved/t=1\n"
+	    "\nmoved     3 cases of unchanged code moved with the machine; the largest change is -30.0 %, b/same/t=1\n"
+	    "unsure    1 case of changed code moved, but so did unchanged code, so it may be the machine; the largest "
+	    "change is +30.0 %, d/moved/t=1\n"
 	    "          2 cases too disturbed by the host to be judged, such as e/noisy/t=1\n"
 	    "          1 case with too few samples for an interval, such as g/few/t=1: --budget gives more\n"
-	    "          2 cases may or may not be slower than allowed; the least sure shows a slowdown from +25.0 % on, "
+	    "          2 cases may or may not be slower than allowed; the least certain would show a slowdown of +25.0 "
+	    "% or more, "
 	    "i/wide/t=1\n"
 	    "next      -v lists these cases; 'assay compare BASE' ");
 	assert_int_equal(times(s, "its own reason"), 2);

@@ -45,7 +45,7 @@ TEST(test_markdown)
 	       "7 | "
 	       "paired | 1.23 % slower, shown to be more than 0.5 % |\n");
 	has(s, "\nSelf-checks: 2 of 2 passed.\n");
-	has(s, "with a false-alarm rate of 1 %. Comparison 12.\n");
+	has(s, "The false-alarm rate of the whole is 1 %. Comparison 12.\n");
 	fold = strstr(s, "\n<details>\n<summary>All 8 verdicts</summary>\n\n| verdict");
 	assert_non_null(fold);
 	has(fold, "\n\n</details>\n");
@@ -134,7 +134,7 @@ TEST(test_markdown_warnings)
 	s = markdown(&r);
 	assert_string_equal(s, MARKER "\n## assay: NOT_MEASURED\n\nNothing was judged.\n\n"
 				      "`this run` against `no baseline`. 0 cases.\n\n"
-				      "Change is the time of the head against the base: + is slower.\n");
+				      "Change is the time of the head relative to the base: + is slower.\n");
 }
 
 TEST(test_markdown_size)

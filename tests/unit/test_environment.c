@@ -258,7 +258,7 @@ static const struct {
 } findings[] = {
 	{ HOST("intel-v2"), "cpu", ASSAY_HEALTH_GOOD, "8480+, microcode 0x2b000590", "" },
 	{ HOST("intel-v2"), "isa", ASSAY_HEALTH_GOOD, "avx512_vnni", "" },
-	{ HOST("intel-v2"), "clock", ASSAY_HEALTH_GOOD, "resolution 10 ns, a read costs 22 ns (because)", "" },
+	{ HOST("intel-v2"), "clock", ASSAY_HEALTH_GOOD, "resolution 10 ns, a read takes 22 ns (because)", "" },
 	{ HOST("intel-v2"), "cpuset", ASSAY_HEALTH_WARN, "only CPUs 4-7 may be used", "taskset" },
 	{ HOST("intel-v2"), "cpu_quota", ASSAY_HEALTH_WARN, "quota of 1.5 CPUs", "pod1.slice/cpu.max" },
 	{ HOST("intel-v2"), "memory", ASSAY_HEALTH_WARN, "1.5 GiB available of 125 GiB, container limit 4 GiB",

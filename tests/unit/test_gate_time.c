@@ -155,21 +155,21 @@ static const struct gate_row gates[] = {
 	{ "faster", faster, ASSAY_PASS, 0, 0, CASE_A, "time_s", ASSAY_EVIDENCE_STORED, ASSAY_IMPROVED, NULL },
 	{ "at the margin", at_the_margin, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
 	  ASSAY_INCONCLUSIVE,
-	  "+10.0 % (+8.9 % to +11.1 %), allowed +10 %: a slowdown of 11.1 % or more would have been seen" },
+	  "+10.0 % (+8.9 % to +11.1 %), allowed +10 %: a slowdown of 11.1 % or more would have been detected" },
 	{ "one sample", one_sample, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
 	  ASSAY_INCONCLUSIVE, "too few samples for an interval (1 here), give the case a larger budget" },
 	{ "noisy host", noisy, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED, ASSAY_INCONCLUSIVE,
-	  "host too noisy: 31 % of the samples were disturbed, 30 % are allowed" },
+	  "host too noisy: 31 % of samples disturbed (limit 30 %)" },
 	{ "rare switches", rare_switches, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
 	  ASSAY_REGRESSED, NULL },
 	{ "frequent switches", frequent_switches, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
-	  ASSAY_INCONCLUSIVE, "host too noisy: 100 % of the samples were disturbed, 30 % are allowed" },
+	  ASSAY_INCONCLUSIVE, "host too noisy: 100 % of samples disturbed (limit 30 %)" },
 	{ "rare steal", rare_steal, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s", ASSAY_EVIDENCE_STORED, ASSAY_REGRESSED,
 	  NULL },
 	{ "frequent steal", frequent_steal, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
-	  ASSAY_INCONCLUSIVE, "host too noisy: 100 % of the samples were disturbed, 30 % are allowed" },
+	  ASSAY_INCONCLUSIVE, "host too noisy: 100 % of samples disturbed (limit 30 %)" },
 	{ "migrated", migrated, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED, ASSAY_INCONCLUSIVE,
-	  "host too noisy: 100 % of the samples were disturbed, 30 % are allowed" },
+	  "host too noisy: 100 % of samples disturbed (limit 30 %)" },
 	{ "faster than two bases, one on a slow core", one_base_of_two_on_slow_core, ASSAY_INCONCLUSIVE, 0, 6, CASE_A,
 	  "time_s", ASSAY_EVIDENCE_STORED, ASSAY_INCONCLUSIVE, NULL },
 	{ "same code, slower", same_code, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
@@ -212,9 +212,9 @@ static const struct {
 	{ { 130, true, false, false },
 	  { "slower on a slow core", NULL, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
 	    ASSAY_INCONCLUSIVE,
-	    "+30.0 % (+28.7 % to +31.3 %), allowed +10 %; but its core was slow, which may cost half of the speed: a "
+	    "+30.0 % (+28.7 % to +31.3 %), allowed +10 %; but its core was slow, which can halve the speed: a "
 	    "slowdown of "
-	    "122.2 % or more would have been seen" } },
+	    "122.2 % or more would have been detected" } },
 	{ { 230, true, false, false },
 	  { "slower than a slow core explains", NULL, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
 	    ASSAY_REGRESSED, NULL } },
@@ -227,9 +227,8 @@ static const struct {
 	{ { 100, false, true, false },
 	  { "as slow as a base on a slow core", NULL, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
 	    ASSAY_INCONCLUSIVE,
-	    "+0.0 % (-1.0 % to +1.0 %), allowed +10 %; but its core was slow when the baseline was measured, which may "
-	    "cost half of "
-	    "the speed: a slowdown of 122.2 % or more would have been seen" } },
+	    "+0.0 % (-1.0 % to +1.0 %), allowed +10 %; but its core was slow when the baseline was measured, which can "
+	    "halve the speed: a slowdown of 122.2 % or more would have been detected" } },
 	{ { 70, false, true, false },
 	  { "faster than a base on a slow core", NULL, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s",
 	    ASSAY_EVIDENCE_STORED, ASSAY_INCONCLUSIVE, NULL } },
@@ -239,9 +238,8 @@ static const struct {
 	{ { 130, true, true, false },
 	  { "slower, both on slow cores", NULL, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
 	    ASSAY_INCONCLUSIVE,
-	    "+30.0 % (+28.7 % to +31.3 %), allowed +10 %; but its core was slow, now and when the baseline was "
-	    "measured, which may cost half of "
-	    "the speed: a slowdown of 344.3 % or more would have been seen" } },
+	    "+30.0 % (+28.7 % to +31.3 %), allowed +10 %; but its core was slow both now and when the baseline "
+	    "was measured, which can halve the speed: a slowdown of 344.3 % or more would have been detected" } },
 	{ { 230, true, true, false },
 	  { "far slower, both on slow cores", NULL, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
 	    ASSAY_REGRESSED, NULL } },
@@ -249,7 +247,7 @@ static const struct {
 	  { "same code as a base on a slow core, at the margin", NULL, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s",
 	    ASSAY_EVIDENCE_STORED, ASSAY_INCONCLUSIVE,
 	    "same code, +10.0 % (+8.9 % to +11.1 %), allowed +10 %: a slowdown of 11.1 % or more would have been "
-	    "seen" } },
+	    "detected" } },
 	{ { 100, false, true, true },
 	  { "same code as a base on a slow core", NULL, ASSAY_PASS, 0, 0, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
 	    ASSAY_PASS, NULL } },

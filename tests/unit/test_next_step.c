@@ -103,15 +103,14 @@ TEST(after_a_gate)
 		enum assay_verdict verdict;
 		const char *want;
 	} rows[] = {
-		{ ASSAY_REGRESSED,
-		  "why: 'assay compare HEAD~1 --suite mine --only op/x/n=1/t=1/warm' takes turns with the "
-		  "commit before, so that the machine is the same for both" },
+		{ ASSAY_REGRESSED, "why: 'assay compare HEAD~1 --suite mine --only op/x/n=1/t=1/warm' interleaves it "
+				   "with the previous commit, so that the machine is the same for both" },
 		{ ASSAY_NOT_MEASURED,
 		  "next: 'assay run --suite mine' measures the whole suite again, and says why it leaves something "
 		  "out" },
 		{ ASSAY_WRONG_RESULT, "next: 'assay verify --suite mine --only op/x/n=1/t=1/warm' checks it alone" },
 		{ ASSAY_INCONCLUSIVE, "next: 'assay show last' shows every case of the run" },
-		{ ASSAY_PASS, "next: 'assay compare HEAD~1 --suite mine' judges the last change in lock step" },
+		{ ASSAY_PASS, "next: 'assay compare HEAD~1 --suite mine' compares the last change, interleaved" },
 	};
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
@@ -131,12 +130,12 @@ TEST(durations)
 		struct assay_duration d;
 		const char *want;
 	} rows[] = {
-		{ { 1, 2, 5.6, 200, false }, "1 case and 2 controls: about 6 s, at most 3 min 20 s" },
-		{ { 1, 1, 0.2, 60, false }, "1 case and 1 control: about 1 s, at most 1 min" },
+		{ { 1, 2, 5.6, 200, false }, "1 case and 2 self-checks: about 6 s, at most 3 min 20 s" },
+		{ { 1, 1, 0.2, 60, false }, "1 case and 1 self-check: about 1 s, at most 1 min" },
 		{ { 127, 0, 59.6, 7500, false }, "127 cases: about 1 min, at most 2 h 5 min" },
-		{ { 2, 2, 61, 7200, false }, "2 cases and 2 controls: about 1 min 1 s, at most 2 h" },
+		{ { 2, 2, 61, 7200, false }, "2 cases and 2 self-checks: about 1 min 1 s, at most 2 h" },
 		{ { 1, 2, 10, 200, true },
-		  "1 case and 2 controls: at most 3 min 20 s; about 10 s if the cores were idle" },
+		  "1 case and 2 self-checks: at most 3 min 20 s; about 10 s if the cores were idle" },
 	};
 
 	for (size_t i = 0; i < N_OF(rows); i++) {

@@ -35,12 +35,12 @@ static const struct {
 	{ "1 % faster", -0.01, 0.001, 1, 24, ASSAY_IMPROVED, true, 8, "1.00 % faster, shown to be more than 0.5 %" },
 	{ "faster by no more than the margin", -0.004, 0.001, 1, 24, ASSAY_PASS, true, 7, NULL },
 	{ "faster, but that cannot be shown", -0.006, 0.004, 1, 24, ASSAY_PASS, true, 24, NULL },
-	{ "just on the margin", 0.005, 0.001, 1, 24, ASSAY_INCONCLUSIVE, true, 24, "after 24 pairs it may be " },
-	{ "too noisy to say", 0.001, 0.02, 1, 24, ASSAY_INCONCLUSIVE, true, 24, "after 24 pairs it may be " },
-	{ "too early to say", 0, 0.0002, 1, 6, ASSAY_INCONCLUSIVE, false, 6,
-	  "6 usable process pairs, a regression takes at least 8" },
-	{ "no pair yet", 0, 0, 1, 0, ASSAY_INCONCLUSIVE, false, 0,
-	  "0 usable process pairs, a regression takes at least 8" },
+	{ "just on the margin", 0.005, 0.001, 1, 24, ASSAY_INCONCLUSIVE, true, 24,
+	  "after 24 pairs the change is between " },
+	{ "too noisy to say", 0.001, 0.02, 1, 24, ASSAY_INCONCLUSIVE, true, 24,
+	  "after 24 pairs the change is between " },
+	{ "too early to say", 0, 0.0002, 1, 6, ASSAY_INCONCLUSIVE, false, 6, "6 usable pairs; 8 are needed" },
+	{ "no pair yet", 0, 0, 1, 0, ASSAY_INCONCLUSIVE, false, 0, "0 usable pairs; 8 are needed" },
 	{ "one pair", 0.5, 0, 1, 1, ASSAY_INCONCLUSIVE, false, 1, NULL },
 	{ "may still be decided", 0.005, 0.001, 1, 20, ASSAY_INCONCLUSIVE, false, 20, NULL },
 	{ "pairs beyond the last do not count", 0.005, 0.001, 1, 40, ASSAY_INCONCLUSIVE, true, 24, NULL },
@@ -93,9 +93,10 @@ TEST(advice)
 	}
 	assert_int_equal(0, assay_paired_judge(&c, &rule, &g, &final, NULL));
 	assert_int_equal(g.verdict, ASSAY_INCONCLUSIVE);
-	assert_int_equal(2, sscanf(strstr(g.reason, "; "),
-				   "; could have seen %*f %%; a budget of %u s or a margin of %lf %% would decide it",
-				   &budget_s, &margin));
+	assert_int_equal(
+		2, sscanf(strstr(g.reason, "; "),
+			  "; minimum detectable change %*f %%; a budget of %u s or a margin of %lf %% would decide it",
+			  &budget_s, &margin));
 	assert_true(g.deciding_ns == budget_s * UINT64_C(1000000000));
 	paired_release(&c);
 	assert_in_range(budget_s, 15, 64);
@@ -154,7 +155,7 @@ TEST(same_code_needs_no_time)
 	c.pairs[0].n_blocks = 0;
 	assert_int_equal(0, assay_paired_judge(&c, &rule, &g, &final, NULL));
 	assert_true(g.verdict == ASSAY_PASS && final);
-	assert_string_equal(g.reason, "same code: its time was not taken");
+	assert_string_equal(g.reason, "same machine code, so it was not timed");
 	c.control = ASSAY_CONTROL_AA;
 	assert_int_equal(0, assay_paired_judge(&c, &rule, &g, &final, NULL));
 	assert_int_equal(g.verdict, ASSAY_INCONCLUSIVE);
@@ -273,9 +274,9 @@ TEST(same_code)
 		enum assay_verdict want;
 		const char *reason;
 	} rows[] = {
-		{ 0.05, ASSAY_CONTROL_NONE, 0, ASSAY_PASS, "same code: what differs" },
-		{ -0.05, ASSAY_CONTROL_NONE, 0, ASSAY_PASS, "same code: what differs" },
-		{ 0, ASSAY_CONTROL_NONE, 0, ASSAY_PASS, "same code: what differs" },
+		{ 0.05, ASSAY_CONTROL_NONE, 0, ASSAY_PASS, "same machine code: any difference" },
+		{ -0.05, ASSAY_CONTROL_NONE, 0, ASSAY_PASS, "same machine code: any difference" },
+		{ 0, ASSAY_CONTROL_NONE, 0, ASSAY_PASS, "same machine code: any difference" },
 		/* controls exist to find that out */
 		{ 0.05, ASSAY_CONTROL_AA, 0, ASSAY_REGRESSED, "5.0" },
 		{ 0.05, ASSAY_CONTROL_SLOWER, 1, ASSAY_REGRESSED, "5.0" },

@@ -97,7 +97,7 @@ TEST(unit_fits)
 		char *text = script_of(&s);
 
 		assert_true(times(text, cases[i].label) > 2);
-		assert_int_equal(times(text, "YLABEL = 'time per iteration'"), 1);
+		assert_int_equal(times(text, "YLABEL = 'time per call'"), 1);
 		assert_int_equal(times(text, cases[i].row), 1);
 		free(text);
 	}
@@ -387,7 +387,7 @@ TEST(writes_the_index)
 		{ "d", "x\"y z.svg", "1.00 ms", NAN, 1 },
 	};
 	static const char *const want[] = {
-		"<p>A &amp; B. Time per iteration",
+		"<p>A &amp; B. Time per call",
 		("<tr><td class=\"key\"><a href=\"#plot-1\">a/&lt;b&gt;/&quot;c&quot;</a></td><td "
 		 "class=\"number\">30</td><td "
 		 "class=\"number\">61.2 µs</td>"

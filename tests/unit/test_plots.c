@@ -134,7 +134,7 @@ TEST(lines_that_cannot_be_told_apart_are_refused)
 	struct assay_trend_line lines[9] = { { .points = points, .n_points = 1 } };
 
 	refuses(&(struct assay_plot){ .kind = ASSAY_PLOT_TREND, .trend = { .key = "k", .lines = lines, .n_lines = 9 } },
-		"a plot tells 8 lines apart, and 'k' has 9");
+		"a plot can tell 8 lines apart, but 'k' has 9");
 }
 
 /* ---- comparisons ---- */
@@ -406,7 +406,7 @@ TEST(sweeps_go_over_an_axis)
 	text = script_of(&p);
 	has(text, "$line1 << END\n1 1 1 1\n16 2 2 2\nEND\nN_LINES = 1\n");
 	has(text, "XWORDS = 0\nXLOG = 1\nXLO = 1\nXHI = 16\n");
-	has(text, "YLABEL = 'time per iteration'");
+	has(text, "YLABEL = 'time per call'");
 	free(text);
 	strcpy(results[0].c.axes[0].text, "l2");
 	strcpy(results[2].c.axes[0].text, "l1");

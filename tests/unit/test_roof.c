@@ -54,9 +54,9 @@ TEST(roof_or_why_not)
 		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 100001, 1, ASSAY_CACHE_WARM, 40, "mem.load at dram" },
 		{ 0, 800, 0, 4e9, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_WARM, 160, "mem.load at l1" },
 		{ 0, 0, 0, 4e9, ASSAY_ARITH_NONE, 0, 1, ASSAY_CACHE_WARM, 0,
-		  "states no work that bandwidth or arithmetic bounds" },
+		  "declares no work that bandwidth or arithmetic bounds" },
 		{ 0, 0, 0, 4e9, ASSAY_ARITH_I8, 0, 1, ASSAY_CACHE_WARM, 0,
-		  "states no work that bandwidth or arithmetic bounds" },
+		  "declares no work that bandwidth or arithmetic bounds" },
 	};
 	static const struct assay_host_info host = { .l1d_bytes = 1000, .l2_bytes = 10000, .llc_bytes = 100000 };
 	for (size_t i = 0; i < N_OF(rows); i++) {
@@ -108,7 +108,7 @@ TEST(roof_or_why_not)
 		for (int k = READ; k < CASE; k++) {
 			assert_int_equal(0, assay_roof_add_of_run(&run, facts, &facts[k], &host, &results[k]));
 			assert_string_equal(assay_counters_find_missing(&results[k].counters, "roof_frac")->reason,
-					    "it is itself what others are held against");
+					    "it is itself the limit that others are compared with");
 		}
 		for (int k = 0; k < N; k++)
 			assay_result_release(&results[k]);
