@@ -295,5 +295,5 @@ function rooflinePicture(cases) {
 	const slopes = [...limits.values()].filter(l => l.memory).sort((a, b) => b.value - a.value).map(l => `${l.name} ${quantity(l.value, 'B/s')}`).join(', ');
 	const others = all.length - shown.length;
 	return figure(svg(width, height, `Roofline: operations a second of ${plural(shown.length, 'case')} over their operations per byte, below the limits of the machine`, ...parts),
-		`Roofline on ${plural(threads, 'thread')}: operations per second against operations per byte. Dashed lines are peaks of arithmetic${slopes ? `, slopes from the left the bandwidths ${slopes}` : ''}.${others ? ` ${plural(others, 'case')} on other numbers of threads ${others === 1 ? 'is' : 'are'} left out.` : ''}`);
+		`Roofline on ${plural(threads, 'thread')}: operations per second against operations per byte. Dashed lines are peaks of arithmetic${slopes ? `, slopes from the left the bandwidths ${slopes}` : ''}.${others ? ` ${plural(others, 'case')} with other thread counts ${others === 1 ? 'is' : 'are'} left out.` : ''}`);
 }
