@@ -11,6 +11,22 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
+# jq 1.6 ends with 0 when there was nothing to read, so that 'jq -e' would hold of a program that printed nothing.
+jq() {
+	local shown
+
+	[[ " $* " =~ ' -'[a-z]*e[a-z]*' ' ]] || {
+		command jq "$@"
+		return
+	}
+	shown=$(command jq "$@") || return
+	[ -n "$shown" ] || {
+		echo "jq $*: nothing to read" >&2
+		return 1
+	}
+	printf '%s\n' "$shown"
+}
+
 assay() {
 	"$ASSAY" "$@"
 }
