@@ -215,15 +215,19 @@ static void take_records(struct lanes *k, struct running *r)
 
 static void finish(struct lanes *k, struct running *r)
 {
-	int rc;
+	int rc, status = 0;
 
 	close(r->fd);
-	while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR)
+	while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (r->in.failed)
 		assay_err_set(&r->why, ASSAY_ENOMEM, "out of memory");
+	else if (!r->told_end && WIFSIGNALED(status))
+		assay_err_set(&r->why, ASSAY_EIO, "a process of this program was ended by signal %d (%s)",
+			      WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else if (!r->told_end)
-		assay_err_set(&r->why, ASSAY_EIO, "a process of this program died");
+		assay_err_set(&r->why, ASSAY_EIO, "a process of this program ended with status %d",
+			      WEXITSTATUS(status));
 	assay_text_release(&r->in);
 	r->pid = 0;
 	rc = k->l->ended(k->l->arg, r->task, &r->why, k->err);

@@ -193,6 +193,20 @@ static void give_cpus_back(struct schedule *k, const struct task *t)
 				k->users[i] -= users_of(t);
 }
 
+static void refuse_as(struct task *t, enum assay_status status, const char *reason)
+{
+	t->begun = t->done = true;
+	t->result = (struct assay_exact_case){ .status = status, .all_threads = t->c->all_threads };
+	memcpy(t->result.key, t->c->key, sizeof(t->result.key));
+	snprintf(t->result.reason, sizeof(t->result.reason), "%s", reason);
+}
+
+static void refuse(struct task *t, enum assay_exact_end end, const char *reason)
+{
+	refuse_as(t, ASSAY_STATUS_SKIPPED, reason);
+	t->end = end;
+}
+
 static int ended(void *arg, size_t i, const struct assay_err *why, struct assay_err *err)
 {
 	struct schedule *k = arg;
@@ -200,6 +214,9 @@ static int ended(void *arg, size_t i, const struct assay_err *why, struct assay_
 
 	give_cpus_back(k, t);
 	t->running = false;
+	/* whatever ended its process, such as a system that is out of memory, ended this case alone */
+	if (!t->done && why->code == ASSAY_EIO)
+		refuse_as(t, ASSAY_STATUS_CRASHED, why->text);
 	if (!t->done && why->code) {
 		*err = *why;
 		return why->code;
@@ -241,15 +258,6 @@ static void take_cpus(struct schedule *k, struct task *t)
 			k->users[i] += users_of(t);
 			t->cpus[n++] = k->cpus[i];
 		}
-}
-
-static void refuse(struct task *t, enum assay_exact_end end, const char *reason)
-{
-	t->begun = t->done = true;
-	t->end = end;
-	t->result = (struct assay_exact_case){ .status = ASSAY_STATUS_SKIPPED, .all_threads = t->c->all_threads };
-	memcpy(t->result.key, t->c->key, sizeof(t->result.key));
-	snprintf(t->result.reason, sizeof(t->result.reason), "%s", reason);
 }
 
 static void refuse_late(const struct schedule *k, struct task *t)

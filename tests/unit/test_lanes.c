@@ -120,6 +120,7 @@ TEST(a_task_that_dies_is_told_and_the_others_go_on)
 	assert_int_equal(run(&w, NULL), 0);
 	for (size_t i = 0; i < TASKS; i++)
 		assert_int_equal(w.why[i].code, i == 2 ? ASSAY_EIO : 0);
+	assert_non_null(strstr(w.why[2].text, "signal 9"));
 }
 
 static int wait_to_stop(struct world *w, size_t task, const struct assay_lane *lane, struct assay_err *err)
