@@ -29,8 +29,8 @@ int assay_compare_duration(const struct assay_compare_plan *p, struct assay_stor
  */
 void assay_compare_duration_text(const struct assay_duration *d, char *buf, size_t size);
 /*
- * Does it take so much longer than announced that this has to be told? Then @buf says so; where nothing was promised, as
- * cores are shared, it never does. @undecided: cases and controls after @spent_s.
+ * Does it take so much longer than announced that this has to be told? Then @buf says so; where nothing was promised,
+ * as cores are shared, it never does. @undecided: cases and controls after @spent_s.
  */
 bool assay_compare_duration_exceeded(const struct assay_duration *d, double spent_s, size_t undecided, char *buf,
 				     size_t size);
