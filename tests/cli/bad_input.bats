@@ -74,7 +74,7 @@ load helpers
 }
 
 @test "names with control characters, files that are none, sizes of nothing" {
-	fails 2 "unknown suite 'smo?ke'" run --suite $'smo\nke'
+	fails 2 "unknown suite 'smo ke'" run --suite $'smo\nke'
 	mkdir -p d/suites d/x.bench
 	printf 'suite "quick" { summary = "s" use "*" { } }\n' >d/suites/quick.suite
 	fails 2 "'d/x.bench' is no regular file" run --bench-dir d
@@ -173,13 +173,13 @@ END
 
 @test "a shape that does not fit in memory" {
 	fails 2 "case 'quantize.q8_0/ref/n=34359738368/t=1/warm' needs" run --bench-dir "$BENCH" --suite huge
-	[[ $stderr == *"available are only"* ]]
+	[[ $stderr == *", but only "*" is available"* ]]
 	fails 2 "its limit is 1.00 KiB: raise --memory-limit" run --bench-dir "$BENCH" --memory-limit 1KiB
 	# enough for what the case asks for, but not for the process
 	ASSAY_MEMORY_LIMIT=1MiB fails 2 "for the worker itself, its limit is 1.00 MiB" run --bench-dir "$BENCH"
 	# two tensors of 2^63 bytes: their sum is not 0
 	broken <<<'bench "b" { op = "huge.copy" shapes = {"n=2305843009213693952"} cache = {"warm", "cold"} }'
-	fails 2 "available are only" run --bench-dir broken --plugin "$ASSAY_BUILD/tests/plugins/bad_huge.so"
+	fails 2 ", but only " run --bench-dir broken --plugin "$ASSAY_BUILD/tests/plugins/bad_huge.so"
 	fails 2 "its limit is 1.00 MiB" run --bench-dir broken --plugin "$ASSAY_BUILD/tests/plugins/bad_huge.so" --memory-limit 1MiB
 }
 

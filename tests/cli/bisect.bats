@@ -78,7 +78,7 @@ nothing_is_left() {
 	fails 2 "good and bad are the same commit" bisect --good HEAD --case y
 	fails 2 "is no ancestor of bad" bisect --good HEAD --bad HEAD~1 --case y
 	bisect --good HEAD~1
-	[ "$status" = 6 ] && [[ $output == *"no single commit: good and bad do not differ by more than the margin: same code"* ]]
+	[ "$status" = 6 ] && [[ $output == *"no single commit: good and bad do not differ by more than the margin: same machine code"* ]]
 	bisect --good HEAD~1 --case nothing
 	[ "$status" = 2 ] && [[ ${stderr_lines[-1]} == "assay: "*nothing* ]]
 	nothing_is_left

@@ -73,6 +73,7 @@ a_case() {
 @test "a temporary folder that is not there" {
 	command -v gnuplot || skip "no gnuplot"
 	measure >/dev/null
+	measure >/dev/null
 	run --separate-stderr env TMPDIR=/nowhere "$ASSAY" plot trend "$(a_case)" -o t.svg
 	[ "$status" = 2 ]
 	[[ $stderr == *"cannot make a folder in '/nowhere': No such file or directory, set TMPDIR to one that can be written" ]]
@@ -83,6 +84,7 @@ a_case() {
 	local used key
 	command -v gnuplot || skip "no gnuplot"
 	need_own_mounts
+	measure >/dev/null
 	measure >/dev/null
 	key=$(a_case)
 	export ASSAY used key

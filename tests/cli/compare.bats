@@ -8,7 +8,7 @@ load compare_helpers
 	[ "$status" = 0 ]
 	is '.exit == 0 and (.verdict == "PASS" or .verdict == "INCONCLUSIVE")'
 	is '.cases | length == 1'
-	is '.cases[0] | .evidence == "paired" and (.verdict != "PASS" or (.reason | startswith("same code")))'
+	is '.cases[0] | .evidence == "paired" and (.verdict != "PASS" or (.reason | startswith("same machine code")))'
 }
 
 @test "twice the work is REGRESSED, exit 1, with how much; the JSON has every field that is promised; summaries say the same" {
@@ -16,8 +16,8 @@ load compare_helpers
 	[ "$status" = 1 ]
 	[[ ${lines[0]} == "machine: "* ]]
 	# beside other tests the cores are shared, and nothing is promised
-	[[ ${lines[1]} == "time: 1 case and 2 controls: about "*", at most 1 min 40 s" ||
-		${lines[1]} == "time: 1 case and 2 controls: at most 1 min 40 s; about "*" s if the cores were idle" ]]
+	[[ ${lines[1]} == "time: 1 case and 2 self-checks: about "*", at most 1 min 40 s" ||
+		${lines[1]} == "time: 1 case and 2 self-checks: at most 1 min 40 s; about "*" s if the cores were idle" ]]
 	# beside other tests a control may stay undecided, which is added
 	[[ ${lines[2]} == "REGRESSED: "*compare_double.so*" against "*compare_base.so* ]] || { echo "$output"; false; }
 	[[ $output == *" % slower, shown to be more than 20 %"* ]]
@@ -299,7 +299,7 @@ load compare_helpers
 	compare base base --json
 	is '.cases[0] | .verdict == "PASS" and .pairs == null and .reason == "same machine code, so it was not timed"'
 	compare base base --same-code --json
-	is '.cases[0] | .verdict == "PASS" and .pairs >= 3 and (.reason | startswith("same code: what differs"))'
+	is '.cases[0] | .verdict == "PASS" and .pairs >= 3 and (.reason | startswith("same machine code: any difference"))'
 	printf 'margin "*" { paired = "20%%" }\nlimit "*" { require = {"time_s <= 3600"} }\n' >demand.conf
 	compare base base --policy demand.conf --json
 	is '[.cases[] | select(.metric == "time_s" and .evidence != "paired")] | length == 1 and .[0].verdict == "PASS"'

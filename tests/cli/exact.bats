@@ -293,7 +293,7 @@ within() {
 	# the process of this program that waits for it, as the system ends one that is out of memory
 	printf '#!/bin/sh\n[ "$1" = --version ] && exec %s --version\nkill -9 $PPID\n' "$real" >bin/valgrind
 	run -4 --separate-stderr env PATH="$PWD/bin:$PATH" "$ASSAY" run --evidence exact --counter-source callgrind --bench-dir "$EXACT" --json
-	jq -e '.cases | length == 2 and all(.status == "crashed" and (.reason | test("signal 9")))' <<<"$output"
+	jq -e '.cases[0].status == "crashed" and (.cases[0].reason | test("signal 9"))' <<<"$output"
 	# what valgrind 3.19 says of a program by clang 14, unless that was told to write DWARF 4
 	printf '#!/bin/bash\n[ "$1" = --version ] && exec %s --version\nfor a; do case $a in --log-file=*) f=${a#*=} ;; esac; done\n' \
 		"$real" >bin/valgrind

@@ -61,7 +61,7 @@ compare() {
 	if [ "$status" != 0 ]; then echo "$output$stderr"; fi
 	[[ $output == *'"base": "main ('* ]]
 	[[ $output == *'"head": "working tree ('*' with changes)"'* ]]
-	[[ $output == *"same code"* ]]
+	[[ $output == *"same machine code"* ]]
 	[[ $stderr == *"building main"* ]]
 	cmp .git/index ../index
 	git status --porcelain | cmp - ../before
@@ -143,7 +143,7 @@ compare() {
 	# where they came from is no longer there: no network is needed
 	mv ../lib ../lib.gone && mv ../inner ../inner.gone
 	run --separate-stderr compare HEAD --margin 50% --json --db ../assay.db
-	[[ $stderr == *"building HEAD"* ]] && [[ $output == *"same code"* ]]
+	[[ $stderr == *"building HEAD"* ]] && [[ $output == *"same machine code"* ]]
 	mv ../lib.gone ../lib && mv ../inner.gone ../inner
 	git clone -q . ../without && cd ../without
 	run --separate-stderr compare HEAD --db ../assay.db
