@@ -78,6 +78,7 @@ ended_when_asked() {
 
 @test "a plot is interrupted while it is drawn" {
 	measure >/dev/null
+	measure >/dev/null
 	stub gnuplot '[ "$2" = --version ] && exit'
 	for signal in INT TERM HUP; do
 		stop "$signal" 130 plot trend dequantize -o trend.svg
