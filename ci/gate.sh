@@ -223,6 +223,9 @@ while [ "$left" -gt 0 ]; do
 	*) set -- "$@" "$arg" ;;
 	esac
 done
+case $base in
+-*) die "BASE is '$base', expected a revision, a plugin file or a folder" ;;
+esac
 case $strict in
 '' | 0) strict='' ;;
 1) ;;

@@ -299,6 +299,9 @@ baseline update --exact --suite other --db d --exact-file build/gate/exact.json"
 	STRICT=yes gate
 	[ "$status" = 2 ]
 	[[ $stderr == *"STRICT is 'yes'"* ]]
+	BASE=--help gate
+	[ "$status" = 2 ]
+	[[ $stderr == *"BASE is '--help', expected a revision"* ]]
 	ASSAY=build/bin/assay gate
 	[ "$status" = 2 ]
 	[[ $stderr == *"no program 'build/bin/assay'"* ]]
