@@ -218,10 +218,13 @@ static const struct assay_command_line line = {
 	       "along an axis of the shape; where generation spends its time; or the trends of all cases, as a folder "
 	       "with a page. CASE is a key, with its number of threads or with t=all, or a glob or part of a key; "
 	       "where one case is drawn, only one may match. Without a number the newest run or comparison is "
-	       "drawn.\vexamples:\n  assay plot trend 'quantize.q8_0/avx2/n=1048576/t=1/warm' -o trend.svg\n  assay "
-	       "plot trend 'quantize.q8_0/avx2/n=1048576/t=1/warm' --per variant -o q.png\n  assay plot comparison "
-	       "last -o comparison.svg\n  assay plot roofline last 'matmul.*' -o roofline.svg\n  assay plot report "
-	       "--metric roof_frac -o roofs",
+	       "drawn.\v"
+	       "examples:\n"
+	       "  assay plot trend 'quantize.q8_0/avx2/n=1048576/t=1/warm' -o trend.svg\n"
+	       "  assay plot trend 'quantize.q8_0/avx2/n=1048576*' --per variant -o q.png\n"
+	       "  assay plot comparison last -o comparison.svg\n"
+	       "  assay plot roofline last 'matmul.*' -o roofline.svg\n"
+	       "  assay plot report --metric roof_frac -o roofs",
 	.tables = { { assay_options_store, 0 }, { options, 0 } },
 	.argument = set_argument,
 	.check = check,

@@ -115,7 +115,7 @@ valid() {
 		and all($after.spans[] | select(.times); $d[.name].own[1] == .self_ns and $d[.name].total[1] == .total_ns and $d[.name].times[1] == .times)
 		and ($d.pthread_mutex_lock | .times[0] >= 1 and .times[1] == 0 and .ratio == null and .change < 0)' <<<"$output" || { echo "$output"; false; }
 	run --separate-stderr "$ASSAY" diff before after -o d.svg
-	[[ $output == *"head/base"*"times was"*"pthread_barrier_wait"* ]] || { echo "$output"; false; }
+	[[ $output == *"head/base"*"count base"*"pthread_barrier_wait"* ]] || { echo "$output"; false; }
 	grep -q 'data-n="pthread_barrier_wait"' d.svg
 }
 

@@ -175,7 +175,7 @@ counts() {
 	jq -e '[.cases[] | .status == "skipped" and (.reason | test("^the .* for all counts ended before its turn|^needs "))] | all' late.json
 	grep -E "no time for exact counts of [0-9]+ cases within .*: 'matmul.ternary/.*; --exact-budget sets it" words
 	run -4 "$ASSAY" gate --evidence exact --policy plain.conf --exact-file record.json
-	[[ $output == *NOT_MEASURED*"for all counts were over before it was its turn"* ]]
+	[[ $output == *NOT_MEASURED*"for all counts ended before its turn"* ]]
 	# of a suite that names no case for counts everything is, in one's own time
 	count --only '*/avx2/*t=1*' --exact-budget 1min >only.json
 	jq -e '.cases | length == 1 and .[0].status == "ok"' only.json
