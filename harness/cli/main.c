@@ -36,7 +36,7 @@ static const struct command {
 	{ "import", "import results of other tools", assay_cmd_import },
 	{ "export", "export a run or a comparison for other programs", assay_cmd_export },
 	{ "plot", "draw stored runs with gnuplot", assay_cmd_plot },
-	{ "db", "merge, prune, check, export and import databases", assay_cmd_db },
+	{ "db", "merge databases, or prune one", assay_cmd_db },
 	{ "profile", "show where the time of a case or a program goes", assay_cmd_profile },
 	{ "report", "write a run or a comparison as one HTML file", assay_cmd_report },
 	{ "doctor", "say what this machine can measure, and how to improve that", assay_cmd_doctor },
