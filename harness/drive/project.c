@@ -109,7 +109,24 @@ static int check_owner(const char *dir, const char *name, const struct stat *con
 			     strcmp(dir, "/") != 0 ? dir : "", name);
 }
 
-/* The nearest folder with an assay.conf, not beyond the one with .git; ASSAY_ENOTFOUND, without a word, for none. */
+/* Is @dir, which is cut, or a folder above it the top of a git repository? */
+static bool is_in_repository(char *dir)
+{
+	struct stat st;
+
+	for (char *slash;; slash[slash == dir] = '\0') {
+		if (has(dir, ".git", &st))
+			return true;
+		slash = strrchr(dir, '/');
+		if (!slash || !dir[1])
+			return false;
+	}
+}
+
+/*
+ * The nearest folder with an assay.conf, in the current folder or above it in the same git repository;
+ * ASSAY_ENOTFOUND, without a word, for none.
+ */
 static int find_top(char top[PATH_MAX], struct assay_err *err)
 {
 	char dir[PATH_MAX], *slash;
@@ -123,7 +140,9 @@ static int find_top(char top[PATH_MAX], struct assay_err *err)
 			if (!has(dir, names[i], &st))
 				continue;
 			strcpy(top, above ? dir : ".");
-			return above ? check_owner(dir, names[i], &st, err) : 0;
+			if (!above)
+				return 0;
+			return is_in_repository(dir) ? check_owner(top, names[i], &st, err) : ASSAY_ENOTFOUND;
 		}
 		slash = strrchr(dir, '/');
 		if (has(dir, ".git", &st) || !dir[1] || !slash)

@@ -202,3 +202,13 @@ without() {
 		done
 	done
 }
+
+@test "an assay.conf above the folder counts only within its git repository" {
+	mkdir sub
+	printf 'build = "true"\nplugins = "."\nbench = "nowhere"\n' >assay.conf
+	fails 2 "names the folder 'nowhere', which is not there" list suites
+	cd sub
+	run -0 "$ASSAY" list suites
+	git init -q ..
+	fails 2 "names the folder 'nowhere', which is not there" list suites
+}
