@@ -71,10 +71,10 @@ function bestCases() {
 	return [...best.values()];
 }
 
-// How many times as fast as the variant "ref" on as many threads.
+// How many times as fast as the variant "ref" on as many threads. Times without an interval have no ratio.
 function againstRef(c) {
-	const reference = page.cases.find(r => r.variant === 'ref' && r.median_ns && r.threads === c.threads && shapeOf(r) === shapeOf(c));
-	return reference && reference !== c ? times(reference.median_ns / c.median_ns) : '';
+	const reference = page.cases.find(r => r.variant === 'ref' && r.ci95_ns && r.threads === c.threads && shapeOf(r) === shapeOf(c));
+	return reference && reference !== c && c.ci95_ns ? times(reference.median_ns / c.median_ns) : '';
 }
 
 const numbers = ['Time', 'Rate', 'vs ref'];
