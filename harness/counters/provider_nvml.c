@@ -81,6 +81,11 @@ static int open_set(struct assay_counter_context *ctx, void **set, struct assay_
 	if (!g)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	rc = assay_nvml_open(&g->nvml, err);
+	if (rc == ASSAY_ENOTFOUND) {
+		rc = ASSAY_EUNAVAILABLE;
+		if (err)
+			err->code = rc;
+	}
 	if (!rc && !assay_nvml_find(g->nvml, ctx->device_pci, &g->index))
 		rc = assay_err_set(err, ASSAY_EUNAVAILABLE, "NVML knows no GPU at %s", ctx->device_pci);
 	if (!rc) {

@@ -353,7 +353,7 @@ static void add_nvml(struct assay_findings *l, bool any)
 	char text[256];
 	const int rc = assay_nvml_open(&n, &why);
 
-	if (rc && !any)
+	if (rc == ASSAY_ENOTFOUND && !any)
 		return;
 	if (rc) {
 		snprintf(text, sizeof(text), "%.150s: clocks and throttle reasons of GPUs are unknown", why.text);

@@ -129,7 +129,7 @@ int assay_nvml_open(struct assay_nvml **out, struct assay_err *err)
 	n->dl = dlopen(ASSAY_NVML_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!n->dl) {
 		free(n);
-		return assay_err_set(err, ASSAY_EUNAVAILABLE, "there is no '%s', which comes with NVIDIA's driver",
+		return assay_err_set(err, ASSAY_ENOTFOUND, "there is no '%s', which comes with NVIDIA's driver",
 				     ASSAY_NVML_LIBRARY);
 	}
 	rc = find_functions(n, err);

@@ -16,7 +16,7 @@
 
 struct assay_nvml;
 
-/* ASSAY_EUNAVAILABLE with the reason: no library, an old one, no driver. *@n is NULL then. */
+/* ASSAY_ENOTFOUND: no library. ASSAY_EUNAVAILABLE with the reason: an old one, no driver. *@n is NULL then. */
 int assay_nvml_open(struct assay_nvml **n, struct assay_err *err);
 /* Takes NULL. */
 void assay_nvml_close(struct assay_nvml *n);

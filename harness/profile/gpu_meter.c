@@ -41,7 +41,7 @@ int assay_gpu_meter_open(struct assay_gpu_meter **out, struct assay_err *err)
 
 	*out = NULL;
 	if (rc)
-		return rc;
+		return rc == ASSAY_ENOTFOUND ? ASSAY_EUNAVAILABLE : rc;
 	n = assay_nvml_count(nvml);
 	m = n ? calloc(1, sizeof(*m) + n * sizeof(m->gpus[0])) : NULL;
 	if (!m) {
