@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done to a database as a whole: merged and pruned. */
+/* Merging databases, and pruning one. */
 #ifndef ASSAY_DRIVE_DATABASE_H
 #define ASSAY_DRIVE_DATABASE_H
 

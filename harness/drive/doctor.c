@@ -59,8 +59,7 @@ static void leave_out_gpu_counters(struct assay_findings *l)
 	l->n = n;
 }
 
-/* What is missing stands in the findings. */
-/* What is missing stands in the findings. */
+/* Say what can be measured here. The findings list what is missing. */
 static void say_abilities(struct assay_health_check *c)
 {
 	const struct assay_findings *l = &c->findings;

@@ -121,7 +121,7 @@ static bool is_heading(char *const fields[FIELDS])
 	       !strcasecmp(fields[UNIT], "unit");
 }
 
-/* What @line says, which is changed; false where it says nothing, or is wrong, which is told. */
+/* Parse @line, which is cut up in place, into @out. False if it is empty or malformed; the latter is reported. */
 static bool read_row(struct assay_importing *im, char *line, struct row *out)
 {
 	char *fields[FIELDS] = { NULL }, *end;

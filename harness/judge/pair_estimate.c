@@ -181,7 +181,7 @@ struct assay_pair_estimate assay_pair_estimate(const struct assay_pair *p, doubl
 	return e;
 }
 
-/* What a side's two samples of a block would have taken undisturbed, in ns. */
+/* Bounds of the time that a side's two samples of a block would have taken undisturbed, in ns. */
 struct undisturbed {
 	double least, most;
 };

@@ -49,8 +49,8 @@ struct assay_pair_range {
 };
 
 /*
- * What the blocks of a pair, disturbed ones included, allow at least and at most, so that disturbances do not save a
- * head that is many times slower, whose longer blocks seldom stay clean, nor hide one that is many times faster.
+ * The range of the ratio of a pair by all its blocks, disturbed ones included. A head that is many times slower has
+ * long blocks, which seldom stay clean; without the range, disturbances would save it, or hide one that is faster.
  *
  * Of either side's two times in a block, others took at least what clocks told and at most what
  * assay_samples_lost_ns() reckons. Once interrupted, a call also has to fill its caches again, which nothing tells:

@@ -22,7 +22,7 @@
 #define LOW_MEMORY_BYTES  (UINT64_C(2) << 30)
 #define STEAL_NOTICE_FRAC 0.001
 
-/* What a chroot may lack. Recorded hosts have no devices. */
+/* Name the mounts and devices that a chroot lacks. Recorded hosts have no devices. */
 static void add_mounts(struct assay_findings *l, const char *root)
 {
 	static const struct {

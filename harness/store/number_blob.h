@@ -12,8 +12,8 @@
  *                       little-endian
  *               the share of the time in which it counted, 8 bytes likewise, where it is not 1
  *
- * Metrics stand before counts, counts before those that are missing, which have the value 0. The seal of the result
- * protects it, and its own structure: the decoder takes any bytes.
+ * Metrics stand before counts, counts before those that are missing, which have the value 0. The decoder
+ * takes any bytes.
  */
 #ifndef ASSAY_STORE_NUMBER_BLOB_H
 #define ASSAY_STORE_NUMBER_BLOB_H

@@ -23,7 +23,7 @@ enum assay_store_mode {
  */
 int assay_store_open(struct assay_store **s, const char *path, enum assay_store_mode mode, struct assay_err *err);
 void assay_store_close(struct assay_store *s);
-/* What says that the program is interrupted, for queries that only read; NULL: nothing. Of the whole process. */
+/* Make merges and queries that only read end once *@flag is set, in the whole process; NULL: never. */
 void assay_store_interrupted_by(const volatile sig_atomic_t *flag);
 /* Is its file still where it was opened? Otherwise it was removed or replaced, and what is written is lost. */
 bool assay_store_in_place(const struct assay_store *s);

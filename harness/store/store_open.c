@@ -26,7 +26,7 @@
 #define BUSY_TIMEOUT_MS   10000u
 #define BUSY_RETRY_MS     10
 #define WRITE_CACHE_KIB   "-65536"  /* so that a large transaction writes a page once; 64 MiB where one needs them */
-#define QUICK_CHECK_BYTES (8 << 20) /* what can be read in passing, some 10 ms */
+#define QUICK_CHECK_BYTES (4 << 20) /* what can be checked in passing: harness/store/README.md */
 
 /* Is there a file to open, or a folder to create it in? */
 static int check_path(const char *path, enum assay_store_mode mode, struct assay_err *err)
