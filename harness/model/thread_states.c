@@ -47,8 +47,10 @@ static bool state_of(const struct assay_profile *p, const struct assay_stack *s,
 
 bool assay_thread_slept(const struct assay_thread_account *a)
 {
-	return (double)a->ns[ASSAY_STATE_RUNNING] < 0.001 * (double)a->wall_ns &&
-	       (double)a->ns[ASSAY_STATE_BLOCKED] > 0.9 * (double)a->wall_ns;
+	const double wall = (double)a->wall_ns, had = wall - (double)a->ns[ASSAY_STATE_READY];
+
+	return (double)a->ns[ASSAY_STATE_RUNNING] < 0.01 * wall && had > 0.5 * wall &&
+	       (double)a->ns[ASSAY_STATE_BLOCKED] > 0.9 * had;
 }
 
 static int no_memory(struct assay_err *err)

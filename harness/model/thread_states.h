@@ -22,7 +22,10 @@ struct assay_thread_account {
 	uint64_t ns[ASSAY_N_THREAD_STATES];
 };
 
-/* Did it sleep all the time: blocked, but for what it takes to fall asleep and to end? */
+/*
+ * Did it sleep all the time: blocked, but for what it takes to fall asleep and to end? How long it waited for a CPU once
+ * woken is the machine's doing.
+ */
 bool assay_thread_slept(const struct assay_thread_account *a);
 
 /* Efficiencies, as shares of 1: NaN where nothing ran. */
