@@ -200,6 +200,8 @@ int assay_case_metrics(const struct assay_case_report *from, struct assay_result
 		       prepare_bytes = from->twice ? reply->first_bytes : reply->prepare_bytes;
 	int rc = put_own(r, "op_bytes", (double)reply->op_bytes / (from->twice ? 2 : 1), err);
 
+	if (!rc && from->rotated_bytes > 0)
+		rc = put_own(r, "rotated_bytes", from->rotated_bytes, err);
 	if (!rc)
 		rc = put_own(r, "prepare_s", (double)prepare_ns * 1e-9, err);
 	if (!rc)

@@ -16,6 +16,7 @@ struct assay_case_report {
 	const struct assay_worker_reply *reply;
 	const struct assay_catalog_op *op;
 	const struct assay_cost *cost;
+	double rotated_bytes;                      /* 0: the case is warm */
 	const struct assay_counter_choice *choice; /* what was counted */
 	const char *pace_untold; /* why nothing can be said of the pace of the cores; NULL: it was tried */
 	bool twice;              /* it had two copies of all where a run has one: its memory is told as the run's is */

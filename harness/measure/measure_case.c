@@ -230,6 +230,7 @@ static int report(struct session *s, const struct assay_catalog_op *op)
 	const struct assay_case_report from = { .reply = assay_worker_reply(s->worker),
 						.op = op,
 						.cost = &s->facts->cost,
+						.rotated_bytes = s->facts->rotated_bytes,
 						.choice = &s->choice,
 						.pace_untold = s->pace_untold };
 	int rc = command(s, ASSAY_CMD_REPORT, 0, 0);

@@ -123,6 +123,7 @@ static int keep_metrics(struct pair_session *s, int side, const struct assay_cat
 	const struct assay_case_report from = { .reply = assay_worker_reply(s->turns.w[side]),
 						.op = op,
 						.cost = &s->facts->cost,
+						.rotated_bytes = s->facts->rotated_bytes,
 						.choice = &s->choice,
 						.pace_untold = s->turns.pace_untold,
 						.twice = s->facts == &s->own_facts };

@@ -113,6 +113,7 @@ struct assay_case_facts {
 	uint64_t tensor_bytes;          /* of one copy of the tensors */
 	uint64_t bytes;                 /* everything the case will take: all copies, the variant's own not included */
 	uint64_t copies;                /* of the inputs: 1 for warm */
+	double rotated_bytes;           /* that a cold case reads of all of them; 0 for warm */
 };
 
 /* One tensor of a shape of an op. */

@@ -25,6 +25,8 @@ const struct assay_metric_info assay_metrics[] = {
 	  +1, 0, INFINITY },
 	{ "rss_peak_bytes", "B", "peak resident set of the worker", -1, 0, INFINITY },
 	{ "op_bytes", "B", "memory the op allocated, all copies of its tensors", 0, 0, INFINITY },
+	{ "rotated_bytes", "B", "what a cold case reads before it comes back to the same copy of its inputs", 0, 0,
+	  INFINITY },
 	{ "prepare_s", "s", "time the variant took to prepare, all copies", -1, 0, INFINITY },
 	{ "prepare_bytes", "B", "memory the variant took to prepare, all copies", -1, 0, INFINITY },
 	{ "machine_used_bytes", "B", "memory in use on the machine or in its container after the last sample", 0, 0,

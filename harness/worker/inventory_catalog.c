@@ -310,6 +310,7 @@ int assay_catalog_take_facts(const json_t *j, struct assay_case_facts *f, struct
 		.tensor_bytes = whole(j, "tensor_bytes", &ok),
 		.bytes = whole(j, "bytes", &ok),
 		.copies = whole(j, "copies", &ok),
+		.rotated_bytes = amount(j, "rotated_bytes", &ok),
 	};
 	snprintf(f->reason, sizeof(f->reason), "%s", reason ? reason : "");
 	snprintf(f->item_name, sizeof(f->item_name), "%s", item ? item : "");

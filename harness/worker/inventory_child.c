@@ -268,13 +268,13 @@ static json_t *facts(const struct assay_op *op, const struct assay_problem *p, u
 		copy = add_bytes(copy, bytes < MOST_BYTES ? assay_arena_stride(bytes) + sizeof(struct assay_tensor)
 							  : MOST_BYTES);
 	}
-	return json_pack("{s:b,s:b,s:i,s:o,s:f,s:f,s:f,s:f,s:o,s:i,s:I,s:I,s:I}", "supported", !unsupported, "timed",
-			 !unsupported && !untimed, "measures", (int)op->measures, "reason",
+	return json_pack("{s:b,s:b,s:i,s:o,s:f,s:f,s:f,s:f,s:o,s:i,s:I,s:I,s:I,s:f}", "supported", !unsupported,
+			 "timed", !unsupported && !untimed, "measures", (int)op->measures, "reason",
 			 text(unsupported ? unsupported : untimed), "ops", p->cost.ops, "bytes_read",
 			 p->cost.bytes_read, "bytes_written", p->cost.bytes_written, "items", p->cost.items,
 			 "item_name", text(p->cost.item_name), "arith", (int)p->cost.arith, "tensor_bytes",
 			 (json_int_t)tensors, "bytes", (json_int_t)times_bytes(copies, copy), "copies",
-			 (json_int_t)copies);
+			 (json_int_t)copies, "rotated_bytes", 0.0);
 }
 
 static bool cost_ok(const struct assay_cost *c)
@@ -368,7 +368,7 @@ static json_t *do_case(struct child *c, const json_t *q)
 	const bool cold = json_is_true(json_object_get(q, "cold"));
 	const struct assay_variant *v, *kernel;
 	uint64_t copies, each, want = cold_bytes_of_host(c);
-	json_t *refused = describe_shape(c, q, &op, &shape, &p);
+	json_t *refused = describe_shape(c, q, &op, &shape, &p), *answer;
 
 	if (refused)
 		return refused;
@@ -379,14 +379,19 @@ static json_t *do_case(struct child *c, const json_t *q)
 		return facts(op, &p, 1, why.text, NULL);
 	}
 	each = input_bytes(&p);
+	if (v && v->bytes_read)
+		p.cost.bytes_read = v->bytes_read(&shape);
+	if (!cost_ok(&p.cost))
+		return broken("has a variant that reads negative bytes, or no number of them");
 	if (cold && kernel && kernel->device_kind != ASSAY_DEVICE_CPU) {
 		want = cold_bytes_of_device(c, kernel->device_kind, json_string_value(json_object_get(q, "device")));
 		if (!want)
 			return facts(op, &p, 1, NULL,
 				     "its device does not tell the size of its L2: nothing there is known to be cold");
 	}
-	if (p.cost.bytes_read > 0 && p.cost.bytes_read < (double)each) /* of its inputs it may read a part */
-		each = (uint64_t)p.cost.bytes_read;
+	/* of its inputs it may read a part, and a variant what it has made of them */
+	if (p.cost.bytes_read > 0 && (p.cost.bytes_read < (double)each || (v && v->bytes_read)))
+		each = (uint64_t)fmin(p.cost.bytes_read, (double)MOST_BYTES);
 	copies = cold ? cold_copies(each, want) : 1;
 	if (copies > (p.extra_bytes || (v && v->prepare) ? MAX_ALLOCATED_COPIES : MAX_COPIES)) {
 		snprintf(why.text, sizeof(why.text),
@@ -395,7 +400,10 @@ static json_t *do_case(struct child *c, const json_t *q)
 			 (unsigned long long)copies);
 		return facts(op, &p, copies, NULL, why.text);
 	}
-	return facts(op, &p, copies, NULL, NULL);
+	answer = facts(op, &p, copies, NULL, NULL);
+	if (cold && answer)
+		json_object_set_new(answer, "rotated_bytes", json_real((double)times_bytes(copies, each)));
+	return answer;
 }
 
 /* What a worker opens besides the plugins. */

@@ -16,7 +16,7 @@
 
 /* Sizes in ABI 1.0; a plugin with less was not compiled against any version of the header. */
 #define OP_SIZE_1_0      offsetof(struct assay_op, measures)
-#define VARIANT_SIZE_1_0 sizeof(struct assay_variant)
+#define VARIANT_SIZE_1_0 offsetof(struct assay_variant, bytes_read)
 #define DEVICE_SIZE_1_0  offsetof(struct assay_device_ops, info)
 #define PLUGIN_SIZE_1_0  sizeof(struct assay_plugin)
 

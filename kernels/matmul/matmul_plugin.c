@@ -30,7 +30,8 @@ static const struct assay_variant variants[] = {
 	TERNARY(ON_X86_64, avx512vnni, pack64, .help = "packed weights, 512-bit VPDPBUSD",
 		.needs = ASSAY_NEEDS(avx512vnni)),
 	TERNARY(ON_X86_64, avx512vnni_trits, pack_trits,
-		.help = "weights at 1.6 bits for one token, else as avx512vnni", .needs = ASSAY_NEEDS(avx512vnni)),
+		.help = "weights at 1.6 bits for one token, else as avx512vnni", .needs = ASSAY_NEEDS(avx512vnni),
+		.bytes_read = ON_X86_64(assay_matmul_trits_bytes_read, NULL)),
 	TERNARY(ON_AARCH64, neon_dotprod, pack16, .help = "packed weights, 128-bit SDOT",
 		.needs = ASSAY_NEEDS(dotprod)),
 };

@@ -160,6 +160,16 @@ static int make_lines(struct assay_job *job, const struct matmul_ternary *p, str
 	return 0;
 }
 
+double assay_matmul_trits_bytes_read(const struct assay_shape *shape)
+{
+	const int64_t m = shape->axis[ASSAY_MATMUL_M], k = shape->axis[ASSAY_MATMUL_K], n = shape->axis[ASSAY_MATMUL_N];
+	const int64_t groups = (m + TRITS_GROUP_ROWS - 1) / TRITS_GROUP_ROWS;
+	const int64_t weights = n == 1 ? groups * matmul_trits_lines(k) * TRITS_LINE_BYTES : m * k / 4;
+
+	/* activations, their scales and that of the weights */
+	return (double)weights + (double)n * (double)k + 4.0 * ((double)n + 1);
+}
+
 static int make_trits(struct assay_job *job, const struct matmul_ternary *p, struct ternary_packed *s)
 {
 	s->trits = job->host->alloc(

@@ -68,6 +68,8 @@ int assay_matmul_ternary_pack32(struct assay_job *job);
 int assay_matmul_ternary_pack64(struct assay_job *job);
 int assay_matmul_ternary_pack_trits(struct assay_job *job);
 void assay_matmul_ternary_unpack(struct assay_job *job);
+/* Bytes that a call of the variants of 1.6 bits reads. */
+double assay_matmul_trits_bytes_read(const struct assay_shape *shape);
 
 /* Four activations, wherever they lie. */
 typedef int32_t quad __attribute__((may_alias, aligned(1)));

@@ -215,7 +215,7 @@ function runCase(key) {
 		...section('What was run', facts([['Repeat', page.run.imported ? null : repeatCommand(c.key)], ['Seed', page.run.imported ? null : String(page.run.seed)], ...buildFacts(page.run.build),
 			['Output', output], ['Digest of the output', c.digest], ['Machine code', c.code_hash],
 			['Samples', c.samples ? `${grouped(c.samples)} of ${plural(c.iterations, 'iteration')} in ${plural(c.rounds, 'process', 'processes')}` : null],
-			['CPUs', c.cpus.join(', ')], ['Memory on node', c.numa_node == null ? null : String(c.numa_node)], ['Copies of the inputs', c.copies ? grouped(c.copies) : null]])),
+			['CPUs', c.cpus.join(', ')], ['Memory on node', c.numa_node == null ? null : String(c.numa_node)], ['Copies of the inputs', c.copies ? grouped(c.copies) + (c.metrics.rotated_bytes ? `, ${metricText('rotated_bytes', c.metrics.rotated_bytes)} read in turn` : '') : null]])),
 		...runEnvironment(),
 		...logPart('What it printed', c.log),
 	];

@@ -54,7 +54,8 @@ static const struct {
 	PIN(assay_variant, prepare, 48),
 	PIN(assay_variant, run, 56),
 	PIN(assay_variant, release, 64),
-	PIN_SIZE(assay_variant, 72),
+	PIN(assay_variant, bytes_read, 72), /* 1.8, which ends what 1.0 had */
+	PIN_SIZE(assay_variant, 80),        /* 1.8 */
 	PIN(assay_job, host, 8),
 	PIN(assay_job, shape, 24),
 	PIN(assay_job, tensors, 32),

@@ -15,7 +15,7 @@ TEST(test_rss_peak)
 		const struct assay_catalog_op op = { 0 };
 		const struct assay_cost cost = { 0 };
 		const struct assay_counter_choice choice = { 0 };
-		const struct assay_case_report from = { &reply, &op, &cost, &choice, NULL, false };
+		const struct assay_case_report from = { &reply, &op, &cost, 0, &choice, NULL, false };
 		const struct assay_unavailable *missing;
 		const struct assay_metric *m;
 		struct assay_result r = { .status = ASSAY_STATUS_OK };
@@ -51,7 +51,7 @@ TEST(a_second_copy_is_left_out)
 		const struct assay_catalog_op op = { 0 };
 		const struct assay_cost cost = { 0 };
 		const struct assay_counter_choice choice = { 0 };
-		const struct assay_case_report from = { &reply, &op, &cost, &choice, NULL, true };
+		const struct assay_case_report from = { &reply, &op, &cost, 0, &choice, NULL, true };
 		struct assay_result r = { .status = ASSAY_STATUS_OK };
 		struct assay_err err = { 0 };
 

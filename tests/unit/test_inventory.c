@@ -47,8 +47,8 @@ TEST(inventory_refuses_bad_plugins)
 	static const struct {
 		const char *plugin, *reason;
 	} cases[] = {
-		{ "bad_abi_older", "was built for plugin ABI 0.9, this program takes 1.x (1.7)" },
-		{ "bad_abi_newer", "was built for plugin ABI 2.0, this program takes 1.x (1.7)" },
+		{ "bad_abi_older", "was built for plugin ABI 0.9, this program takes 1.x (1.8)" },
+		{ "bad_abi_newer", "was built for plugin ABI 2.0, this program takes 1.x (1.8)" },
 		{ "bad_no_symbol", "no symbol 'assay_plugin_v1'" },
 		{ "bad_magic", "has magic 0xdeadbeef, expected 0x59415341" },
 		{ "bad_measures", "op 'bad.measures'" },
@@ -110,9 +110,11 @@ TEST(describe_gives_facts)
 	assert_string_equal("elements", f.item_name);
 	assert_int_equal(8192, f.tensor_bytes);
 	assert_int_equal(1, f.copies);
+	assert_true(f.rotated_bytes == 0);
 	assert_int_equal(0, assay_inventory_describe(w->inv, &cold, 1, &f, &err));
 	assert_true(f.copies * 262144 > cold_bytes(w) && (f.copies - 2) * 262144 <= cold_bytes(w));
 	assert_true(f.copies % 2 == 0);
+	assert_true(f.rotated_bytes == (double)f.copies * 262144);
 	assert_true(f.timed);
 	/* too small to be cold beside the caches of most machines, but not to be counted */
 	assert_int_equal(0, assay_inventory_describe(w->inv, &tiny, 1, &f, &err));
@@ -141,6 +143,27 @@ static struct assay_inventory *open_with(struct world *w, const char *const *nam
 		fail_msg("%s", err.text);
 	assay_strings_release(&plugins);
 	return inv;
+}
+
+/* What a variant has packed decides how many copies are as large as memory, and what its limit is. */
+TEST(what_a_variant_really_reads)
+{
+	static const char *const names[] = { "example_op", "packs_half" };
+	struct world *w = *state;
+	struct assay_inventory *inv = open_with(w, names, N_OF(names));
+	struct assay_case half = make_case("half", 65536, 1, ASSAY_CACHE_COLD),
+			  nonsense = make_case("negative", 65536, 1, ASSAY_CACHE_COLD);
+	struct assay_case_facts f;
+	struct assay_err err = { 0 };
+
+	assert_int_equal(0, assay_inventory_describe(inv, &half, 1, &f, &err));
+	assert_true(f.cost.bytes_read == 131072);
+	assert_true(f.copies * 131072 > cold_bytes(w) && (f.copies - 2) * 131072 <= cold_bytes(w));
+	assert_true(f.rotated_bytes == (double)f.copies * 131072);
+	assert_int_equal(0, assay_inventory_describe(inv, &nonsense, 1, &f, &err));
+	assert_true(f.failed);
+	assert_non_null(strstr(f.reason, "has a variant that reads negative bytes"));
+	assay_inventory_close(inv);
 }
 
 /* A plugin that writes to the harness by itself is refused, and costs the others nothing. */

@@ -92,6 +92,7 @@ TEST(knows_its_metrics)
 		{ "parallel_efficiency", "1", 1 },
 		{ "rss_peak_bytes", "B", -1 },
 		{ "op_bytes", "B", 0 },
+		{ "rotated_bytes", "B", 0 },
 		{ "prepare_s", "s", -1 },
 		{ "prepare_bytes", "B", -1 },
 		{ "arith_intensity", "op/B", 0 },

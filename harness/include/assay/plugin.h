@@ -23,7 +23,7 @@ extern "C" {
 
 #define ASSAY_PLUGIN_MAGIC 0x59415341u /* "ASAY" in a little-endian file */
 #define ASSAY_ABI_MAJOR    1
-#define ASSAY_ABI_MINOR    7
+#define ASSAY_ABI_MINOR    8
 
 #define ASSAY_MAX_TENSORS  32
 #define ASSAY_MAX_AXES     8
@@ -371,6 +371,13 @@ struct assay_variant {
 	int (*run)(struct assay_job *job);
 	/* Undo prepare. NULL: nothing to undo. */
 	void (*release)(struct assay_job *job);
+
+	/*
+	 * Since 1.8. Bytes that a call reads, where prepare() has packed inputs into more or fewer than the op's cost
+	 * says: the case is held against the time that these take, and a cold one rotates over as many. NULL: as the
+	 * op says.
+	 */
+	double (*bytes_read)(const struct assay_shape *shape);
 };
 
 /* ---- ops -------------------------------------------------------------------------------------------------------- */
