@@ -12,7 +12,7 @@
 #include "model/summary.h"
 
 /* A round that takes longer than this many budgets spends its time on other things than samples. */
-#define WORTH_BUDGETS 4
+#define WORTH_BUDGETS 12
 
 uint64_t assay_round_budget_ns(uint64_t budget_ns, unsigned rounds)
 {

@@ -178,8 +178,8 @@ TEST(only_what_is_worth_it)
 	struct assay_result r;
 
 	make_round(&r, 10, 100, 1, 1); /* of a budget of 1000 ns */
-	assert_true(assay_round_wanted(&r, 4000));
-	assert_false(assay_round_wanted(&r, 4001));
+	assert_true(assay_round_wanted(&r, 12000));
+	assert_false(assay_round_wanted(&r, 12001));
 	r.status = ASSAY_STATUS_SKIPPED;
 	assert_false(assay_round_wanted(&r, 0));
 	assay_result_release(&r);
