@@ -176,8 +176,14 @@ int assay_profile_because(struct assay_compare_plan *plan, const struct assay_co
 	if (!v)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	if (n) {
-		assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN,
-							   .expected_ns = (double)n * (double)ASSAY_BECAUSE_FOR_NS });
+		const double each_ns = (double)(q->profile_for_ns ? q->profile_for_ns : ASSAY_BECAUSE_FOR_NS);
+		char text[96];
+
+		snprintf(text, sizeof(text), "profiling %zu case%s to find the cause: about %.0f s", n,
+			 n == 1 ? "" : "s", (double)n * each_ns * 1e-9);
+		assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_NOTE, .text = text });
+		assay_watch_tell(w,
+				 &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = (double)n * each_ns });
 		rc = gather_all(&k, v, n, err);
 		assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
 	}
