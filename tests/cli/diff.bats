@@ -86,7 +86,7 @@ load helpers
 	"$ASSAY" show last quantize --bottlenecks -v | grep -q 'not measured: '
 	fails 2 "no case of run 1 matches 'zzz'" show last zzz --bottlenecks
 	while read -r rule; do
-		grep -q "^| \`$rule\` |" "$ASSAY_SOURCE/reports/ADVICE.md" || {
+		grep -qF "\`$rule\`" "$ASSAY_SOURCE/reports/ADVICE.md" || {
 			echo "ADVICE.md lacks rule $rule"
 			return 1
 		}

