@@ -105,7 +105,7 @@ HARNESS_CFLAGS = $(BASE_CFLAGS) $(CFLAGS) -DASSAY_PAPI=$(if $(PAPI_FOUND),1,0) -
 	-DASSAY_ZYDIS=$(if $(ZYDIS_FOUND),1,0) -DASSAY_LIBDW=$(if $(LIBDW_FOUND),1,0) \
 	-Iharness -Iharness/include -I. -I$(BUILD)/gen $(PKG_CFLAGS)
 # No contraction: a fused multiply-add would change the bits that variants must agree on.
-# Each function and each object is a section, up to the finished plugin, and relocations are kept: harness/worker/code_hash.c
+# Each function and each object is a section, up to the finished plugin, and relocations are kept: harness/worker/plugin/code_hash.c
 # tells from them which variants have changed. With a linker that cannot do this, set PLUGIN_LDFLAGS= (all then count as changed).
 # Not so .rodata itself, vectors of 64 bytes that GCC makes: valgrind 3.19 reads no names from a plugin with two of that name.
 # Functions begin with a cache line, so that no change of another one moves the loops of this one over a line, which on Zen 4
@@ -130,8 +130,9 @@ LDLIBS := $(PKG_LIBS) $(if $(ZYDIS_FOUND),-lZydis) $(if $(LIBDW_FOUND),-ldw) -lm
 
 # ---- harness ----
 CORE_SRCS := $(sort $(wildcard harness/base/*.c harness/model/*.c harness/stats/*.c harness/machine/*.c \
-	harness/counters/*.c harness/profile/*.c harness/plan/*.c harness/worker/*.c harness/measure/*.c harness/store/*.c \
-	harness/judge/*.c harness/drive/*.c reports/*.c))
+	$(addprefix harness/counters/,*.c $(addsuffix /*.c,callgrind gpu heap papi step syscalls threads)) harness/profile/*.c \
+	harness/plan/*.c harness/worker/*.c harness/worker/*/*.c harness/measure/*.c harness/store/*.c harness/judge/*.c \
+	harness/drive/*.c harness/drive/*/*.c reports/*.c reports/*/*.c))
 CLI_SRCS  := $(sort $(wildcard harness/cli/*.c))
 CORE_OBJS := $(CORE_SRCS:%.c=$(BUILD)/obj/%.o)
 CLI_OBJS  := $(CLI_SRCS:%.c=$(BUILD)/obj/%.o)
@@ -224,7 +225,7 @@ $(BUILD)/features: FORCE
 $(BUILD)/gen/build_info.h: $(ALWAYS)
 	@mkdir -p $(@D); ci/build_info.sh '$(VERSION)' '$(firstword $(CC))' '$(CFLAGS) $(SANFLAGS) | plugins $(CFLAGS) -O3 -ffp-contract=off -fno-math-errno' \
 		> $@.tmp; cmp -s $@.tmp $@ && rm $@.tmp || mv $@.tmp $@
-$(BUILD)/obj/harness/drive/build_identity.o: $(BUILD)/gen/build_info.h
+$(BUILD)/obj/harness/drive/run/build_identity.o: $(BUILD)/gen/build_info.h
 
 # A build folder has the shape of an installation, so that the program finds its files in the same way.
 $(BUILD)/share/assay:
@@ -266,54 +267,54 @@ STORE_SQL := $(sort $(wildcard harness/store/schema/*.sql))
 $(BUILD)/gen/store_schema.h: harness/store/schema/embed.awk $(STORE_SQL)
 	@mkdir -p $(@D)
 	$(say)awk -f $< $(STORE_SQL) > $@.tmp && mv $@.tmp $@
-$(BUILD)/obj/harness/store/store_migrate.o: $(BUILD)/gen/store_schema.h
+$(BUILD)/obj/harness/store/migrate.o: $(BUILD)/gen/store_schema.h
 
 # What `assay new` writes, as C strings.
-TEMPLATES := $(sort $(wildcard harness/drive/templates/*.in))
-$(BUILD)/gen/new_templates.h: harness/drive/templates/embed.awk $(TEMPLATES)
+TEMPLATES := $(sort $(wildcard harness/drive/author/templates/*.in))
+$(BUILD)/gen/new_templates.h: harness/drive/author/templates/embed.awk $(TEMPLATES)
 	@mkdir -p $(@D)
 	$(say)awk -f $< $(TEMPLATES) > $@.tmp && mv $@.tmp $@
-$(BUILD)/obj/harness/drive/new_template.o: $(BUILD)/gen/new_templates.h
+$(BUILD)/obj/harness/drive/author/template.o: $(BUILD)/gen/new_templates.h
 
 # The page of `assay report`, as C strings: its scripts are one text, in this order.
-FLAME := reports/flame/flame.css reports/flame/timeline.css reports/flame/flame.js
-PAGE := $(addprefix reports/html/,head.html page.html page.css words.js pictures.js table.js parts.js run_page.js comparison_page.js) \
-	$(FLAME) reports/html/page.js
-$(BUILD)/gen/report_page.h: reports/html/embed.sh harness/drive/templates/embed.awk $(PAGE)
+FLAME := reports/profile/flame/flame.css reports/profile/flame/timeline.css reports/profile/flame/flame.js
+PAGE := $(addprefix reports/page/web/,head.html page.html page.css words.js pictures.js table.js parts.js run_page.js comparison_page.js) \
+	$(FLAME) reports/page/web/page.js
+$(BUILD)/gen/report_page.h: reports/page/web/embed.sh harness/drive/author/templates/embed.awk $(PAGE)
 	@mkdir -p $(@D)
-	$(say)reports/html/embed.sh $(@D)/report_page $(PAGE) > $@.tmp && mv $@.tmp $@
-$(BUILD)/obj/reports/page_html.o: $(BUILD)/gen/report_page.h
+	$(say)reports/page/web/embed.sh $(@D)/report_page $(PAGE) > $@.tmp && mv $@.tmp $@
+$(BUILD)/obj/reports/page/html.o: $(BUILD)/gen/report_page.h
 
 # The page of a profile, as C strings.
-PROFILE_PAGE := reports/html/head.html reports/flame/profile.html reports/html/page.css $(FLAME) reports/flame/all_graphs.js
-$(BUILD)/gen/profile_page.h: reports/html/embed.sh harness/drive/templates/embed.awk $(PROFILE_PAGE)
+PROFILE_PAGE := reports/page/web/head.html reports/profile/flame/profile.html reports/page/web/page.css $(FLAME) reports/profile/flame/all_graphs.js
+$(BUILD)/gen/profile_page.h: reports/page/web/embed.sh harness/drive/author/templates/embed.awk $(PROFILE_PAGE)
 	@mkdir -p $(@D)
-	$(say)reports/html/embed.sh $(@D)/profile_page $(PROFILE_PAGE) > $@.tmp && mv $@.tmp $@
-$(BUILD)/obj/reports/profile_html.o: $(BUILD)/gen/profile_page.h
+	$(say)reports/page/web/embed.sh $(@D)/profile_page $(PROFILE_PAGE) > $@.tmp && mv $@.tmp $@
+$(BUILD)/obj/reports/profile/html.o: $(BUILD)/gen/profile_page.h
 
 # Style and script of flame graphs, as C strings.
-$(BUILD)/gen/flame_files.h: harness/drive/templates/embed.awk $(FLAME)
+$(BUILD)/gen/flame_files.h: harness/drive/author/templates/embed.awk $(FLAME)
 	@mkdir -p $(@D)
 	$(say)awk -f $< $(FLAME) > $@.tmp && mv $@.tmp $@
-$(BUILD)/obj/reports/flame_svg.o: $(BUILD)/gen/flame_files.h
+$(BUILD)/obj/reports/profile/flame_svg.o: $(BUILD)/gen/flame_files.h
 
 # What gnuplot draws, as C strings.
-GNUPLOT := $(sort $(wildcard reports/gnuplot/*.gp))
-$(BUILD)/gen/plot_programs.h: harness/drive/templates/embed.awk $(GNUPLOT)
+GNUPLOT := $(sort $(wildcard reports/plot/gnuplot/*.gp))
+$(BUILD)/gen/plot_programs.h: harness/drive/author/templates/embed.awk $(GNUPLOT)
 	@mkdir -p $(@D)
 	$(say)awk -f $< $(GNUPLOT) > $@.tmp && mv $@.tmp $@
-$(BUILD)/obj/reports/plot_program.o: $(BUILD)/gen/plot_programs.h
+$(BUILD)/obj/reports/plot/program.o: $(BUILD)/gen/plot_programs.h
 
 # Names of system calls, as the kernel's headers have them.
 $(BUILD)/gen/syscall_names.h: $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(say)echo '#include <asm/unistd.h>' | $(CC) -E -dM - | \
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/{ __NR_\1, "\1" },/p' > $@.tmp && mv $@.tmp $@
-$(BUILD)/obj/harness/counters/provider_syscalls.o: $(BUILD)/gen/syscall_names.h
+$(BUILD)/obj/harness/counters/syscalls/provider_syscalls.o: $(BUILD)/gen/syscall_names.h
 
 $(BUILD)/lib/libassay-core.a: $(CORE_OBJS)
 	@mkdir -p $(@D); rm -f $@
-	$(say)ar rcs $@ $^
+	$(say)ar qcs $@ $^ # members of several folders may have one name
 
 $(BUILD)/bin/assay: $(CLI_OBJS) $(BUILD)/lib/libassay-core.a
 	@mkdir -p $(@D)
@@ -457,7 +458,7 @@ $(BUILD)/tests/test_steadiness: private LDFLAGS += -Wl,--wrap=realloc
 # The program, and tests of counters, as they are where neither PAPI nor valgrind has headers: what asks for these is compiled
 # once more and goes before the archive. In the shape of an installation.
 BARE := $(BUILD)/tests/bare
-BARE_OBJS  := $(patsubst %,$(BUILD)/obj/bare/%.o,papi_library callgrind_requests callgrind_launch)
+BARE_OBJS  := $(patsubst %,$(BUILD)/obj/bare/%.o,papi/library callgrind/requests callgrind/launch)
 BARE_TESTS := test_counting test_papi_presets test_papi_sets test_callgrind
 bare_cc = $(CC) $(filter-out -DASSAY_PAPI=% -DASSAY_VALGRIND=%,$(UNIT_CFLAGS)) -DASSAY_PAPI=0 -DASSAY_VALGRIND=0 -c -o $@ $<
 $(BUILD)/obj/bare/test_%.o: tests/unit/test_%.c $(BUILD)/flags
@@ -567,7 +568,7 @@ lint: $(BUILD)/gen/store_schema.h ## check layers, headers, format, tests and sc
 	@ci/check_tests.sh
 	@ci/check_format.sh
 	@ci/check_headers.sh $(CC) $(filter-out -MMD -MP,$(HARNESS_CFLAGS)) -Wno-unused-function
-	@if command -v shellcheck >/dev/null; then shellcheck -x ci/*.sh .ci/run reports/html/*.sh tests/fuzz/*.sh tests/soak/*.sh tests/soak/*.bash tests/pmu/*.sh bench/*.sh; else echo 'no shellcheck: scripts are not checked'; fi
+	@if command -v shellcheck >/dev/null; then shellcheck -x ci/*.sh .ci/run reports/page/web/*.sh tests/fuzz/*.sh tests/soak/*.sh tests/soak/*.bash tests/pmu/*.sh bench/*.sh; else echo 'no shellcheck: scripts are not checked'; fi
 
 format: ## write C files as clang-format 14 does
 	git ls-files '*.c' '*.h' '*.cu' '*.cuh' | xargs clang-format -i

@@ -83,14 +83,6 @@ FNR == 1 { here = layer(FILENAME); if (!(here in may)) bad("folder " here " is i
 END { exit failed }
 ' $files
 
-# File names are unique in the whole tree.
-twice=$(find harness reports bench kernels tests -type f \( -name '*.c' -o -name '*.h' \) | sed 's|.*/||' | LC_ALL=C sort | uniq -d)
-if [ -n "$twice" ]; then
-	echo "file names that stand more than once in the tree: $twice" | tr '\n' ' '
-	echo
-	exit 1
-fi
-
 # A name.c and its name.h are one; whoever reads it never needs what includes it. Headers beside a file, in its folder's parent,
 # or named by their folder; tsort says where these go round.
 # shellcheck disable=SC2086

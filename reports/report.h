@@ -20,7 +20,7 @@
 #include "model/import_report.h"
 #include "model/profile_diff.h"
 #include "model/result.h"
-#include "reports/plot.h"
+#include "reports/plot/plot.h"
 
 enum assay_report_kind {
 	ASSAY_REPORT_RUN,        /* one run */

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "cli/cli.h"
-#include "drive/profiling.h"
+#include "drive/profile/profile.h"
 
 int assay_option_flag(void *to, const char *arg, const char *name, struct assay_err *err)
 {

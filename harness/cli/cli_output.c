@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/code_point.h"
-#include "drive/build_identity.h"
+#include "drive/run/build_identity.h"
 #include "model/verdict.h"
 
 static bool colour_on(int fd)

@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/compare_options.h"
-#include "drive/certify.h"
+#include "drive/compare/certify.h"
 #include "model/verdict.h"
 
 #define DEFAULT_GATES  100

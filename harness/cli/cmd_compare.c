@@ -11,7 +11,7 @@
 #include "cli/command.h"
 #include "cli/compare_options.h"
 #include "cli/compare_output.h"
-#include "drive/compare.h"
+#include "drive/compare/compare.h"
 #include "drive/next_step.h"
 
 struct compare_args {

@@ -5,9 +5,9 @@
 
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "drive/diffing.h"
-#include "drive/profile_sanitize.h"
-#include "drive/profile_store.h"
+#include "drive/show/diff.h"
+#include "drive/profile/sanitize.h"
+#include "drive/profile/store.h"
 #include "model/verdict.h"
 
 struct diff_args {

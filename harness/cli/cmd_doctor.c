@@ -2,7 +2,7 @@
 /* assay doctor: what this machine can and cannot measure, and what to do about it. */
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "drive/doctor.h"
+#include "drive/machine/doctor.h"
 
 static int refuse(void *args, const char *arg, struct assay_err *err)
 {

@@ -5,8 +5,8 @@
 #include "base/conf.h"
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "drive/compare.h"
-#include "drive/stored_results.h"
+#include "drive/compare/compare.h"
+#include "drive/show/results.h"
 
 struct export_args {
 	struct assay_settings s;

@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/compare_output.h"
-#include "drive/gating.h"
+#include "drive/gate/gate.h"
 #include "drive/next_step.h"
 
 struct gate_args {

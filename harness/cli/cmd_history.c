@@ -6,8 +6,8 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/compare_options.h"
-#include "drive/case_history.h"
-#include "drive/confirming.h"
+#include "drive/history/case_history.h"
+#include "drive/history/confirm.h"
 
 struct history_args {
 	struct assay_compare_args c; /* of --confirm */

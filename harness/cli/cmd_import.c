@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "drive/import.h"
+#include "drive/exchange/import.h"
 
 struct import_args {
 	struct assay_settings s;

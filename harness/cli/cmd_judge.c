@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/compare_output.h"
-#include "drive/compare.h"
+#include "drive/compare/compare.h"
 
 struct judge_args {
 	struct assay_settings s;

@@ -8,9 +8,9 @@
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/plot_command.h"
-#include "drive/sample_sets.h"
-#include "drive/stored_results.h"
-#include "drive/stored_verdicts.h"
+#include "drive/show/samples.h"
+#include "drive/show/results.h"
+#include "drive/show/verdicts.h"
 
 /* Which options a kind knows; others would do nothing. */
 enum takes {

@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "drive/result_page.h"
+#include "drive/show/page.h"
 
 struct report_args {
 	struct assay_settings s;

@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "drive/revision.h"
-#include "drive/run.h"
+#include "drive/run/run.h"
 
 static int refuse(void *args, const char *arg, struct assay_err *err)
 {

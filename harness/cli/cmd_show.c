@@ -7,10 +7,10 @@
 
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "drive/bottlenecks.h"
-#include "drive/profile_sanitize.h"
-#include "drive/profile_store.h"
-#include "drive/stored_results.h"
+#include "drive/show/bottlenecks.h"
+#include "drive/profile/sanitize.h"
+#include "drive/profile/store.h"
+#include "drive/show/results.h"
 
 struct show_args {
 	struct assay_settings s;

@@ -2,7 +2,7 @@
 /* assay verify: are the results right? Every case runs once in a worker and is checked; nothing is timed or stored. */
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "drive/run.h"
+#include "drive/run/run.h"
 
 static int refuse(void *args, const char *arg, struct assay_err *err)
 {

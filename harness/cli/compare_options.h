@@ -4,7 +4,7 @@
 #define ASSAY_CLI_COMPARE_OPTIONS_H
 
 #include "cli/cli_options.h"
-#include "drive/compare_plan.h"
+#include "drive/compare/plan.h"
 
 /* What the options of compare, certify and plan fill; their own arguments begin with it. */
 struct assay_compare_args {

@@ -5,8 +5,8 @@
 
 #include "cli/cli_options.h"
 #include "cli/command.h"
-#include "drive/trend_lines.h"
-#include "reports/plot.h"
+#include "drive/history/trend_lines.h"
+#include "reports/plot/plot.h"
 
 #define ASSAY_PLOT_IDS 2
 

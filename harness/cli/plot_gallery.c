@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/plot_command.h"
-#include "drive/stored_results.h"
+#include "drive/show/results.h"
 #include "model/quantity.h"
 
 struct page {

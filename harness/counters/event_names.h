@@ -5,7 +5,7 @@
 #define ASSAY_COUNTERS_EVENT_NAMES_H
 
 #include "base/text.h"
-#include "counters/counter_groups.h"
+#include "counters/groups.h"
 
 /*
  * 0 when @name is an event of a group, one that a provider lists, or one of @published (counters of ops). Names with

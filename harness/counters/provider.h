@@ -11,12 +11,12 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "counters/gpu_counts.h"
-#include "counters/gpu_levels.h"
-#include "counters/heap.h"
+#include "counters/gpu/counts.h"
+#include "counters/gpu/levels.h"
+#include "counters/heap/heap.h"
 #include "counters/os_events.h"
-#include "counters/papi_library.h"
-#include "counters/syscalls.h"
+#include "counters/papi/library.h"
+#include "counters/syscalls/syscalls.h"
 #include "model/counter.h"
 
 /* What providers may use; lives as long as their sets. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drive/entry.h"
 
-#include "worker/worker_main.h"
+#include "worker/main.h"
 
 bool assay_drive_entry(int argc, char **argv, int *status)
 {

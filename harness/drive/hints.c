@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "plan/plan_options.h"
+#include "plan/options.h"
 
 #define NS_PER_MS 1000000u
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drive/compare_duration.h"
+#include "drive/compare/duration.h"
 #include "judge/comparison_rule.h"
 #include "judge/planning.h"
-#include "store/store_comparison.h"
+#include "store/comparison.h"
 
 #define PILOT_PAIRS       5
 #define PILOT_PAIR_NS     0.5e9 /* expected */

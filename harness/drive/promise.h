@@ -3,7 +3,7 @@
 #ifndef ASSAY_DRIVE_PROMISE_H
 #define ASSAY_DRIVE_PROMISE_H
 
-#include "drive/compare_plan.h"
+#include "drive/compare/plan.h"
 #include "model/certify_report.h"
 
 struct assay_promise_request {

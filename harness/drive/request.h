@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a command asks the driving layer for: which cases, of which plugins, where and how they are measured. Commands
- * add what is theirs alone in a struct of their own, see compare_state.h, gate_request.h, certify.h and promise.h.
+ * add what is theirs alone in a struct of their own, see compare/state.h, gate/request.h, compare/certify.h and
+ * promise.h.
  */
 #ifndef ASSAY_DRIVE_REQUEST_H
 #define ASSAY_DRIVE_REQUEST_H

@@ -3,12 +3,12 @@
 #ifndef ASSAY_DRIVE_SESSION_H
 #define ASSAY_DRIVE_SESSION_H
 
-#include "counters/counter_groups.h"
+#include "counters/groups.h"
 #include "drive/request.h"
 #include "drive/watch.h"
 #include "model/catalog.h"
 #include "plan/plan.h"
-#include "worker/inventory.h"
+#include "worker/inventory/inventory.h"
 
 /* All-zero is closed. */
 struct assay_session {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Metrics and counts of a case, in a run and on each side of a pair alike: what the worker said and what follows from
- * the samples. What takes other cases of the same run is measure_finish.c's.
+ * the samples. What takes other cases of the same run is measure/finish.c's.
  */
 #ifndef ASSAY_MEASURE_CASE_METRICS_H
 #define ASSAY_MEASURE_CASE_METRICS_H
 
-#include "counters/counter_groups.h"
+#include "counters/groups.h"
 #include "model/catalog.h"
 #include "model/result.h"
 #include "worker/protocol.h"

@@ -7,8 +7,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "counters/callgrind.h"
-#include "counters/stepper.h"
+#include "counters/callgrind/callgrind.h"
+#include "counters/step/stepper.h"
 #include "machine/cpu_features.h"
 #include "profile/code_places.h"
 

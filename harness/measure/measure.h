@@ -6,7 +6,7 @@
 #ifndef ASSAY_MEASURE_MEASURE_H
 #define ASSAY_MEASURE_MEASURE_H
 
-#include "measure/measure_options.h"
+#include "measure/options.h"
 #include "model/catalog.h"
 #include "model/result.h"
 

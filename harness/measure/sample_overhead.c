@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "stats/stats.h"
-#include "worker/case_job.h"
+#include "worker/case/job.h"
 
 #define GOAL_NS 60.0
 #define SAMPLES 4001

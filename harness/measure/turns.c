@@ -16,7 +16,7 @@
 #include "measure/whole_calls.h"
 #include "model/sample_choice.h"
 #include "stats/stats.h"
-#include "worker/call_slices.h"
+#include "worker/pair/call_slices.h"
 
 #define WARMUP_BLOCKS         8
 #define WARMUP_TOLERANCE_FRAC 0.01

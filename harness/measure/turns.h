@@ -3,7 +3,7 @@
 #ifndef ASSAY_MEASURE_TURNS_H
 #define ASSAY_MEASURE_TURNS_H
 
-#include "measure/measure_options.h"
+#include "measure/options.h"
 #include "model/catalog.h"
 #include "model/comparison.h"
 #include "stats/stats.h"

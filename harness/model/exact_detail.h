@@ -16,7 +16,7 @@ struct assay_exact_line {
 	struct assay_exact_counts counts;
 };
 
-/* "vector instructions of 512 bits", and so on: names of step_decode.h. */
+/* "vector instructions of 512 bits", and so on: names of step/decode.h. */
 struct assay_exact_mix {
 	char name[ASSAY_NAME_MAX];
 	uint64_t count;

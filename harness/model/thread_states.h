@@ -23,8 +23,8 @@ struct assay_thread_account {
 };
 
 /*
- * Did it sleep all the time: blocked, but for what it takes to fall asleep and to end? How long it waited for a CPU once
- * woken is the machine's doing.
+ * Did it sleep all the time: blocked, but for what it takes to fall asleep and to end? How long it waited for a CPU
+ * once woken is the machine's doing.
  */
 bool assay_thread_slept(const struct assay_thread_account *a);
 

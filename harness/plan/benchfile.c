@@ -10,7 +10,7 @@
 #include "base/grow.h"
 #include "base/name_index.h"
 #include "model/exact.h"
-#include "plan/plan_options.h"
+#include "plan/options.h"
 
 #define SUITE_ENDING ".suite"
 #define BENCH_ENDING ".bench"

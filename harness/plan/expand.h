@@ -7,7 +7,7 @@
 #include "model/case.h"
 #include "model/catalog.h"
 #include "plan/benchfile.h"
-#include "plan/plan_options.h"
+#include "plan/options.h"
 
 /* A case and the bench that asked for it. */
 struct assay_planned {

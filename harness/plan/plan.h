@@ -5,7 +5,7 @@
 
 #include "model/case.h"
 #include "model/catalog.h"
-#include "plan/plan_options.h"
+#include "plan/options.h"
 
 /* A smaller shape of a case, for counts that would take too many steps. */
 struct assay_plan_smaller {

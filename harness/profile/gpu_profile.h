@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profile of GPUs from the files that processes with the GPU's object injected leave: counters/gpu_records.h. */
+/* A profile of GPUs from the files that processes with the GPU's object injected leave: counters/gpu/records.h. */
 #ifndef ASSAY_PROFILE_GPU_PROFILE_H
 #define ASSAY_PROFILE_GPU_PROFILE_H
 
-#include "counters/gpu_records.h"
+#include "counters/gpu/records.h"
 #include "model/profile.h"
 
 /*

@@ -12,7 +12,7 @@
 
 #include "base/code_point.h"
 #include "base/file.h"
-#include "counters/gpu_records.h"
+#include "counters/gpu/records.h"
 #include "profile/gpu_profile.h"
 
 #define MEMORY_NAME   "GPU memory in use"

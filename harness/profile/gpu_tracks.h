@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels and copies one after the other, from the files of counters/gpu_records.h, as tracks of a trace. */
+/* Kernels and copies one after the other, from the files of counters/gpu/records.h, as tracks of a trace. */
 #ifndef ASSAY_PROFILE_GPU_TRACKS_H
 #define ASSAY_PROFILE_GPU_TRACKS_H
 

@@ -12,7 +12,7 @@
 
 #include "base/code_point.h"
 #include "base/file.h"
-#include "counters/heap_sites.h"
+#include "counters/heap/sites.h"
 #include "profile/logged_frames.h"
 
 #define MOST_FRAMES (ASSAY_HEAP_SITES_DEPTH * 4 + 1)

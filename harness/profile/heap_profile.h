@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profile of the heap from the files that processes with the heap's object preloaded leave: counters/heap_sites.h. */
+/* A profile of the heap from the files that processes with the heap's object preloaded leave: counters/heap/sites.h. */
 #ifndef ASSAY_PROFILE_HEAP_PROFILE_H
 #define ASSAY_PROFILE_HEAP_PROFILE_H
 

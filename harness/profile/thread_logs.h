@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files that processes with the object for threads preloaded leave in a folder (counters/thread_log.h), as read. */
+/* The files (counters/threads/log.h) that processes with the object for threads preloaded leave in a folder, read. */
 #ifndef ASSAY_PROFILE_THREAD_LOGS_H
 #define ASSAY_PROFILE_THREAD_LOGS_H
 
 #include "base/err.h"
-#include "counters/thread_log.h"
+#include "counters/threads/log.h"
 #include "profile/code_places.h"
 
 struct assay_thread_log {

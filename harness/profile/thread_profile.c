@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/heap_sites.h"
+#include "counters/heap/sites.h"
 #include "model/thread_states.h"
 #include "profile/logged_frames.h"
 

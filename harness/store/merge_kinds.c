@@ -2,9 +2,9 @@
 #include "store/merge_kinds.h"
 
 #include "store/store.h"
-#include "store/store_comparison.h"
-#include "store/store_exact.h"
-#include "store/store_profile.h"
+#include "store/comparison.h"
+#include "store/exact.h"
+#include "store/profile.h"
 
 static int verify_run(struct assay_store *s, int64_t id, struct assay_err *err)
 {

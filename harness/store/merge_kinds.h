@@ -3,7 +3,7 @@
 #ifndef ASSAY_STORE_MERGE_KINDS_H
 #define ASSAY_STORE_MERGE_KINDS_H
 
-#include "store/store_copy.h"
+#include "store/copy.h"
 
 enum assay_merge_what {
 	ASSAY_MERGE_RUN,

@@ -5,7 +5,7 @@
  *
  * A plugin can find the page, read it and write to it. So the worker takes what it needs out of the page before it runs
  * plugin code, and answers when that is over: meanwhile the page says nothing. The controller believes nothing that is
- * in it, see worker_reply.h.
+ * in it, see worker/reply.h.
  */
 #ifndef ASSAY_WORKER_PROTOCOL_H
 #define ASSAY_WORKER_PROTOCOL_H
@@ -21,7 +21,7 @@
 #include "model/counter.h"
 #include "model/exact.h"
 #include "model/result.h"
-#include "worker/thread_pool.h"
+#include "worker/case/thread_pool.h"
 
 #define ASSAY_PAGE_MAGIC   0x45474150u /* "PAGE" */
 #define ASSAY_PAGE_VERSION 11u
@@ -116,7 +116,7 @@ struct assay_worker_spec {
 	uint32_t few_copies;    /* check only so many, drawn anew each time; 0: all */
 	bool all_checks;        /* on other inputs, and once more from poison after the last sample */
 	bool other_late;        /* on other inputs not before the samples, where first calls tell of it, but behind */
-	bool audit;             /* calls between samples, on data that changes: see case_audit.h */
+	bool audit;             /* calls between samples, on data that changes: see audit/audit.h */
 	bool even_if_wrong;     /* a wrong output is told in `wrong` of the reply, and nothing else comes of it */
 	bool kept_memory; /* the file is that of pairs before; what variants prepare lies there, too, for each side */
 	struct assay_accepted accepted;

@@ -18,8 +18,8 @@
 #include "base/process_strays.h"
 #include "model/exact.h"
 #include "model/quantity.h"
-#include "worker/worker_reply.h"
-#include "worker/worker_start.h"
+#include "worker/reply.h"
+#include "worker/start.h"
 
 #define SLICE_NS         50000000u
 #define END_NS           5000000000u

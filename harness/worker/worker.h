@@ -6,9 +6,9 @@
 #include <sys/types.h>
 
 #include "base/text.h"
-#include "worker/patience.h"
+#include "worker/time_limits.h"
 #include "worker/protocol.h"
-#include "worker/worker_start.h"
+#include "worker/start.h"
 
 struct assay_worker;
 

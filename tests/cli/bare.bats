@@ -6,7 +6,7 @@ BARE=$ASSAY_BUILD/tests/bare/bin/assay
 
 @test "make takes PAPI=0 and VALGRIND=0, and says so" {
 	run env -u MAKEFLAGS make -C "$ASSAY_SOURCE" -n --no-print-directory ASSAY_NO_INSTALL=1 BUILD="$PWD/b" PAPI=0 VALGRIND=0 ZYDIS=0 LIBDW=0 OPENBLAS=0 CUDA=0 \
-		"$PWD/b/obj/harness/counters/papi_set.o" "$PWD/b/features"
+		"$PWD/b/obj/harness/counters/papi/set.o" "$PWD/b/features"
 	[ "$status" = 0 ]
 	[[ $output == *"-DASSAY_PAPI=0 -DASSAY_VALGRIND=0"* ]]
 	[[ $output == *"PAPI no (PAPI=0); valgrind no (VALGRIND=0); Zydis no (ZYDIS=0); libdw no (LIBDW=0); OpenBLAS no (OPENBLAS=0)"* ]]

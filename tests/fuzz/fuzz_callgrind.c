@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files that callgrind wrote: a dump is taken whole or not at all. */
 #include "fuzz.h"
-#include "counters/callgrind.h"
+#include "counters/callgrind/callgrind.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

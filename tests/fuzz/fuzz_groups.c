@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Groups of counters, and metrics that are derived from them. */
 #include "fuzz.h"
-#include "counters/counter_groups.h"
+#include "counters/groups.h"
 
 /* As if all that the formulas name had been counted. */
 static void count_all(const struct assay_counter_group *g, struct assay_counters *counters)

@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "drive/import.h"
-#include "drive/stored_results.h"
+#include "drive/exchange/import.h"
+#include "drive/show/results.h"
 
 /* Then the database begins anew, so that it stays small. */
 #define IMPORTS_MAX 100

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "fuzz.h"
-#include "worker/worker_reply.h"
+#include "worker/reply.h"
 
 #define N_THREADS 2
 #define HEAD      offsetof(struct assay_worker_reply, cpus)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "counters/cupti_abi.h"
+#include "counters/gpu/cupti_abi.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

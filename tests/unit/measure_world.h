@@ -9,8 +9,8 @@
 #include "unit.h"
 #include "base/file.h"
 #include "measure/measure.h"
-#include "worker/inventory.h"
-#include "worker/worker_main.h"
+#include "worker/inventory/inventory.h"
+#include "worker/main.h"
 
 struct world {
 	char dir[4096]; /* where the test plugins are */

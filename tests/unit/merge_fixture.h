@@ -7,10 +7,10 @@
 #include "store_comparison_fixture.h"
 #include "store_profile_fixture.h"
 
-#include "store/store_because.h"
-#include "store/store_exact.h"
-#include "store/store_merge.h"
-#include "store/store_prune.h"
+#include "store/because.h"
+#include "store/exact.h"
+#include "store/merge.h"
+#include "store/prune.h"
 
 /* A database beside f->db. */
 static void path_of(const struct fixture *f, const char *name, char path[96])

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "measure/measure_pair.h"
+#include "measure/pair.h"
 #include "measure_world.h"
 
 #define N 1024

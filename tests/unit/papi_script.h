@@ -7,7 +7,7 @@
 
 #include "unit.h"
 #include "counters/counting.h"
-#include "counters/pmu_selftest.h"
+#include "counters/papi/pmu_selftest.h"
 
 #if ASSAY_PAPI
 #include <papi.h>

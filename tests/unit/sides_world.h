@@ -5,7 +5,7 @@
 
 #include "measure_world.h"
 
-#include "measure/measure_pair.h"
+#include "measure/pair.h"
 
 struct sides {
 	struct assay_strings plugins[2];

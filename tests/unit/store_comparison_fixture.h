@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "store/store_comparison.h"
+#include "store/comparison.h"
 
 #define N_PAIRS 4
 

@@ -13,7 +13,7 @@
 
 #include "base/file.h"
 #include "model/summary.h"
-#include "store/store_db.h"
+#include "store/db.h"
 
 /* Of the last migration, and of one that is not there. */
 #define VERSION_TEXT      "1"

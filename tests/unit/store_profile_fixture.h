@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "store_fixture.h"
-#include "store/store_profile.h"
+#include "store/profile.h"
 
 /* A profile called @name that began at @started_ns: a thread, two frames, three stacks, of which one has none. */
 static inline void add_profile(struct fixture *f, struct assay_store *s, const char *name, uint64_t started_ns)

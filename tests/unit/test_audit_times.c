@@ -2,7 +2,7 @@
 /* What a busy machine took from calls in a row is no sign of a cheat. */
 #include "unit.h"
 
-#include "worker/audit_times.h"
+#include "worker/audit/times.h"
 
 TEST(waits_are_left_out)
 {

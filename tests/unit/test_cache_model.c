@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Caches against sequences worked out by hand. That callgrind agrees is test_step_agree.c's. */
 #include "unit.h"
-#include "counters/cache_model.h"
+#include "counters/callgrind/cache_model.h"
 
 static struct assay_cache_sim cache(uint64_t bytes, unsigned ways, unsigned line_bytes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Long calls of the two sides, cut into slices: what each side has to itself, and what belongs to a sample. */
 #include "pair_world.h"
-#include "worker/call_slices.h"
+#include "worker/pair/call_slices.h"
 
 #include <fcntl.h>
 #include <unistd.h>

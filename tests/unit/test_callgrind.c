@@ -2,7 +2,7 @@
 /* Callgrind's file, whole, cut short and damaged; versions, features, and the command a worker gets. */
 #include "unit.h"
 #include "base/file.h"
-#include "counters/callgrind.h"
+#include "counters/callgrind/callgrind.h"
 
 #define PROGRAM "/opt/bin/program"
 

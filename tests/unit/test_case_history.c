@@ -4,10 +4,10 @@
 
 #include <jansson.h>
 
-#include "drive/case_history.h"
-#include "drive/segments.h"
+#include "drive/history/case_history.h"
+#include "drive/gate/segments.h"
 #include "reports/emitter.h"
-#include "store/store_comparison.h"
+#include "store/comparison.h"
 
 #define RUNS  40
 #define STEP  20 /* the first run of the second level */

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "worker/alloc_pool.h"
-#include "worker/case_memory.h"
+#include "worker/case/alloc_pool.h"
+#include "worker/case/memory.h"
 
 TEST(tensor_bytes)
 {

@@ -7,7 +7,7 @@
 
 #include "unit.h"
 #include "base/file.h"
-#include "worker/code_hash.h"
+#include "worker/plugin/code_hash.h"
 
 static int hash_of(const char *name, struct assay_digest *d, struct assay_err *err)
 {

@@ -7,7 +7,7 @@
 
 #include "assay/plugin.h"
 #include "base/file.h"
-#include "worker/code_pages.h"
+#include "worker/case/code_pages.h"
 
 /* Read-only mappings of @path in /proc/self/smaps: their bytes, those on pages of this process, and executable ones. */
 struct mapped {

@@ -3,7 +3,7 @@
 #include "paired_fixture.h"
 #include "store_comparison_fixture.h"
 
-#include "drive/compare_duration.h"
+#include "drive/compare/duration.h"
 #include "stats/sequential.h"
 
 #define USUAL_PAIR_S 0.3

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "counters/counter_groups.h"
+#include "counters/groups.h"
 #include "counters/event_names.h"
 
 static char dir[64];

@@ -7,14 +7,14 @@
 
 #include "unit.h"
 #include "base/file.h"
-#include "drive/certify.h"
-#include "drive/compare.h"
-#include "drive/compare_case.h"
+#include "drive/compare/certify.h"
+#include "drive/compare/compare.h"
+#include "drive/compare/one_case.h"
 #include "drive/entry.h"
-#include "drive/gating.h"
+#include "drive/gate/gate.h"
 #include "drive/installed.h"
-#include "drive/run.h"
-#include "drive/stored_results.h"
+#include "drive/run/run.h"
+#include "drive/show/results.h"
 
 #define CASE "dequantize.q8_0/ref/n=16384/t=1/warm"
 

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "reports/gate_words.h"
+#include "reports/gate/words.h"
 
 static char *table(const struct assay_gate_report *r, struct assay_emit_style style)
 {

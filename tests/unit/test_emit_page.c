@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "model/summary.h"
-#include "reports/page_data.h"
+#include "reports/page/data.h"
 
 #define HOSTILE    "</script><script>document.title='taken'</script>\"'&\xe2\x80\xa8<!--"
 #define CASES      300

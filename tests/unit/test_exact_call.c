@@ -6,9 +6,9 @@
 #include <sched.h>
 
 #include "counters/sanitized.h"
-#include "counters/stepper.h"
-#include "worker/case_services.h"
-#include "worker/exact_call.h"
+#include "counters/step/stepper.h"
+#include "worker/case/services.h"
+#include "worker/case/exact_call.h"
 
 #define PLACES ((uintptr_t)1 << 20)
 

@@ -2,7 +2,7 @@
 /* What exact counts add to the result of a case, and what they say of its time. */
 #include "unit.h"
 
-#include "drive/exact_counting.h"
+#include "drive/exact/counting.h"
 
 #define KEY "example.scale/ref/n=1024/t=1/warm"
 

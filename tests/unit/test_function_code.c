@@ -5,7 +5,7 @@
 #include <limits.h>
 
 #include "base/file.h"
-#include "worker/function_code.h"
+#include "worker/plugin/function_code.h"
 
 static const char *const functions[] = { "callee", "step_one",  "step_two",     "step_three",
 					 "choose", "probe_run", "probe_release" };

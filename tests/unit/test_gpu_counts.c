@@ -7,8 +7,8 @@
 
 #include "unit.h"
 #include "base/file.h"
-#include "counters/cupti_library.h"
-#include "counters/gpu_counts.h"
+#include "counters/gpu/cupti_library.h"
+#include "counters/gpu/counts.h"
 
 /*
  * The loader reads its path when a program starts: the test begins anew with the library of @age, "new" or "older", and

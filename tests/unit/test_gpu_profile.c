@@ -9,7 +9,7 @@
 #include "unit.h"
 #include "base/file.h"
 #include "base/temporary.h"
-#include "counters/cupti_abi.h"
+#include "counters/gpu/cupti_abi.h"
 #include "profile/gpu_profile.h"
 
 /* Values of NVIDIA's occupancy calculator for compute capabilities 7.0, 8.0 and 9.0. */

@@ -5,11 +5,11 @@
  */
 #include "unit.h"
 #include "base/file.h"
-#include "counters/heap.h"
+#include "counters/heap/heap.h"
 #include "counters/sanitized.h"
 #include "measure/measure.h"
-#include "worker/inventory.h"
-#include "worker/worker_main.h"
+#include "worker/inventory/inventory.h"
+#include "worker/main.h"
 
 static const char *const names[] = {
 	"heap_allocations", "heap_bytes", "heap_peak_bytes", "heap_largest_bytes", "heap_leaked_bytes",

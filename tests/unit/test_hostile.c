@@ -5,7 +5,7 @@
  */
 #include "sides_world.h"
 #include "worker/confine.h"
-#include "worker/worker_state.h"
+#include "worker/case/thread_state.h"
 
 #include <signal.h>
 #include <sys/stat.h>

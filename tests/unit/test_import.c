@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-#include "drive/import.h"
-#include "drive/importing.h"
-#include "drive/stored_results.h"
+#include "drive/exchange/import.h"
+#include "drive/exchange/reader.h"
+#include "drive/show/results.h"
 
 #define FIXTURES "tests/fixtures/import/"
 

@@ -6,7 +6,7 @@
 #include "judge_fixture.h"
 #include "plan_fixture.h"
 
-#include "counters/counter_groups.h"
+#include "counters/groups.h"
 #include "judge/gate.h"
 #include "judge/policy.h"
 

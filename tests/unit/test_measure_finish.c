@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "measure/measure_roof.h"
+#include "measure/roof_in_turn.h"
 
 TEST(digests_are_compared)
 {

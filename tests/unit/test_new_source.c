@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `assay new` works out: formulas of dimensions from an op's answers, and a source that always compiles. */
 #include "unit.h"
-#include "drive/new_template.h"
-#include "drive/new_variant.h"
-#include "drive/op_shape.h"
+#include "drive/author/template.h"
+#include "drive/author/variant.h"
+#include "drive/author/op_shape.h"
 
 static struct assay_catalog_axis number(const char *name, int64_t min, int64_t max)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a verdict tells its reader to type next, and how long a comparison says that it will take. */
 
-#include "drive/compare_duration.h"
+#include "drive/compare/duration.h"
 #include "drive/next_step.h"
 #include "unit.h"
 

@@ -7,8 +7,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "worker/case_memory.h"
-#include "worker/own_pages.h"
+#include "worker/case/memory.h"
+#include "worker/case/page_layout.h"
 
 #define PAGES 5u
 

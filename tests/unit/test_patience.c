@@ -3,8 +3,8 @@
 #include "measure_world.h"
 
 #include "counters/sanitized.h"
-#include "measure/measure_pair.h"
-#include "worker/patience.h"
+#include "measure/pair.h"
+#include "worker/time_limits.h"
 
 #define S UINT64_C(1000000000)
 

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "folder_fixture.h"
-#include "reports/plot.h"
+#include "reports/plot/plot.h"
 
 #define START_S  UINT64_C(1790000000) /* 2026-09-21 14:13:20 UTC */
 #define MAX_RUNS 300

@@ -10,8 +10,8 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "folder_fixture.h"
-#include "reports/plot_program.h"
-#include "reports/roof_labels.h"
+#include "reports/plot/program.h"
+#include "reports/plot/roof_labels.h"
 
 static char *script_of(const struct assay_plot *p)
 {

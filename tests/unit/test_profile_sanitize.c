@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "drive/profile_sanitize.h"
+#include "drive/profile/sanitize.h"
 
 TEST(paths_and_names_are_cut)
 {

@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "reports/run_parts.h"
+#include "reports/run/parts.h"
 
 static struct assay_result result(const char *op, const char *variant, const char *n, unsigned threads, double us)
 {

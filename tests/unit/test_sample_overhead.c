@@ -13,7 +13,7 @@
 #include "unit.h"
 #include "counters/sanitized.h"
 #include "measure/sample_overhead.h"
-#include "worker/case_job.h"
+#include "worker/case/job.h"
 
 /* A clock read, or a call with the number of its job. */
 #define READ       (-1)

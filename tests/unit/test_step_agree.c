@@ -6,9 +6,9 @@
 #include "unit.h"
 #include "base/file.h"
 #include "base/process.h"
-#include "counters/cache_model.h"
-#include "counters/callgrind.h"
-#include "counters/step_decode.h"
+#include "counters/callgrind/cache_model.h"
+#include "counters/callgrind/callgrind.h"
+#include "counters/step/decode.h"
 
 #if defined(__x86_64__) && ASSAY_ZYDIS
 #include <signal.h>

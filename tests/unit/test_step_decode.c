@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which memory an instruction reaches and what it calculates, from made-up registers; the table of instructions. */
 #include "unit.h"
-#include "counters/step_decode.h"
+#include "counters/step/decode.h"
 
 #if defined(__x86_64__) && ASSAY_ZYDIS
 #include <sys/mman.h>

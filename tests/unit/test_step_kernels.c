@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every instruction of every kernel is decoded: the code of the built plugins, from its first byte to its last. */
 #include "unit.h"
-#include "counters/step_decode.h"
+#include "counters/step/decode.h"
 
 #if defined(__x86_64__) && ASSAY_ZYDIS
 #include <elf.h>

@@ -5,7 +5,7 @@
  * memory is read-only.
  */
 #include "unit.h"
-#include "counters/step_decode.h"
+#include "counters/step/decode.h"
 
 #if defined(__x86_64__) && ASSAY_ZYDIS
 #include <signal.h>

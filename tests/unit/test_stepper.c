@@ -4,9 +4,9 @@
 
 #include <sys/mman.h>
 
-#include "counters/branch_model.h"
-#include "counters/step_replay.h"
-#include "counters/step_rules.h"
+#include "counters/callgrind/branch_model.h"
+#include "counters/step/replay.h"
+#include "counters/step/rules.h"
 
 #if defined(__x86_64__)
 #include <errno.h>

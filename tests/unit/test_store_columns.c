@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "store/store_columns.h"
+#include "store/columns.h"
 
 enum colour { RED, GREEN, N_COLOURS };
 

@@ -3,8 +3,8 @@
 #include "exact_fixture.h"
 #include "store_fixture.h"
 
-#include "store/store_comparison.h"
-#include "store/store_exact.h"
+#include "store/comparison.h"
+#include "store/exact.h"
 
 static void assert_same(const struct assay_exact_run *a, const struct assay_exact_run *b)
 {

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "counters/syscalls.h"
+#include "counters/syscalls/syscalls.h"
 
 static struct assay_syscall_case trace(void (*run)(void *arg))
 {

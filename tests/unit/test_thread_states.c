@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "counters/thread_log.h"
+#include "counters/threads/log.h"
 #include "model/thread_states.h"
 
 #define MS 1000000u

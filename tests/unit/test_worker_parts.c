@@ -8,9 +8,9 @@
 
 #include "unit.h"
 #include "base/file.h"
-#include "worker/plugin_file.h"
+#include "worker/plugin/file.h"
 #include "worker/protocol.h"
-#include "worker/thread_pool.h"
+#include "worker/case/thread_pool.h"
 
 struct region {
 	struct assay_pool *pool;

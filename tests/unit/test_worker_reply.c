@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "worker/case_state.h"
-#include "worker/worker_reply.h"
+#include "worker/case/state.h"
+#include "worker/reply.h"
 
 #define THREADS 2
 #define SAMPLES 3

@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "counters/gpu_records.h"
-#include "counters/cupti_abi.h"
+#include "counters/gpu/records.h"
+#include "counters/gpu/cupti_abi.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20)
 #define INDEX_BITS   14

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "counters/heap.h"
+#include "counters/heap/heap.h"
 #include "counters/preload/heap_blocks.h"
 #include "counters/preload/heap_recorder.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where blocks are allocated, by call stack, in the file of counters/heap_sites.h. All blocks, or a Poisson sample of
+ * Where blocks are allocated, by call stack, in the file of counters/heap/sites.h. All blocks, or a Poisson sample of
  * them.
  */
 #ifndef ASSAY_COUNTERS_PRELOAD_HEAP_RECORDER_H

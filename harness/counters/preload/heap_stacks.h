@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "counters/heap_sites.h"
+#include "counters/heap/sites.h"
 
 /* The frame that called malloc or its like. */
 struct assay_heap_caller {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file of counters/thread_log.h as its process writes it: records, code that is mapped, names. */
+/* The file of counters/threads/log.h as its process writes it: records, code that is mapped, names. */
 #ifndef ASSAY_COUNTERS_WAITS_THREAD_FILE_H
 #define ASSAY_COUNTERS_WAITS_THREAD_FILE_H
 
 #include <stddef.h>
 
 #include "counters/preload/heap_stacks.h"
-#include "counters/thread_log.h"
+#include "counters/threads/log.h"
 
 /* NULL: there is none. */
 extern struct assay_thread_log_header *assay_thread_file;

@@ -2,7 +2,7 @@
 /*
  * A thread writes to its own record, sites and spans without a lock. What the kernel knows of it is read at marks, at
  * most one in MARK_NS, or in LATE_NS where bins of the timeline are that long: between two, the wall time divides into
- * what the processor, the queue for it and the known waits took (counters/thread_log.h).
+ * what the processor, the queue for it and the known waits took (counters/threads/log.h).
  */
 #include "counters/waits/thread_recorder.h"
 

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Groups of events and the metrics derived from them, as text files:
+ *     group "cache" {
+ *         summary = "hits and misses of the data caches"
+ *         event "loads" { any = {"PAPI_LD_INS"} amd = {"LS_DISPATCH:LD_DISPATCH"} }
+ *         events = {"PAPI_L1_DCM"}
+ *         metric "d1_hit_rate" { formula = "1 - PAPI_L1_DCM / loads" unit = "1" range = {"0", "1"} better = "higher"
+ * help = "…" }
+ *     }
+ * An event with alternatives is the first of them that the machine has, those of its own CPU vendor (intel, amd, arm)
+ * before the others; the names in `events` stand for themselves.
+ */
+#ifndef ASSAY_COUNTERS_GROUPS_H
+#define ASSAY_COUNTERS_GROUPS_H
+
+#include "base/conf.h"
+#include "counters/formula.h"
+#include "model/metric.h"
+#include "model/result.h"
+
+struct assay_group_event {
+	const char *name;
+	struct assay_strings names; /* to be tried in this order */
+	size_t n_native;            /* the first of them are native to the CPU's vendor, or none was named for it */
+	const char *path;           /* where it stands */
+	unsigned line;
+};
+
+struct assay_group_metric {
+	const char *tag, *unit, *help;
+	int better; /* +1 higher, -1 lower, 0 neither */
+	double lo, hi;
+	struct assay_formula formula;
+	const char *path; /* where it stands */
+	unsigned line, formula_line;
+};
+
+struct assay_counter_group {
+	const char *name, *summary;
+	struct assay_group_event *events;
+	size_t n_events;
+	struct assay_group_metric *metrics;
+	size_t n_metrics;
+};
+
+struct assay_counter_groups {
+	struct assay_conf *files;
+	size_t n_files;
+	struct assay_counter_group *v; /* in the order of their names */
+	size_t n;
+};
+
+/*
+ * All @dir/NAME.group; @vendor ("intel", "amd", "arm" or "") chooses among alternatives. A folder that is not there
+ * holds none. ASSAY_EUSAGE with "file:line: …": syntax of file or formula, a group in a file of another name, a name
+ * used twice, a formula over an event that the group lacks, a bad range or direction. On error nothing is kept.
+ */
+int assay_counter_groups_load(struct assay_counter_groups *g, const char *dir, const char *vendor,
+			      struct assay_err *err);
+void assay_counter_groups_release(struct assay_counter_groups *g);
+/* "intel", "amd", "arm" or "", from the name of the CPU's model. */
+const char *assay_counter_vendor(const char *cpu_model);
+
+/* What a case counts: pointers into groups. All-zero counts nothing. */
+struct assay_counter_choice {
+	const struct assay_counter_group **groups;
+	size_t n_groups;
+	struct assay_strings events; /* beyond the groups' */
+	bool multiplex; /* all events at once, each for a share of the time, instead of some in every sample */
+};
+
+/* Add the groups of a comma list to @choice, each once. ASSAY_EUSAGE with the nearest name for one that there is not.
+ */
+int assay_counter_choice_add(struct assay_counter_choice *choice, const struct assay_counter_groups *g,
+			     const char *list, struct assay_err *err);
+void assay_counter_choice_release(struct assay_counter_choice *choice);
+/*
+ * The events of @choice for a worker: a line each, the name and what to try, with tabs between. @out grows.
+ */
+void assay_counter_choice_text(const struct assay_counter_choice *choice, struct assay_text *out);
+
+/*
+ * Append the metrics of the choice's groups to @metrics (malloc'ed, *n of them) from @counters; what cannot be derived
+ * goes to counters->missing with the event that is missing, the division by zero with file and line, or the range it
+ * left. Metrics whose tag is there already are left alone. Counts that are multiplexed make what is derived from them
+ * an estimate, and the source of a metric is the lowest rung among its counts. 0 or ASSAY_ENOMEM.
+ */
+int assay_counter_derive(const struct assay_counter_choice *choice, struct assay_counters *counters,
+			 struct assay_metric **metrics, size_t *n, struct assay_err *err);
+
+#endif

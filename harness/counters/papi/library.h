@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * PAPI and its libsde, loaded when a case needs them: nothing is linked with them, and without them the rest works. The
+ * functions stand in a table so that tests can put recorded ones in their place.
+ */
+#ifndef ASSAY_COUNTERS_PAPI_LIBRARY_H
+#define ASSAY_COUNTERS_PAPI_LIBRARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* Numbers of PAPI's ABI, which papi/library.c holds against its header: nothing else needs that. */
+enum {
+	ASSAY_PAPI_OK = 0,
+	ASSAY_PAPI_NO_SET = -1,
+	ASSAY_PAPI_ENOEVNT = -7,
+	ASSAY_PAPI_ECNFLCT = -8,
+	ASSAY_PAPI_EPERM = -15,
+	ASSAY_PAPI_ECOUNT = -23,
+};
+
+/* What PAPI's own headers call them; 0 or a negative PAPI error, except where it says otherwise. */
+struct assay_papi_calls {
+	int (*create_eventset)(int *set);
+	int (*assign_eventset_component)(int set, int component);
+	int (*set_multiplex)(int set);
+	int (*add_named_event)(int set, const char *name);
+	int (*start)(int set);
+	int (*read)(int set, long long *values);
+	int (*stop)(int set, long long *values);
+	int (*cleanup_eventset)(int set);
+	int (*destroy_eventset)(int *set);
+	int (*query_named_event)(const char *name);
+	int (*register_thread)(void);
+	int (*unregister_thread)(void);
+	char *(*strerror)(int code);
+	void *(*sde_init)(const char *library);
+	int (*sde_register_counter)(void *handle, const char *name, int mode, int type, void *cell);
+};
+
+/* Reasons are "" for what works. */
+struct assay_papi {
+	struct assay_papi_calls call;
+	char version[32];      /* "7.0.0" */
+	char reason[256];      /* why PAPI itself cannot be used */
+	char advice[96];       /* and what would bring it */
+	char pmu_reason[256];  /* why hardware counters cannot, in PAPI's words */
+	char pmu_advice[128];  /* and what would bring them */
+	char sde_reason[256];  /* why software-defined events cannot */
+	char sde_advice[96];   /* and what would bring them */
+	int pmu_component;     /* -1: none */
+	int hardware_counters; /* that count at once; 0 unknown */
+	int sde_counters;
+};
+
+/*
+ * Load and start PAPI in this process, once. Never fails: what does not work has its reason in @p. ASSAY_PAPI=0 in the
+ * environment leaves it alone.
+ */
+void assay_papi_load(struct assay_papi *p);
+/*
+ * PAPI's component 'perf_event' calls itself enabled where it knows the processor, though there is no PMU or the
+ * hypervisor hides it. Where no event set takes any of the counters that every PMU has, p->pmu_reason says so and there
+ * is no component.
+ */
+void assay_papi_doubt_pmu(struct assay_papi *p);
+/* Publish cell i as software-defined event names[i] of library "assay". ASSAY_EUNAVAILABLE with PAPI's reason. */
+int assay_papi_publish(const struct assay_papi *p, const char *const *names, uint64_t *cells, size_t n,
+		       struct assay_err *err);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Judged samples are never profiled: this takes process pairs of its own, after the verdict. Several short ones, since
+ * processes differ by layout.
+ */
+#include "drive/compare/cause_profiles.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drive/compare/cause_evidence.h"
+#include "judge/function_blame.h"
+#include "measure/profile.h"
+#include "store/because.h"
+
+#define MOST_CASES 5
+#define PAIRS      10
+#define RATE_HZ    39989 /* of the place alone, without its callers; prime: in step with no timer */
+
+struct blaming {
+	struct assay_compare_plan *plan;
+	const struct assay_compare_request *q;
+	const struct assay_watch *watch;
+	const struct assay_because_keeping *keep;
+	struct assay_clock clock;
+	struct assay_side_codes codes[2];
+	size_t done, n; /* process pairs, of all cases */
+};
+
+static bool is_wanted(const struct assay_compare_request *q, const struct assay_gate_case *c)
+{
+	const bool timed = !strcmp(c->metric, "time_s") && c->evidence == ASSAY_EVIDENCE_PAIRED && isfinite(c->ratio) &&
+			   isfinite(c->ci_lo) && c->ratio != 1;
+
+	if (!timed || c->same_code)
+		return false;
+	return q->profile == ASSAY_PROFILE_ALL || c->verdict == ASSAY_REGRESSED || c->verdict == ASSAY_IMPROVED;
+}
+
+static int by_change(const void *a, const void *b)
+{
+	const struct assay_gate_case *const *x = a, *const *y = b;
+	const double p = fabs(log((*x)->ratio)), q = fabs(log((*y)->ratio));
+
+	return p < q ? 1 : p > q ? -1 : 0;
+}
+
+/* Those that changed most; all that there are where the user wants all. */
+static struct assay_gate_case **choose(const struct assay_compare_request *q, struct assay_gate_report *r, size_t *n)
+{
+	struct assay_gate_case **v = calloc(r->n_cases + 1, sizeof(struct assay_gate_case *));
+
+	*n = 0;
+	for (size_t i = 0; v && i < r->n_cases; i++)
+		if (is_wanted(q, &r->cases[i]))
+			v[(*n)++] = &r->cases[i];
+	if (v)
+		qsort(v, *n, sizeof(struct assay_gate_case *), by_change);
+	if (q->profile != ASSAY_PROFILE_ALL && *n > MOST_CASES)
+		*n = MOST_CASES;
+	return v;
+}
+
+static size_t find(const struct assay_comparison *cmp, const char *key)
+{
+	for (size_t i = 0; i < cmp->n_cases; i++)
+		if (cmp->cases[i].control == ASSAY_CONTROL_NONE && !strcmp(cmp->cases[i].c.key, key))
+			return i;
+	return cmp->n_cases;
+}
+
+/* One pair more into @e; a case that fails here, after it was measured, ends it with the reason in @end. */
+static int add_pair(const struct blaming *k, size_t at, struct assay_because_evidence *e, struct assay_profile_end *end,
+		    struct assay_err *err)
+{
+	struct assay_compare_plan *p = k->plan;
+	const struct assay_comparison_case *c = &p->cmp.cases[at];
+	const struct assay_measure_options o = assay_compare_plan_comparing(p, k->q->what, &k->clock, k->watch).measure;
+	struct assay_profile_pair pair = { .iteration_ns = { NAN, NAN } };
+	struct assay_case base_case;
+	struct assay_profile_pair_options po = {
+		.plugins = { &p->side[ASSAY_BASE].plugins, &p->side[ASSAY_HEAD].plugins },
+		.parts = { p->side[ASSAY_BASE].parts.s, p->side[ASSAY_HEAD].parts.s },
+		.base_case = c->base_variant[0] ? &base_case : NULL,
+		.sampling = { { .rate_hz = RATE_HZ, .leaves = true, .own_case = true },
+			      { .rate_hz = RATE_HZ, .leaves = true, .own_case = true } },
+		.for_ns = (k->q->profile_for_ns ? k->q->profile_for_ns : ASSAY_BECAUSE_FOR_NS) / PAIRS,
+		.layout_seed = p->cmp.seed + e->n_pairs + 1,
+	};
+	int rc = assay_comparison_base_case(c, &base_case, err);
+
+	if (rc)
+		return rc;
+	rc = assay_measure_profile_pair(&c->c, &p->facts[at], &o, &po, &pair, end, err);
+	if (!rc && end->status == ASSAY_STATUS_OK && !(pair.iteration_ns[0] > 0 && pair.iteration_ns[1] > 0))
+		rc = assay_err_set(err, ASSAY_EWORKER, "no iteration was timed");
+	if (!rc && end->status == ASSAY_STATUS_OK)
+		rc = assay_because_add_pair(e, pair.side, pair.iteration_ns, k->codes, err);
+	e->seconds += (double)po.for_ns * 1e-9;
+	for (unsigned side = 0; side < 2; side++)
+		assay_profile_release(&pair.side[side]);
+	return rc;
+}
+
+static void tell(const struct blaming *k, const char *key)
+{
+	assay_watch_tell(k->watch, &(struct assay_event){ .kind = ASSAY_EVENT_SHARE,
+							  .done_frac = (double)k->done / (double)k->n,
+							  .text = key });
+}
+
+/* What keeps from profiling a case is kept in place of what it would tell. */
+static int gather(struct blaming *k, size_t at, struct assay_err *err)
+{
+	struct assay_comparison_case *c = &k->plan->cmp.cases[at];
+	struct assay_because_evidence *e = calloc(1, sizeof(*e));
+	struct assay_profile_end end = { .status = ASSAY_STATUS_OK };
+	int rc = 0;
+
+	if (!e)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	c->because = e;
+	for (unsigned i = 0; i < PAIRS && !rc && end.status == ASSAY_STATUS_OK; i++) {
+		rc = assay_watch_check(k->watch, err);
+		if (!rc)
+			rc = add_pair(k, at, e, &end, err);
+		k->done++;
+		tell(k, c->c.key);
+	}
+	if (!rc && end.status != ASSAY_STATUS_OK)
+		rc = assay_err_set(err, ASSAY_EWORKER, "%s: %.300s", assay_status_name(end.status), end.reason);
+	if (!rc)
+		assay_because_add_counts(e, k->plan->cmp.exact, c->c.key);
+	if (rc == ASSAY_ENOMEM || rc == ASSAY_EINTERRUPTED) {
+		assay_because_evidence_free(e);
+		c->because = NULL;
+		return rc;
+	}
+	if (rc)
+		snprintf(e->unknown, sizeof(e->unknown), "%.400s", err->text);
+	return assay_store_because_add(k->keep->store, k->keep->case_ids[at], e, err);
+}
+
+static int gather_all(struct blaming *k, struct assay_gate_case **v, size_t n, struct assay_err *err)
+{
+	int rc = assay_clock_init(&k->clock, err);
+
+	for (unsigned side = 0; side < 2 && !rc; side++)
+		rc = assay_side_codes_read(&k->codes[side], &k->plan->side[side].plugins, err);
+	k->n = n * PAIRS;
+	for (size_t i = 0; i < n && !rc; i++) {
+		const size_t at = find(&k->plan->cmp, v[i]->key);
+
+		if (at < k->plan->cmp.n_cases)
+			rc = gather(k, at, err);
+	}
+	for (unsigned side = 0; side < 2; side++)
+		assay_side_codes_release(&k->codes[side]);
+	return rc;
+}
+
+int assay_profile_because(struct assay_compare_plan *plan, const struct assay_compare_request *q,
+			  const struct assay_watch *w, const struct assay_because_keeping *keep,
+			  struct assay_gate_report *r, struct assay_err *err)
+{
+	struct blaming k = { .plan = plan, .q = q, .watch = w, .keep = keep };
+	struct assay_gate_case **v;
+	size_t n = 0;
+	int rc = 0;
+
+	if (q->profile == ASSAY_PROFILE_NO)
+		return 0;
+	v = choose(q, r, &n);
+	if (!v)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	if (n) {
+		const double each_ns = (double)(q->profile_for_ns ? q->profile_for_ns : ASSAY_BECAUSE_FOR_NS);
+		char text[96];
+
+		snprintf(text, sizeof(text), "profiling %zu case%s to find the cause: about %.0f s", n,
+			 n == 1 ? "" : "s", (double)n * each_ns * 1e-9);
+		assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_NOTE, .text = text });
+		assay_watch_tell(w,
+				 &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = (double)n * each_ns });
+		rc = gather_all(&k, v, n, err);
+		assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
+	}
+	free(v);
+	return rc ? rc : assay_function_blame_cases(&plan->cmp, r, err);
+}

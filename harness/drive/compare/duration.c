@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drive/compare/duration.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge/comparison_rule.h"
+#include "judge/stopping.h"
+#include "store/comparison.h"
+
+/* A pair of which nothing is known. */
+#define USUAL_PAIR_S 0.3
+/* Comparisons hold all their samples, so that reading many takes longer than it is worth. */
+#define LOOK_AT 2
+/* Times the announced duration: from here on the user is told that it was wrong. */
+#define EXCEEDED 1.5
+
+int assay_compare_known_pairs(const struct assay_compare_plan *p, struct assay_store *store, size_t limit,
+			      struct assay_planned *cases, struct assay_err *err)
+{
+	struct assay_comparison_info *list = NULL;
+	size_t n = 0;
+	int rc = assay_store_comparisons(store, p->cmp.machine.id, limit, &list, &n, err);
+
+	for (size_t i = 0; i < n && !rc; i++) {
+		struct assay_comparison old = { 0 };
+
+		rc = assay_store_comparison_load(store, list[i].id, &old, NULL, NULL, err);
+		for (size_t k = 0; !rc && k < old.n_cases; k++)
+			for (size_t to = 0; !rc && to < p->cmp.n_cases; to++)
+				if (old.cases[k].control != ASSAY_CONTROL_SLOWER &&
+				    !strcmp(p->cmp.cases[to].c.key, old.cases[k].c.key))
+					rc = assay_planned_learn(&cases[to], &old.cases[k], err);
+		assay_comparison_release(&old);
+	}
+	free(list);
+	return rc;
+}
+
+/* What is not known passes at the first look that lets it, and the slower control is told at the first that can. */
+static double expected_s(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
+			 const struct assay_policy *policy, const struct assay_planned *known)
+{
+	const struct assay_paired_rule rule = assay_comparison_rule(cmp, c, policy);
+	const bool slower = c->control == ASSAY_CONTROL_SLOWER;
+	const double each = assay_planned_known(known) ? assay_planned_pair_s(known) : USUAL_PAIR_S;
+
+	if (!slower && assay_planned_known(known))
+		return assay_planned_case_s(known);
+	return each *
+	       (double)assay_sequential_first_look(slower ? rule.alpha_regressed : rule.alpha_pass, rule.max_pairs);
+}
+
+int assay_compare_duration(const struct assay_compare_plan *p, struct assay_store *store, struct assay_duration *out,
+			   struct assay_err *err)
+{
+	const struct assay_comparison *cmp = &p->cmp;
+	struct assay_planned *known = calloc(cmp->n_cases + 1, sizeof(*known));
+	struct assay_err lost;
+	int rc = known ? 0 : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+
+	*out = (struct assay_duration){ .most_s = (double)assay_stopping_most_ns(cmp) * 1e-9 };
+	/* what is damaged in the store is told to whoever asks for it: here it is only a time that is not known */
+	if (!rc && assay_compare_known_pairs(p, store, LOOK_AT, known, &lost) == ASSAY_ENOMEM)
+		rc = assay_err_set(err, ASSAY_ENOMEM, "%s", lost.text);
+	for (size_t i = 0; i < cmp->n_cases && !rc; i++) {
+		const struct assay_comparison_case *c = &cmp->cases[i];
+
+		if (!assay_stopping_wants_pairs(c))
+			continue;
+		*(c->control == ASSAY_CONTROL_NONE ? &out->n_cases : &out->n_controls) += 1;
+		out->about_s += expected_s(cmp, c, &p->policy, &known[i]);
+	}
+	out->about_s = fmin(out->about_s, out->most_s);
+	free(known);
+	return rc;
+}
+
+/* "6 s", "3 min 20 s", "2 h 5 min" */
+static void span_text(double s, char *buf, size_t size)
+{
+	const long all = lround(fmax(1, s));
+
+	if (all < 60)
+		snprintf(buf, size, "%ld s", all);
+	else if (all < 3600 && all % 60)
+		snprintf(buf, size, "%ld min %ld s", all / 60, all % 60);
+	else if (all < 3600 || !(all % 3600 / 60))
+		snprintf(buf, size, all < 3600 ? "%ld min" : "%ld h", all < 3600 ? all / 60 : all / 3600);
+	else
+		snprintf(buf, size, "%ld h %ld min", all / 3600, all % 3600 / 60);
+}
+
+void assay_compare_duration_text(const struct assay_duration *d, char *buf, size_t size)
+{
+	char about[48], most[48], controls[48] = "";
+
+	span_text(d->about_s, about, sizeof(about));
+	span_text(d->most_s, most, sizeof(most));
+	if (d->n_controls)
+		snprintf(controls, sizeof(controls), " and %zu self-check%s", d->n_controls,
+			 d->n_controls == 1 ? "" : "s");
+	if (d->shared)
+		snprintf(buf, size, "%zu case%s%s: at most %s; about %s if the cores were idle", d->n_cases,
+			 d->n_cases == 1 ? "" : "s", controls, most, about);
+	else
+		snprintf(buf, size, "%zu case%s%s: about %s, at most %s", d->n_cases, d->n_cases == 1 ? "" : "s",
+			 controls, about, most);
+}
+
+bool assay_compare_duration_exceeded(const struct assay_duration *d, double spent_s, size_t undecided, char *buf,
+				     size_t size)
+{
+	char about[48], spent[48], most[48];
+
+	if (d->shared || !undecided || spent_s <= EXCEEDED * d->about_s)
+		return false;
+	span_text(d->about_s, about, sizeof(about));
+	span_text(spent_s, spent, sizeof(spent));
+	span_text(d->most_s, most, sizeof(most));
+	snprintf(buf, size,
+		 "this takes longer than the %s announced: after %s, %zu of %zu cases and controls are undecided; at "
+		 "most %s",
+		 about, spent, undecided, d->n_cases + d->n_controls, most);
+	return true;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long a comparison will take, told before it begins; and what stored comparisons know of its cases. */
+#ifndef ASSAY_DRIVE_COMPARE_DURATION_H
+#define ASSAY_DRIVE_COMPARE_DURATION_H
+
+#include "drive/compare/state.h"
+#include "judge/planning.h"
+
+struct assay_duration {
+	size_t n_cases, n_controls; /* that are measured */
+	double about_s;             /* when each takes what it took before, or passes early */
+	double most_s;              /* when none decides */
+	bool shared;                /* other work runs on the cores: how long it then takes, nobody knows */
+};
+
+/*
+ * Add what the newest @limit comparisons of this machine in @store know of the cases of @p to @cases, one each.
+ * Controls learn from the case that they are of. ASSAY_ENOMEM, ASSAY_ESTORE.
+ */
+int assay_compare_known_pairs(const struct assay_compare_plan *p, struct assay_store *store, size_t limit,
+			      struct assay_planned *cases, struct assay_err *err);
+
+/* From what cases took in earlier comparisons; without any, from what pairs take as a rule. ASSAY_ENOMEM. */
+int assay_compare_duration(const struct assay_compare_plan *p, struct assay_store *store, struct assay_duration *out,
+			   struct assay_err *err);
+/*
+ * "1 case and 2 controls: about 6 s, at most 3 min 20 s"; where cores are shared, "1 case and 2 controls: at most 3 min
+ * 20 s; on idle cores about 6 s"
+ */
+void assay_compare_duration_text(const struct assay_duration *d, char *buf, size_t size);
+/*
+ * Does it take so much longer than announced that this has to be told? Then @buf says so; where nothing was promised,
+ * as cores are shared, it never does. @undecided: cases and controls after @spent_s.
+ */
+bool assay_compare_duration_exceeded(const struct assay_duration *d, double spent_s, size_t undecided, char *buf,
+				     size_t size);
+
+#endif

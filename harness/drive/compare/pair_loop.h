@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The loop of a comparison: process pair after process pair, round robin over the undecided cases, each pair stored and
+ * judged as soon as it is there. Serves compare and certify.
+ */
+#ifndef ASSAY_DRIVE_COMPARE_PAIR_LOOP_H
+#define ASSAY_DRIVE_COMPARE_PAIR_LOOP_H
+
+#include "drive/revision.h"
+#include "drive/watch.h"
+#include "judge/limits.h"
+#include "measure/pair.h"
+#include "model/comparison.h"
+#include "store/store.h"
+#include "worker/inventory/inventory.h"
+
+/* One side: what its workers load. */
+struct assay_compare_side {
+	struct assay_strings plugins;
+	struct assay_text parts; /* a letter a plugin, see enum assay_plugin_part */
+};
+
+struct assay_comparing {
+	struct assay_comparison *cmp;         /* cases with their controls; pairs are added here */
+	const struct assay_case_facts *facts; /* one a case of cmp */
+	const struct assay_catalog *catalog;  /* of the head */
+	const struct assay_compare_side *side[2];
+	const struct assay_policy *policy;
+	const struct assay_countable *uncounted; /* what nobody asked to be counted; NULL: something was */
+	struct assay_measure_options measure;    /* its plugins are the head's, for limits of the machine */
+	struct assay_inventory *inventory;       /* likewise */
+	struct assay_store *store;               /* likewise; NULL: nothing is looked up */
+	/* A finished pair; negative stops. NULL: nothing to do. */
+	int (*pair_done)(void *arg, size_t i, const struct assay_pair *p, struct assay_err *err);
+	/* After each pair: how long all took so far, and how many cases are undecided. NULL: nobody asks. */
+	void (*spent)(void *arg, double s, size_t undecided);
+	void *arg;
+	const struct assay_watch *watch;
+};
+
+/*
+ * Until every case is decided, has had cmp->max_pairs, or has used its budget (a case of which hardly a pair fits into
+ * it may take up to four times as much for the first looks). ASSAY_EINTERRUPTED when the watch says so, with the
+ * finished pairs in cmp.
+ */
+int assay_comparing_run(struct assay_comparing *c, struct assay_err *err);
+
+/* "name", of a revision "name (8c1f0aa with changes)". */
+void assay_comparing_label(const struct assay_side_source *side, char *buf, size_t size);
+
+#endif

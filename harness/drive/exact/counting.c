@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exact counts of the cases of a session. */
+#include "drive/exact/counting.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drive/run/build_identity.h"
+#include "drive/exact/schedule.h"
+#include "drive/installed.h"
+#include "drive/project.h"
+#include "model/quantity.h"
+#include "model/verdict.h"
+
+/* No core retires more: eight a cycle at 6 GHz. */
+#define MOST_INSTRUCTIONS_PER_NS 48.0
+
+const char *assay_exact_counting_model(const struct assay_session *session, const struct assay_request *q)
+{
+	const char *of_suite = session->plan.exact_model;
+
+	return q->cache_model ? q->cache_model : of_suite[0] ? of_suite : "canon";
+}
+
+bool assay_exact_counting_all(const struct assay_session *session, const struct assay_request *q)
+{
+	return q->only.n || !session->plan.exact_model[0];
+}
+
+uint64_t assay_exact_counting_steps(const struct assay_session *session, const struct assay_request *q)
+{
+	return q->max_steps ? q->max_steps : session->plan.exact_steps;
+}
+
+uint64_t assay_exact_counting_budget(const struct assay_session *session, const struct assay_request *q)
+{
+	return q->exact_budget_ns ? q->exact_budget_ns : q->only.n ? 0 : session->plan.exact_budget_ns;
+}
+
+/* Cases of the plan. */
+struct chosen {
+	size_t *v;
+	size_t n;
+};
+
+static int choose(const struct assay_session *session, const struct assay_request *q, struct chosen *out,
+		  struct assay_err *err)
+{
+	const struct assay_plan *plan = &session->plan;
+	bool all = q->take == ASSAY_TAKE_COUNTS && assay_exact_counting_all(session, q);
+
+	out->v = calloc(plan->n_cases + 1, sizeof(*out->v));
+	if (!out->v)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	for (size_t i = 0; i < plan->n_cases; i++)
+		if (all || plan->exact[i])
+			out->v[out->n++] = i;
+	return 0;
+}
+
+/* What is recorded of the suite; @out stays all-zero without. What is wrong with the file, the gate tells. */
+static void find_recorded(const char *suite, struct assay_exact_baseline *out)
+{
+	char dir[ASSAY_INSTALLED_PATH_MAX], path[ASSAY_INSTALLED_PATH_MAX + ASSAY_NAME_MAX + 16];
+
+	if (assay_project_baseline_dir(dir, sizeof(dir), NULL))
+		return;
+	snprintf(path, sizeof(path), "%s/exact/%s.json", dir, suite);
+	(void)assay_exact_baseline_load(out, path, NULL);
+}
+
+/* Cases of the suite that it does not name for counts: whoever asks for counts alone is told of all. */
+static int add_unnamed(const struct assay_plan *plan, struct assay_exact_run *out, struct assay_err *err)
+{
+	struct assay_exact_case *v = realloc(out->cases, (out->n_cases + plan->n_cases + 1) * sizeof(*v));
+
+	if (!v)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	out->cases = v;
+	for (size_t i = 0; i < plan->n_cases; i++) {
+		const struct assay_case *c = &plan->cases[i];
+		struct assay_exact_case *to = &v[out->n_cases];
+
+		if (plan->exact[i] || assay_exact_case_find(out, c->key))
+			continue;
+		*to = (struct assay_exact_case){ .status = ASSAY_STATUS_SKIPPED, .all_threads = c->all_threads };
+		memcpy(to->key, c->key, sizeof(to->key));
+		snprintf(to->reason, sizeof(to->reason), "%s", ASSAY_EXACT_UNNAMED);
+		out->n_cases++;
+	}
+	return 0;
+}
+
+/* Was any case counted, or did any fail? */
+static bool has_counted(const struct assay_exact_run *run)
+{
+	for (size_t i = 0; i < run->n_cases; i++)
+		if (run->cases[i].status != ASSAY_STATUS_SKIPPED)
+			return true;
+	return false;
+}
+
+int assay_exact_counting(const struct assay_session *session, const struct assay_request *q,
+			 const struct assay_clock *clock, const struct assay_watch *w, char why[ASSAY_EXACT_REASON_MAX],
+			 struct assay_exact_run *out, struct assay_err *err)
+{
+	const char *model = assay_exact_counting_model(session, q);
+	struct assay_cache_model cache;
+	struct chosen k = { 0 };
+	struct assay_exact_baseline recorded = { 0 };
+	struct assay_exact_means means;
+	const char *unavailable = NULL;
+	struct assay_exact_options o = {
+		.plugins = &session->plugins,
+		.topology = session->topology,
+		.clock = clock,
+		.placement = q->placement,
+		.seed = q->seed,
+		.vector_bits = session->host.vector_bits,
+		.model = &cache,
+		.means = &means,
+		.max_steps = assay_exact_counting_steps(session, q),
+	};
+	struct assay_exact_schedule schedule = { .session = session,
+						 .request = q,
+						 .options = &o,
+						 .budget_ns = assay_exact_counting_budget(session, q),
+						 .recorded = &recorded,
+						 .watch = w };
+	int rc;
+
+	*out = (struct assay_exact_run){ .seed = q->seed, .started_ns = assay_clock_unix_ns() };
+	snprintf(out->suite, sizeof(out->suite), "%s", session->plan.suite);
+	rc = assay_build_identity(session, q, w, &out->build, err);
+	if (!rc)
+		rc = assay_exact_setting_take(session->topology, model, q->counter_source, &cache, &out->setting,
+					      &means, err);
+	if (!rc)
+		unavailable = assay_exact_unavailable(&means);
+	if (!rc)
+		rc = choose(session, q, &k, err);
+	if (why)
+		why[0] = '\0';
+	if (!rc)
+		find_recorded(session->plan.suite, &recorded);
+	if (!rc && k.n) {
+		o.tool = out->setting.tool;
+		schedule.cases = k.v;
+		schedule.n_cases = k.n;
+		rc = assay_exact_schedule_run(&schedule, out, err);
+	}
+	if (!rc && why && k.n && unavailable && !has_counted(out)) {
+		snprintf(why, ASSAY_EXACT_REASON_MAX, "%s", unavailable);
+		assay_watch_warn(w, "no exact counts of %zu cases: %s", k.n, unavailable);
+		assay_exact_run_release(out);
+	}
+	if (!rc && q->take == ASSAY_TAKE_COUNTS && !assay_exact_counting_all(session, q))
+		rc = add_unnamed(&session->plan, out, err);
+	assay_exact_baseline_release(&recorded);
+	free(k.v);
+	return rc;
+}
+
+static bool is_named(const struct assay_plan *plan, const char *key)
+{
+	for (size_t i = 0; i < plan->n_cases; i++)
+		if (plan->exact[i] && !strcmp(plan->cases[i].key, key))
+			return true;
+	return false;
+}
+
+/* A call that is counted does its work; one that takes less time than that can take does not. */
+static void judge_speed(struct assay_result *r, const struct assay_exact_case *c)
+{
+	const double instructions = (double)c->total.v[ASSAY_EXACT_INSTRUCTIONS];
+	char took[32];
+
+	if (instructions <= MOST_INSTRUCTIONS_PER_NS * r->median_ns)
+		return;
+	assay_quantity_text(r->median_ns * 1e-9, "s", true, took, sizeof(took));
+	r->status = ASSAY_STATUS_WRONG;
+	r->correct = false;
+	snprintf(r->reason, sizeof(r->reason), "faster than any machine can: %.0f instructions a call, in %s",
+		 instructions, took);
+}
+
+int assay_exact_counting_join(struct assay_result *r, const struct assay_exact_run *counts,
+			      const struct assay_plan *plan, const char *why, bool *changed, struct assay_err *err)
+{
+	const struct assay_exact_case *c = counts ? assay_exact_case_find(counts, r->c.key) : NULL;
+
+	if (r->status != ASSAY_STATUS_OK || (!c && !(why[0] && is_named(plan, r->c.key))))
+		return 0;
+	*changed = true;
+	if (c && c->status == ASSAY_STATUS_OK) {
+		judge_speed(r, c);
+		return r->status == ASSAY_STATUS_OK ? assay_exact_add_metrics(r, c, err) : 0;
+	}
+	return assay_counters_add_missing(&r->counters, ASSAY_EXACT_MISSING, ASSAY_SOURCE_EXACT, c ? c->reason : why)
+		       ? assay_err_set(err, ASSAY_ENOMEM, "out of memory")
+		       : 0;
+}
+
+enum assay_exit assay_exact_counting_exit(const struct assay_exact_run *run, bool all, const struct assay_watch *w)
+{
+	enum assay_exit worst = ASSAY_EXIT_OK;
+	size_t skipped = 0;
+
+	for (size_t i = 0; i < run->n_cases; i++) {
+		skipped += run->cases[i].status == ASSAY_STATUS_SKIPPED;
+		worst = assay_exit_worse(worst, assay_exit_of_status(run->cases[i].status));
+	}
+	if (run->n_cases && skipped == run->n_cases) {
+		assay_watch_warn(w, "nothing was counted: see the reasons of the cases");
+		worst = all ? ASSAY_EXIT_NOT_MEASURED : worst;
+	}
+	return worst;
+}

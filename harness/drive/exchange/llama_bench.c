@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * llama-bench -o json and -o jsonl, of llama.cpp since b1100 (2023-08): an array of objects, or an object a line. Names
+ * are those of test::get_fields() in tools/llama-bench/llama-bench.cpp. A test is a case, each of samples_ns a sample.
+ * avg_ns and stddev_ns follow from them; where there are no samples, an average is none. Every build that is named
+ * begins a run of its own, so that files may be appended to.
+ *
+ * Every setting stands in the key, so that no two tests that may differ in speed share one: pp, tg or pg, the model's
+ * file and size, and the parameters. A parameter at llama-bench's default is left out, but for flash_attn, whose
+ * default became another one. A member that is not known here is taken for a parameter: forks have their own, and
+ * later versions add some.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "drive/exchange/reader.h"
+
+/* Parameters that go into the key as they are, in this order. */
+static const char *const axes[] = { "model_filename", "model_size", "n_prompt",    "n_gen",
+				    "n_depth",        "n_batch",    "n_gpu_layers" };
+static const char *const short_names[] = { "model", "size", "n_prompt", "n_gen", "n_depth", "n_batch", "ngl" };
+#define N_AXES (sizeof(axes) / sizeof(axes[0]))
+enum { MODEL_FILE = 0, N_PROMPT = 2, N_GEN = 3, N_DEPTH = 4 };
+
+/* Others go there where their value is none of these defaults. true is 1 and false is 0, as older versions write. */
+static const struct {
+	const char *name, *shown, *defaults[2];
+} others[] = {
+	{ "backends", "backend", { NULL } },
+	{ "n_ubatch", "ub", { "512" } },
+	{ "type_k", "ctk", { "f16" } },
+	{ "type_v", "ctv", { "f16" } },
+	{ "flash_attn", "fa", { NULL } },
+	{ "cpu_mask", "mask", { "0x0" } },
+	{ "cpu_strict", "strict", { "0" } },
+	{ "poll", "poll", { "50" } },
+	{ "split_mode", "sm", { "layer" } },
+	{ "main_gpu", "mg", { "0" } },
+	{ "no_kv_offload", "nkvo", { "0" } },
+	{ "tensor_split", "ts", { "0.00" } },
+	{ "use_mmap", "mmap", { "1" } },
+	{ "embeddings", "embd", { "0" } },
+	{ "n_cpu_moe", "ncmoe", { "0" } },
+	{ "no_op_offload", "nopo", { "0" } },
+	{ "devices", "dev", { "auto" } },
+	{ "tensor_buft_overrides", "ot", { "none" } },
+	{ "use_direct_io", "dio", { "0" } },
+	{ "no_host", "noh", { "0" } },
+	{ "load_mode", "lm", { "auto", "mmap" } },
+	{ "lazy_mode", "lzm", { "auto" } },
+	{ "repack", "repack", { "1" } },
+	{ "mul_mat_q", "mmq", { "1" } },
+	{ "fit_target", "fitt", { "0" } },
+	{ "fit_min_ctx", "fitc", { "0" } },
+};
+#define N_OTHERS (sizeof(others) / sizeof(others[0]))
+
+/* What is said of machine and build. */
+static const char *const facts[] = { "cpu_info", "gpu_info", "build_number" };
+
+/* No parameters: what describes the model, what follows from the samples, and what the machine can do (before 2024). */
+static const char *const passed_over[] = { "model_type", "model_n_params", "avg_ns", "stddev_ns",
+					   "stddev_ts",  "samples_ts",     "cuda",   "opencl",
+					   "vulkan",     "kompute",        "metal",  "sycl",
+					   "rpc",        "gpu_blas",       "blas",   "test" };
+
+struct test {
+	char axes[N_AXES][1024], commit[65], when[40], model_type[128], facts[sizeof(facts) / sizeof(facts[0])][256];
+	struct assay_text others; /* parameters that are no axes, "name:value+name:value" */
+	double threads, avg_ts;
+	struct assay_result r;
+};
+
+/* A text, number or truth value as text. */
+static void read_plain(struct assay_json *j, char *buf, size_t size)
+{
+	switch (assay_json_peek(j)) {
+	case ASSAY_JSON_TEXT:
+		snprintf(buf, size, "%s", assay_json_take_text(j));
+		break;
+	case ASSAY_JSON_NUMBER:
+		snprintf(buf, size, "%.17g", assay_json_take_number(j));
+		break;
+	case ASSAY_JSON_BOOL:
+		snprintf(buf, size, "%d", assay_json_take_bool(j));
+		break;
+	default:
+		assay_json_skip(j);
+	}
+}
+
+static bool is_default(size_t i, const char *value)
+{
+	for (size_t k = 0; k < 2 && others[i].defaults[k]; k++)
+		if (!strcmp(others[i].defaults[k], value))
+			return true;
+	return !value[0];
+}
+
+/* Off, on and auto were false and true, then 0, 1 and -1. */
+static const char *flash_attn(const char *value)
+{
+	return !strcmp(value, "0") ? "off" : !strcmp(value, "1") ? "on" : !strcmp(value, "-1") ? "auto" : value;
+}
+
+/* The parameter at hand, whether it is known or not. */
+static void read_other(struct assay_importing *im, struct test *t)
+{
+	const char *name = assay_json_name(im->j), *shown = name;
+	const enum assay_json_kind kind = assay_json_peek(im->j);
+	char value[1024] = "";
+	size_t i = 0;
+
+	while (i < N_OTHERS && strcmp(others[i].name, name) != 0)
+		i++;
+	if (kind == ASSAY_JSON_OBJECT || kind == ASSAY_JSON_ARRAY) {
+		if (i < N_OTHERS)
+			assay_json_fail(im->j, "expected a text, a number, true or false");
+		assay_json_skip(im->j);
+		return;
+	}
+	read_plain(im->j, value, sizeof(value));
+	if (i < N_OTHERS) {
+		if (is_default(i, value))
+			return;
+		shown = others[i].shown;
+	}
+	assay_text_addf(&t->others, "%s%s:%s", t->others.len ? "+" : "", shown,
+			strcmp(shown, "fa") ? value : flash_attn(value));
+}
+
+static bool read_named(struct assay_json *j, struct test *t)
+{
+	for (size_t i = 0; i < N_AXES; i++)
+		if (assay_json_is(j, axes[i])) {
+			/* all but the file's name are counts */
+			if (assay_json_peek(j) == ASSAY_JSON_NUMBER)
+				snprintf(t->axes[i], sizeof(t->axes[i]), "%.17g", assay_json_take_count(j));
+			else
+				read_plain(j, t->axes[i], sizeof(t->axes[i]));
+			return true;
+		}
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		if (assay_json_is(j, facts[i])) {
+			read_plain(j, t->facts[i], sizeof(t->facts[i]));
+			return true;
+		}
+	if (assay_json_is(j, "model_type")) {
+		read_plain(j, t->model_type, sizeof(t->model_type));
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(passed_over) / sizeof(passed_over[0]); i++)
+		if (assay_json_is(j, passed_over[i])) {
+			assay_json_skip(j);
+			return true;
+		}
+	return false;
+}
+
+static void read_samples(struct assay_importing *im, struct test *t)
+{
+	assay_json_enter(im->j, ASSAY_JSON_ARRAY);
+	while (assay_json_next(im->j))
+		assay_importing_sample(im, &t->r, 1, assay_json_take_number(im->j), 0);
+}
+
+static void read_test(struct assay_importing *im, struct test *t)
+{
+	struct assay_json *j = im->j;
+
+	assay_json_enter(j, ASSAY_JSON_OBJECT);
+	while (assay_json_next(j)) {
+		if (read_named(j, t))
+			continue;
+		if (assay_json_is(j, "samples_ns"))
+			read_samples(im, t);
+		else if (assay_json_is(j, "n_threads"))
+			t->threads = assay_json_take_count(j);
+		else if (assay_json_is(j, "avg_ts") && assay_json_peek(j) == ASSAY_JSON_NUMBER)
+			t->avg_ts = assay_json_take_number(j);
+		else if (assay_json_is(j, "build_commit"))
+			read_plain(j, t->commit, sizeof(t->commit));
+		else if (assay_json_is(j, "test_time"))
+			read_plain(j, t->when, sizeof(t->when));
+		else
+			read_other(im, t);
+	}
+	/* what it writes where it was built outside of git */
+	if (!strcmp(t->commit, "unknown"))
+		t->commit[0] = '\0';
+	if (!t->axes[N_PROMPT][0] || !t->axes[N_GEN][0])
+		assay_json_fail(j,
+				"a test without 'n_prompt' and 'n_gen': this is not what 'llama-bench -o json' writes");
+}
+
+static void name_case(struct test *t)
+{
+	const bool prompt = strcmp(t->axes[N_PROMPT], "0") != 0, gen = strcmp(t->axes[N_GEN], "0") != 0;
+	struct assay_case *c = &t->r.c;
+	char *slash = strrchr(t->axes[MODEL_FILE], '/');
+
+	if (!slash)
+		slash = strrchr(t->axes[MODEL_FILE], '\\');
+
+	snprintf(c->op, sizeof(c->op), "%s", prompt && gen ? "pg" : prompt ? "pp" : "tg");
+	snprintf(c->variant, sizeof(c->variant), "llama-bench");
+	/* where it lies is not what it is; a file without its name is known by its type */
+	if (!t->axes[MODEL_FILE][0])
+		snprintf(t->axes[MODEL_FILE], sizeof(t->axes[MODEL_FILE]), "%s", t->model_type);
+	else if (slash && slash[1])
+		memmove(t->axes[MODEL_FILE], slash + 1, strlen(slash));
+	for (size_t i = 0; i < N_AXES; i++)
+		if (t->axes[i][0] && (i != N_DEPTH || strcmp(t->axes[i], "0")))
+			assay_importing_axis(c, short_names[i], t->axes[i]);
+	if (t->others.len)
+		assay_importing_axis(c, "more", t->others.s);
+	c->threads = t->threads >= 1 && t->threads < 1e6 ? (unsigned)t->threads : 0;
+}
+
+/* A build, or a machine, that another test had not: the cases of its own. */
+static void begin_run(struct assay_importing *im, const struct test *t)
+{
+	assay_importing_end_run(im);
+	im->run.n_environment = 0;
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		assay_importing_fact(im, facts[i], t->facts[i]);
+	assay_importing_commit(im, t->commit);
+	assay_importing_started(im, t->when);
+}
+
+/* Objects in an array, or one after the other. */
+static void each(struct assay_importing *im, void (*one)(struct assay_importing *im, struct test *t), struct test *t)
+{
+	while (assay_json_peek(im->j) != ASSAY_JSON_END) {
+		if (assay_json_peek(im->j) != ASSAY_JSON_ARRAY) {
+			one(im, t);
+			continue;
+		}
+		assay_json_enter(im->j, ASSAY_JSON_ARRAY);
+		while (assay_json_next(im->j))
+			one(im, t);
+	}
+}
+
+static void pass_over(struct assay_importing *im, struct test *t)
+{
+	(void)t;
+	assay_json_skip(im->j);
+}
+
+static void head(struct assay_importing *im)
+{
+	each(im, pass_over, NULL);
+}
+
+static void put_test(struct assay_importing *im, struct test *t)
+{
+	const bool begun = im->run.id != 0;
+	char before[65], cpu[256], gpu[256], name[ASSAY_NAME_MAX + 260];
+
+	memcpy(before, t->commit, sizeof(before));
+	memcpy(cpu, t->facts[0], sizeof(cpu));
+	memcpy(gpu, t->facts[1], sizeof(gpu));
+	assay_text_release(&t->others);
+	memset(t, 0, sizeof(*t));
+	t->avg_ts = NAN;
+	read_test(im, t);
+	if (!im->j->rc && (!begun || strcmp(before, t->commit) || strcmp(cpu, t->facts[0]) || strcmp(gpu, t->facts[1])))
+		begin_run(im, t);
+	name_case(t);
+	if (isfinite(t->avg_ts))
+		assay_importing_metric(im, &t->r, "tokens_per_s", "1/s", 1, t->avg_ts);
+	if (!t->r.n_samples)
+		assay_importing_no_time(&t->r, ASSAY_STATUS_SKIPPED,
+					"the file has no samples_ns of it, and an average is no sample");
+	snprintf(name, sizeof(name), "%s of %.250s", t->r.c.op, t->axes[MODEL_FILE]);
+	assay_importing_put(im, &t->r, name);
+}
+
+static void benchmarks(struct assay_importing *im)
+{
+	struct test *t = calloc(1, sizeof(*t));
+
+	if (!t) {
+		im->j->rc = assay_err_set(im->err, ASSAY_ENOMEM, "out of memory");
+		return;
+	}
+	each(im, put_test, t);
+	assay_text_release(&t->others);
+	free(t);
+}
+
+const struct assay_import_format assay_import_llama_bench = { "llama-bench", head, benchmarks };

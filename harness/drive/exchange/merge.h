@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Merging databases, and pruning one. */
+#ifndef ASSAY_DRIVE_EXCHANGE_MERGE_H
+#define ASSAY_DRIVE_EXCHANGE_MERGE_H
+
+#include "drive/watch.h"
+#include "model/database_report.h"
+#include "store/merge.h"
+
+/*
+ * In all of these @out is filled, also in part when there is an error; release it in either case. Strings are borrowed,
+ * also by @out.
+ */
+
+/* Add what @others hold, each in one transaction. ASSAY_EUSAGE for @db itself among them. */
+int assay_database_merge(const char *db, const struct assay_strings *others, const struct assay_watch *w,
+			 struct assay_database_report *out, struct assay_err *err);
+
+/* Something says what may go; where number and time do, runs go that both let go. */
+struct assay_prune_request {
+	const char *db;
+	size_t keep_runs;  /* the newest of each suite on each machine stay; 0: nothing is said */
+	uint64_t older_ns; /* unix time: what began later stays; 0: nothing is said */
+	unsigned days;     /* in place of it, so many days ago; 0: not */
+	bool dry;
+};
+/*
+ * Remove old runs. Those that are needed stay: of baselines, on both sides of a change of a case's level, the newest of
+ * each suite and machine, and what was begun within a day and did not end. Of comparisons only such go that did not
+ * end and began before older_ns. Of profiles the newest of each name stays, with keep_runs so many of them.
+ */
+int assay_database_prune(const struct assay_prune_request *q, const struct assay_watch *w,
+			 struct assay_database_report *out, struct assay_err *err);
+
+#endif

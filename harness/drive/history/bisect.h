@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which commit changed the time of a case: lock-step comparisons with the good side. */
+#ifndef ASSAY_DRIVE_HISTORY_BISECT_H
+#define ASSAY_DRIVE_HISTORY_BISECT_H
+
+#include "drive/compare/one_case.h"
+#include "model/bisect_report.h"
+
+struct assay_bisect_request {
+	const struct assay_compare_request *compare; /* options of all comparisons; its sides do not count */
+	const char *good, *bad;                      /* revisions; bad NULL: HEAD */
+	const char *key;                             /* of the case, or a glob or part that only one has */
+};
+
+/*
+ * Search the commits after the good one up to the bad one. Each is built in a worktree in a temporary folder, which is
+ * taken away at the end, also after an interrupt or an error. The steps are told as lines (ASSAY_EVENT_HEAD) as they
+ * are done. ASSAY_EUSAGE: unknown revisions, a good one that is no ancestor, a side that does not build, a case that
+ * one side lacks. ASSAY_EINTERRUPTED. Release @out in either case.
+ */
+int assay_bisect(const struct assay_bisect_request *q, const struct assay_watch *w, struct assay_bisect_report *out,
+		 struct assay_err *err);
+
+/* One commit for `git bisect run`: HEAD against the good one, by the margin of @q. q->bad does not count. */
+enum assay_bisect_sign {
+	ASSAY_BISECT_GOOD = 0,
+	ASSAY_BISECT_BAD = 1,
+	ASSAY_BISECT_SKIP = 125, /* git is to try another one */
+};
+/* Errors as above, but that what HEAD is to blame for is ASSAY_BISECT_SKIP, with @reason. */
+int assay_bisect_step(const struct assay_bisect_request *q, const struct assay_watch *w, enum assay_bisect_sign *sign,
+		      char *reason, size_t size, struct assay_err *err);
+
+#endif

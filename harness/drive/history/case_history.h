@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The history of one case on one machine, with the changes of its level. */
+#ifndef ASSAY_DRIVE_HISTORY_CASE_HISTORY_H
+#define ASSAY_DRIVE_HISTORY_CASE_HISTORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "model/case.h"
+#include "model/history.h"
+
+struct assay_history;
+
+/* All-zero but for `db` and `key` has the defaults of stats/change_points.h. Strings are borrowed. */
+struct assay_history_request {
+	const char *db;
+	const char *key;     /* of the case, or a glob or part that only one has */
+	const char *machine; /* a part of its label or the start of its fingerprint; NULL: that measured last */
+	uint64_t since_ns;   /* unix time; runs before are left out */
+	double alpha, least_frac;
+	size_t least_run;
+};
+
+struct assay_case_history {
+	struct assay_case c;
+	char machine_id[ASSAY_DIGEST_LEN + 1];
+	char machine_label[128];
+	struct assay_trend_point *points; /* in order of time; at least one */
+	size_t n_points;
+	size_t least_points; /* with fewer no change can be found */
+	size_t least_level;  /* levels of fewer points cannot be seen; 0: none can */
+	struct assay_trend_change *changes;
+	size_t n_changes;
+};
+
+/* ASSAY_EUSAGE where there is no such case or machine, or no run of it. Release @out in either case. */
+int assay_case_history(const struct assay_history_request *q, struct assay_case_history *out, struct assay_err *err);
+/* The same of case @c of @h, which is open: `db`, `key` and `machine` of @q are not read. */
+int assay_case_history_of(const struct assay_history *h, const struct assay_case *c,
+			  const struct assay_history_request *q, struct assay_case_history *out, struct assay_err *err);
+void assay_case_history_release(struct assay_case_history *h);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drive/machine/doctor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "counters/health.h"
+#include "drive/machine/fitness.h"
+#include "machine/core_survey.h"
+#include "machine/health.h"
+#include "measure/sample_overhead.h"
+#include "profile/code_places.h"
+
+/* For each core. */
+#define SURVEY_NS 100000000u
+
+static const struct assay_finding *find(const struct assay_findings *l, const char *name)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (!strcmp(l->v[i].name, name))
+			return &l->v[i];
+	return NULL;
+}
+
+static bool works(const struct assay_findings *l, const char *name)
+{
+	const struct assay_finding *f = find(l, name);
+
+	return f && f->health == ASSAY_HEALTH_GOOD;
+}
+
+/* Try the cores, and say from that what comparisons can detect. */
+static void add_cores(struct assay_health_check *c, const struct assay_topology *t)
+{
+	const struct assay_placement_options one_a_core = { 0 };
+	struct assay_core_share share[ASSAY_SURVEY_CPUS];
+	struct assay_err err = { 0 };
+	size_t n, n_cores;
+	const char *untold = assay_core_survey_take(t, &one_a_core, &c->clock, SURVEY_NS, share, &n, &n_cores, &err);
+
+	c->findings.failed |= err.code == ASSAY_ENOMEM;
+	if (untold)
+		assay_findings_add(&c->findings, "core_pace", ASSAY_HEALTH_MISSING, untold, "");
+	else
+		assay_core_share_add(&c->findings, share, n, n_cores);
+	assay_fitness_of_shares(share, n, untold, c->abilities[0], ASSAY_ABILITY_MAX);
+}
+
+/* Without a GPU and a driver, what looks for them has nothing to add to that. */
+static void leave_out_gpu_counters(struct assay_findings *l)
+{
+	size_t n = 0;
+
+	if (works(l, "gpu") || find(l, "nvml"))
+		return;
+	for (size_t i = 0; i < l->n; i++)
+		if (strcmp(l->v[i].name, "counters_nvml") && strcmp(l->v[i].name, "counters_cupti"))
+			l->v[n++] = l->v[i];
+	l->n = n;
+}
+
+/* Say what can be measured here. The findings list what is missing. */
+static void say_abilities(struct assay_health_check *c)
+{
+	const struct assay_findings *l = &c->findings;
+	const bool callgrind = works(l, "valgrind"), steps = works(l, "stepping") && !find(l, "code_places");
+
+	if (find(l, "proc") || find(l, "dev"))
+		snprintf(c->abilities[0], ASSAY_ABILITY_MAX, "nothing can be measured: %s",
+			 find(l, "proc") ? "/proc is not mounted" : "there is no /dev/null");
+	if (callgrind || steps)
+		snprintf(c->abilities[1], ASSAY_ABILITY_MAX, "instructions and cache misses can be counted exactly, %s",
+			 !steps       ? "by callgrind"
+			 : !callgrind ? "by stepping"
+				      : "by callgrind and by stepping");
+	if (works(l, "pmu"))
+		snprintf(c->abilities[2], ASSAY_ABILITY_MAX, "hardware counters can be read: %s",
+			 find(l, "pmu")->value);
+	if (works(l, "gpu"))
+		snprintf(c->abilities[3], ASSAY_ABILITY_MAX, "GPU kernels can run: %s", find(l, "gpu")->value);
+}
+
+/* What stepping needs besides. */
+static void add_code_places(struct assay_findings *l)
+{
+	struct assay_err why = { 0 };
+
+	if (assay_code_places_probe(&why))
+		assay_findings_add(l, "code_places", ASSAY_HEALTH_MISSING, why.text,
+				   "without it stepping is unavailable");
+}
+
+int assay_health_check(struct assay_health_check *out, struct assay_err *err)
+{
+	struct assay_topology *topology = NULL;
+	struct assay_findings *all = &out->findings;
+	int rc = assay_topology_open(&topology, NULL, err);
+
+	*out = (struct assay_health_check){ 0 };
+	if (!rc)
+		rc = assay_clock_init(&out->clock, err);
+	if (!rc)
+		rc = assay_doctor(topology, &out->clock, all, err);
+	if (!rc) {
+		out->clock_name = assay_clock_source_name(out->clock.source);
+		assay_topology_summary(topology, out->topology, sizeof(out->topology));
+		add_cores(out, topology);
+		out->sample_overhead_ns = assay_sample_overhead_ns(&out->clock);
+		assay_sample_overhead_add(all, out->sample_overhead_ns);
+		assay_counter_health_add(all);
+		add_code_places(all);
+		leave_out_gpu_counters(all);
+		say_abilities(out);
+		if (all->failed)
+			rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory for what was found");
+	}
+	assay_topology_close(topology);
+	return rc;
+}
+
+void assay_health_check_release(struct assay_health_check *c)
+{
+	assay_findings_release(&c->findings);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kind "cpu": where time goes, of a case in its worker or of any program. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/monotonic.h"
+#include "base/process.h"
+#include "counters/sample_record.h"
+#include "drive/profile/kinds.h"
+#include "measure/profile.h"
+#include "model/verdict.h"
+#include "profile/cpu_profile.h"
+#include "profile/unwind.h"
+
+#define FEW_SAMPLES    20
+#define MUCH_LOST_FRAC 0.01
+#define MUCH_FRAC      0.1
+#define LOOK_NS        20000000u
+
+/* What a reader must know of the numbers before trusting them. */
+static void warn_of_gaps(const struct assay_profile *p, const struct assay_watch *w)
+{
+	const double n = (double)p->stacks.weight, early = (double)(p->truncated - p->outgrown);
+
+	if (p->stacks.weight < FEW_SAMPLES)
+		assay_watch_warn(w, "only %" PRIu64 " sample%s: profile for longer, or with a higher --rate",
+				 p->stacks.weight, p->stacks.weight == 1 ? "" : "s");
+	if ((double)p->lost > MUCH_LOST_FRAC * n)
+		assay_watch_warn(w, "%" PRIu64 " samples were lost: a lower --rate, or more memory to lock (ulimit -l)",
+				 p->lost);
+	if (n > 0 && (double)p->unresolved > MUCH_FRAC * n)
+		assay_watch_warn(w,
+				 "%.0f %% of the samples lie in code without names: build it with -g and do not strip "
+				 "it, or install its debug symbols",
+				 100 * (double)p->unresolved / n);
+	if (n > 0 && early > MUCH_FRAC * n)
+		assay_watch_warn(w,
+				 "%.0f %% of the stacks end early: they are deeper than %u KiB or %u frames, or their "
+				 "code has no "
+				 "unwind tables (.eh_frame)",
+				 100 * early / n, ASSAY_SAMPLE_STACK_MOST_BYTES >> 10, ASSAY_STACK_MAX);
+}
+
+static void on_progress(void *arg, enum assay_stage stage, double done_frac)
+{
+	if (stage == ASSAY_STAGE_SAMPLE)
+		assay_watch_tell(arg, &(struct assay_event){
+					      .kind = ASSAY_EVENT_SHARE, .done_frac = done_frac, .text = "sampling" });
+}
+
+int assay_profile_cpu_case(const struct assay_profile_request *q, const struct assay_watch *w,
+			   struct assay_profile *out, struct assay_err *err)
+{
+	struct assay_session s = { 0 };
+	struct assay_profile_end end = { 0 };
+	struct assay_clock clock;
+	int rc = assay_profile_session(q, w, &s, err);
+
+	if (!rc)
+		rc = assay_clock_init(&clock, err);
+	if (!rc) {
+		struct assay_measure_options o = assay_profile_options_of(q, w, &s, &clock);
+
+		o.progress = on_progress;
+		o.progress_arg = (void *)w;
+		assay_watch_tell(w,
+				 &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = (double)q->for_ns });
+		rc = assay_measure_profile(
+			&s.plan.cases[0], &s.facts[0], &o,
+			&(struct assay_profile_options){ .rate_hz = q->rate_hz, .for_ns = q->for_ns }, out, &end, err);
+		assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
+		if (!rc)
+			rc = assay_profile_ended(&end, &s, w, err);
+	}
+	if (!rc)
+		rc = assay_profile_identify(q, w, &s, out, err);
+	if (!rc)
+		warn_of_gaps(out, w);
+	assay_session_close(&s);
+	return rc;
+}
+
+static bool over(const struct assay_profile_request *q, uint64_t began)
+{
+	return q->for_ns && assay_monotonic_ns() - began >= q->for_ns;
+}
+
+/* Until it ends, or the time is over, or the user has seen enough: what was sampled is kept. */
+static void watch_program(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_process *p,
+			  struct assay_cpu_profile *cpu)
+{
+	const uint64_t began = assay_monotonic_ns();
+	uint64_t half = assay_cpu_profile_patience_ns(cpu) / 2;
+
+	while (!assay_process_wait(p, half < LOOK_NS ? half : LOOK_NS)) {
+		assay_cpu_profile_drain(cpu);
+		half = assay_cpu_profile_patience_ns(cpu) / 2;
+		if (over(q, began) || (w->interrupted && *w->interrupted))
+			break;
+	}
+}
+
+struct program {
+	const struct assay_profile_request *q;
+	struct assay_cpu_profile *cpu;
+	struct assay_profile *out;
+	struct assay_err why; /* it cannot be sampled */
+};
+
+/* From its first instruction on, so that its children are sampled, too. */
+static void attach(void *arg, pid_t pid)
+{
+	struct program *g = arg;
+
+	assay_cpu_profile_attach(g->cpu, pid, &g->why);
+}
+
+static int sample_program(struct program *g, const struct assay_watch *w, struct assay_process *p,
+			  struct assay_err *err)
+{
+	int rc = g->why.code;
+
+	if (rc)
+		*err = g->why;
+	if (!rc) {
+		watch_program(g->q, w, p, g->cpu);
+		rc = assay_cpu_profile_end(g->cpu, err);
+	}
+	if (rc)
+		assay_process_kill(p);
+	else
+		assay_profile_end_program(p, w);
+	if (!rc && assay_cpu_profile_absent(g->cpu))
+		rc = assay_err_set(err, ASSAY_EUNAVAILABLE, "'%.200s' cannot be sampled: %s", g->q->command[0],
+				   assay_cpu_profile_absent(g->cpu));
+	else if (!rc && !g->out->stacks.weight)
+		rc = assay_err_set(err, ASSAY_EUNAVAILABLE,
+				   "'%s' ended before it was sampled: profile something that runs longer",
+				   g->q->command[0]);
+	return rc;
+}
+
+int assay_profile_cpu_program(const struct assay_profile_request *q, const struct assay_watch *w,
+			      struct assay_profile *out, struct assay_err *err)
+{
+	struct program g = { .q = q, .out = out };
+	struct assay_process p = { 0 };
+	int rc;
+
+	assay_profile_name_command(q, out);
+	out->started_ns = assay_clock_unix_ns();
+	rc = assay_cpu_profile_open(&g.cpu, &(struct assay_cpu_sampling){ .rate_hz = q->rate_hz }, out, err);
+	if (rc)
+		return rc;
+	assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = (double)q->for_ns });
+	rc = assay_process_start(&p,
+				 &(struct assay_process_options){ .argv = q->command,
+								  .env = assay_cpu_profile_environment(g.cpu),
+								  .keep_fd = -1,
+								  .stdout_fd = STDERR_FILENO,
+								  .stderr_fd = -1,
+								  .before_exec = attach,
+								  .before_exec_arg = &g },
+				 err);
+	if (rc == ASSAY_ENOTFOUND || rc == ASSAY_EIO)
+		rc = err->code = ASSAY_EUSAGE;
+	if (!rc)
+		rc = sample_program(&g, w, &p, err);
+	assay_cpu_profile_close(g.cpu);
+	assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
+	if (!rc)
+		warn_of_gaps(out, w);
+	return rc;
+}

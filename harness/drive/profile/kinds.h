@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kinds of profile, one file each, behind the table of profile/profile.c; and what they share. */
+#ifndef ASSAY_DRIVE_PROFILE_KINDS_H
+#define ASSAY_DRIVE_PROFILE_KINDS_H
+
+#include "base/process.h"
+#include "drive/profile/request.h"
+#include "drive/session.h"
+#include "drive/watch.h"
+#include "measure/options.h"
+#include "measure/profiled_worker.h"
+#include "model/profile.h"
+
+int assay_profile_cpu_case(const struct assay_profile_request *q, const struct assay_watch *w,
+			   struct assay_profile *out, struct assay_err *err);
+int assay_profile_cpu_program(const struct assay_profile_request *q, const struct assay_watch *w,
+			      struct assay_profile *out, struct assay_err *err);
+
+int assay_profile_heap_case(const struct assay_profile_request *q, const struct assay_watch *w,
+			    struct assay_profile *out, struct assay_err *err);
+int assay_profile_heap_program(const struct assay_profile_request *q, const struct assay_watch *w,
+			       struct assay_profile *out, struct assay_err *err);
+
+int assay_profile_gpu_case(const struct assay_profile_request *q, const struct assay_watch *w,
+			   struct assay_profile *out, struct assay_err *err);
+int assay_profile_gpu_program(const struct assay_profile_request *q, const struct assay_watch *w,
+			      struct assay_profile *out, struct assay_err *err);
+
+int assay_profile_threads_case(const struct assay_profile_request *q, const struct assay_watch *w,
+			       struct assay_profile *out, struct assay_err *err);
+int assay_profile_threads_program(const struct assay_profile_request *q, const struct assay_watch *w,
+				  struct assay_profile *out, struct assay_err *err);
+
+int assay_profile_trace_case(const struct assay_profile_request *q, const struct assay_watch *w,
+			     struct assay_profile *out, struct assay_err *err);
+int assay_profile_trace_program(const struct assay_profile_request *q, const struct assay_watch *w,
+				struct assay_profile *out, struct assay_err *err);
+
+/* A session whose plan has @q's case and no other. Close it in either case. ASSAY_EUSAGE names the nearest. */
+int assay_profile_session(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_session *s,
+			  struct assay_err *err);
+/* How the case of @s is measured, by @clock, both of which the options point to. */
+struct assay_measure_options assay_profile_options_of(const struct assay_profile_request *q,
+						      const struct assay_watch *w, const struct assay_session *s,
+						      const struct assay_clock *clock);
+/* ASSAY_EWORKER where the case of @s could not be profiled; a warning where it was although it is wrong. */
+int assay_profile_ended(const struct assay_profile_end *end, const struct assay_session *s, const struct assay_watch *w,
+			struct assay_err *err);
+/* What the case of @s was built from, into @out, where it is to be stored. 0 or ASSAY_EINTERRUPTED. */
+int assay_profile_identify(const struct assay_profile_request *q, const struct assay_watch *w,
+			   const struct assay_session *s, struct assay_profile *out, struct assay_err *err);
+/* Kill the program @p if it still runs, or warn of how it ended badly. */
+void assay_profile_end_program(struct assay_process *p, const struct assay_watch *w);
+/* The command of @q as a shell takes it, into @out->what. */
+void assay_profile_name_command(const struct assay_profile_request *q, struct assay_profile *out);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drive/profile/profile.h"
+
+#include <string.h>
+
+#include "drive/profile/kinds.h"
+#include "drive/profile/store.h"
+
+static const struct kind {
+	const char *name;
+	int (*of_case)(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_profile *out,
+		       struct assay_err *err);
+	int (*of_program)(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_profile *out,
+			  struct assay_err *err);
+} kinds[] = {
+	{ "cpu", assay_profile_cpu_case, assay_profile_cpu_program },
+	{ "heap", assay_profile_heap_case, assay_profile_heap_program },
+	{ "gpu", assay_profile_gpu_case, assay_profile_gpu_program },
+	{ "threads", assay_profile_threads_case, assay_profile_threads_program },
+	{ "trace", assay_profile_trace_case, assay_profile_trace_program },
+};
+
+static const struct kind *find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(kinds[i].name, name))
+			return &kinds[i];
+	return NULL;
+}
+
+const char *assay_profile_kind(size_t i)
+{
+	return i < sizeof(kinds) / sizeof(kinds[0]) ? kinds[i].name : NULL;
+}
+
+int assay_profile_kind_check(const char *kind, struct assay_err *err)
+{
+	struct assay_text all = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		assay_text_addf(&all, "%s%s", i ? ", " : "", kinds[i].name);
+	if (!find(kind))
+		rc = assay_err_set(err, ASSAY_EUSAGE, "no kind of profile is called '%s', expected %s", kind,
+				   all.s ? all.s : "");
+	assay_text_release(&all);
+	return rc;
+}
+
+int assay_profile_take(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_profile *out,
+		       struct assay_err *unkept, struct assay_err *err)
+{
+	struct assay_profile_request own = *q;
+	const struct kind *k = find(q->kind);
+	struct assay_store *store = NULL;
+	int rc;
+
+	*out = (struct assay_profile){ 0 };
+	if (!k)
+		return assay_profile_kind_check(q->kind, err);
+	own.rate_hz = q->rate_hz ? q->rate_hz : ASSAY_PROFILE_RATE_HZ;
+	if (q->key && !q->for_ns)
+		own.for_ns = strcmp(k->name, "trace") ? ASSAY_PROFILE_FOR_NS : ASSAY_TRACE_FOR_NS;
+	rc = q->name ? assay_profile_store_open(&store, q, err) : 0;
+	if (!rc)
+		rc = q->key ? k->of_case(&own, w, out, err) : k->of_program(&own, w, out, err);
+	if (!rc && store)
+		unkept->code = assay_profile_store_keep(store, q, out, unkept);
+	assay_profile_store_close(store);
+	return rc;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all kinds of profile begin and end with: the one case, or the program. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/code_point.h"
+#include "drive/run/build_identity.h"
+#include "drive/profile/kinds.h"
+
+/* A key that is written out selects itself, even where others contain it. */
+static int keep_one(struct assay_session *s, const char *key, struct assay_err *err)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < s->plan.n_cases; i++)
+		if (!strcmp(s->plan.cases[i].key, key))
+			at = i;
+	if (s->plan.n_cases > 1 && strcmp(s->plan.cases[at].key, key))
+		return assay_err_set(err, ASSAY_EUSAGE, "'%s' selects %zu cases, such as '%s': name one of them", key,
+				     s->plan.n_cases, s->plan.cases[0].key);
+	s->plan.cases[0] = s->plan.cases[at];
+	s->facts[0] = s->facts[at];
+	s->plan.n_cases = 1;
+	return 0;
+}
+
+int assay_profile_session(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_session *s,
+			  struct assay_err *err)
+{
+	struct assay_request what = *q->what;
+	int rc;
+
+	what.only = (struct assay_strings){ 0 };
+	rc = assay_strings_add(&what.only, q->key, err);
+	if (!rc)
+		rc = assay_session_ready(s, &what, w, err);
+	if (!rc)
+		rc = keep_one(s, q->key, err);
+	assay_strings_release(&what.only);
+	return rc;
+}
+
+struct assay_measure_options assay_profile_options_of(const struct assay_profile_request *q,
+						      const struct assay_watch *w, const struct assay_session *s,
+						      const struct assay_clock *clock)
+{
+	return (struct assay_measure_options){
+		.plugins = &s->plugins,
+		.topology = s->topology,
+		.host = &s->host,
+		.clock = clock,
+		.placement = q->what->placement,
+		.seed = q->what->seed,
+		.even_if_wrong = q->what->even_if_wrong,
+		.interrupted = w->interrupted,
+	};
+}
+
+int assay_profile_ended(const struct assay_profile_end *end, const struct assay_session *s, const struct assay_watch *w,
+			struct assay_err *err)
+{
+	const char *key = s->plan.cases[0].key;
+
+	if (end->status != ASSAY_STATUS_OK)
+		return assay_err_set(err, ASSAY_EWORKER, "cannot profile '%s': %s: %.300s%s", key,
+				     assay_status_name(end->status), end->reason,
+				     end->status == ASSAY_STATUS_WRONG ? "; --even-if-wrong profiles it all the same"
+								       : "");
+	if (end->wrong[0])
+		assay_watch_warn(w, "the output of '%s' is wrong: %.300s", key, end->wrong);
+	return 0;
+}
+
+int assay_profile_identify(const struct assay_profile_request *q, const struct assay_watch *w,
+			   const struct assay_session *s, struct assay_profile *out, struct assay_err *err)
+{
+	return q->name ? assay_build_identity(s, q->what, w, &out->build, err) : 0;
+}
+
+void assay_profile_end_program(struct assay_process *p, const struct assay_watch *w)
+{
+	char how[128];
+
+	if (!assay_process_ended(p)) {
+		assay_process_kill(p);
+	} else if (p->status) {
+		assay_process_describe(p, how, sizeof(how));
+		assay_watch_warn(w, "the program %s%s", WIFSIGNALED(p->status) ? "was " : "", how);
+	}
+}
+
+void assay_profile_name_command(const struct assay_profile_request *q, struct assay_profile *out)
+{
+	struct assay_text text = { 0 };
+
+	for (size_t i = 0; q->command[i]; i++) {
+		assay_text_add(&text, i ? " " : "");
+		assay_text_add_word(&text, q->command[i]);
+	}
+	snprintf(out->what, sizeof(out->what), "%s", text.s ? text.s : "");
+	assay_printable_line(out->what, sizeof(out->what));
+	assay_text_release(&text);
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What run and verify share: one case after the other, in rounds, with progress, until the last or an interrupt.
+ */
+#include "drive/run/case_loop.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assay/random.h"
+#include "base/monotonic.h"
+#include "drive/run/build_identity.h"
+#include "drive/hints.h"
+#include "drive/machine/fitness.h"
+#include "drive/machine/limits.h"
+#include "machine/environment.h"
+#include "measure/measure.h"
+#include "measure/roof_in_turn.h"
+#include "measure/rounds.h"
+#include "model/summary.h"
+#include "model/device_text.h"
+#include "model/verdict.h"
+
+#define STREAM_LAYOUT 12u /* of the seed of a run */
+
+static int add_fact(struct assay_run *run, const char *name, const char *value, struct assay_err *err)
+{
+	struct assay_fact *f = realloc(run->environment, (run->n_environment + 1) * sizeof(*f));
+
+	if (!f)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	run->environment = f;
+	f += run->n_environment++;
+	snprintf(f->name, sizeof(f->name), "%s", name);
+	snprintf(f->value, sizeof(f->value), "%s", value);
+	return 0;
+}
+
+/* What `all` means, and for people "compact, one thread a core, all = 2 threads on CPUs 0,1". */
+static int add_placement(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
+{
+	const struct assay_placement_options *o = &m->request->placement;
+	size_t n = m->session->all_threads, at;
+	char text[256];
+	int rc;
+
+	run->all_cpus = calloc(n ? n : 1, sizeof(*run->all_cpus));
+	if (!run->all_cpus)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	rc = assay_placement_pick(m->session->topology, o, n, run->all_cpus, err);
+	if (rc)
+		return rc;
+	run->all_threads = (unsigned)n;
+	run->n_all_cpus = n;
+	at = (size_t)snprintf(text, sizeof(text), "%s, %s, all = %zu thread%s on CPU%s ",
+			      o->n_cpus                          ? "as listed"
+			      : o->policy == ASSAY_PLACE_SCATTER ? "scatter"
+								 : "compact",
+			      o->smt ? "all hardware threads" : "one thread a core", n, n == 1 ? "" : "s",
+			      n == 1 ? "" : "s");
+	for (size_t i = 0; i < n && at < sizeof(text); i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%d", i ? "," : "", run->all_cpus[i]);
+	return add_fact(run, "placement", text, err);
+}
+
+/* What the devices of the cases tell of themselves, each once. */
+static int add_devices(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
+{
+	const struct assay_plan *plan = &m->session->plan;
+	int rc = 0;
+
+	for (size_t i = 0; i < plan->n_cases && !rc; i++) {
+		const struct assay_device_info *info =
+			assay_catalog_device_info(m->session->catalog, plan->cases[i].device);
+		char name[ASSAY_NAME_MAX], text[256];
+		bool known = !info;
+
+		snprintf(name, sizeof(name), "device %.55s", plan->cases[i].device);
+		for (size_t k = 0; k < run->n_environment; k++)
+			known |= !strcmp(run->environment[k].name, name);
+		if (known)
+			continue;
+		assay_device_text(info, text, sizeof(text));
+		rc = add_fact(run, name, text, err);
+	}
+	return rc;
+}
+
+static int add_fitness(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
+{
+	char text[ASSAY_FITNESS_MAX];
+
+	if (m->verify_only)
+		return 0;
+	assay_fitness_line(m->session->topology, m->clock, m->request, text, sizeof(text));
+	return add_fact(run, "fitness", text, err);
+}
+
+int assay_measuring_describe(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
+{
+	int rc;
+
+	*run = (struct assay_run){ .seed = m->request->seed, .started_ns = assay_clock_unix_ns() };
+	snprintf(run->suite, sizeof(run->suite), "%s", m->session->plan.suite);
+	assay_options_keep(run->places, m->request, "");
+	rc = assay_build_identity(m->session, m->request, m->watch, &run->build, err);
+	if (!rc)
+		rc = assay_fingerprint_take(m->session->topology, &run->machine, err);
+	if (!rc)
+		rc = assay_environment_take(m->clock, &run->environment, &run->n_environment, err);
+	if (!rc)
+		rc = add_placement(m, run, err);
+	if (!rc)
+		rc = add_devices(m, run, err);
+	if (!rc)
+		rc = add_fitness(m, run, err);
+	if (!rc && m->request->deterministic)
+		rc = add_fact(run, "deterministic", "1", err);
+	return rc;
+}
+
+static void on_progress(void *arg, enum assay_stage stage, double done_frac)
+{
+	/* share of a case that each stage is expected to begin with, and how much it takes */
+	static const double from[] = { 0.0, 0.1, 0.25, 0.95, 1.0 }, span[] = { 0.1, 0.15, 0.7, 0.05, 0.0 };
+
+	if ((unsigned)stage < sizeof(from) / sizeof(from[0]))
+		assay_watch_tell(arg, &(struct assay_event){ .kind = ASSAY_EVENT_PART,
+							     .done_frac = from[stage] + span[stage] * done_frac });
+}
+
+/* Whether a further round is worth it depends on time, and deterministic runs must not. */
+static unsigned rounds_of(const struct assay_measuring *m)
+{
+	return m->verify_only || m->request->deterministic ? 1 : m->session->plan.rounds;
+}
+
+/*
+ * Where buffers, code and stacks lie is chance, which would otherwise be the same in every process of a case, or be
+ * drawn by the kernel. The seed repeats it. Never 0, which would switch it off.
+ */
+static uint64_t layout_of_round(uint64_t seed, unsigned round)
+{
+	const struct assay_philox draw = assay_random4(seed, STREAM_LAYOUT, round);
+
+	return ((uint64_t)draw.v[0] << 32 | draw.v[1]) | 1;
+}
+
+/* One case in @round, with the time it took without its turns. */
+static int measure_timed(const struct assay_measuring *m, const struct assay_measure_options *of_all,
+			 const struct assay_run *run, size_t i, unsigned round, struct assay_result *r,
+			 uint64_t *took_ns, struct assay_err *err)
+{
+	struct assay_measure_options own = *of_all, *o = &own;
+	struct assay_case c = m->session->plan.cases[i];
+	uint64_t began = assay_monotonic_ns();
+	int rc = assay_watch_check(m->watch, err);
+
+	if (rc)
+		return rc;
+	own.patience = &of_all->patience[i];
+	own.layout_seed = m->verify_only || m->request->deterministic ? 0 : layout_of_round(own.seed, round);
+	own.accepted = m->verify_only ? NULL : &of_all->accepted[i];
+	c.budget_ns = assay_round_budget_ns(c.budget_ns, rounds_of(m));
+	rc = assay_measure_case(&c, m->session->catalog, &m->session->facts[i], o, r, err);
+	*took_ns = assay_monotonic_ns() - began;
+	if (!rc && m->request->roof_in_turn && r->status == ASSAY_STATUS_OK) {
+		rc = assay_measure_roof(run, m->session->facts, &m->session->facts[i], o, r, err);
+		if (rc == ASSAY_EINTERRUPTED)
+			rc = 0; /* the case itself is finished; the next one is not begun */
+	}
+	r->c.budget_ns = m->session->plan.cases[i].budget_ns;
+	return rc;
+}
+
+/* Nobody is faster than the machine. Deterministic runs say nothing of time. */
+static int judge_speed(const struct assay_measuring *m, const struct assay_measure_options *o,
+		       const struct assay_run *run, size_t i, struct assay_machine_limits *limits,
+		       struct assay_result *r, struct assay_err *err)
+{
+	const struct assay_limits_source from = { .catalog = m->session->catalog,
+						  .inventory = m->session->inventory,
+						  .measure = o,
+						  .store = m->store,
+						  .machine_id = run->machine.id };
+	const struct assay_case_facts *f = &m->session->facts[i];
+	char reason[256];
+	int rc;
+
+	if (r->status != ASSAY_STATUS_OK || o->verify_only || o->deterministic)
+		return 0;
+	assay_machine_limits_learn(limits, &r->c, f, r->median_ns * 1e-9);
+	rc = assay_machine_limits_judge(limits, &from, &r->c, f, r->median_ns * 1e-9, reason, err);
+	if (rc || !reason[0])
+		return rc;
+	r->status = ASSAY_STATUS_WRONG;
+	r->correct = false;
+	snprintf(r->reason, sizeof(r->reason), "%s", reason);
+	assay_result_drop_numbers(r);
+	return 0;
+}
+
+static int first_round(const struct assay_measuring *m, const struct assay_measure_options *o, struct assay_run *run,
+		       struct assay_machine_limits *limits, bool *again, struct assay_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < m->session->plan.n_cases && !rc; i++) {
+		struct assay_result *r = &run->results[i];
+		uint64_t took_ns;
+
+		assay_watch_tell(m->watch, &(struct assay_event){ .kind = ASSAY_EVENT_CASE, .at = i });
+		rc = measure_timed(m, o, run, i, 1, r, &took_ns, err);
+		if (!rc)
+			rc = judge_speed(m, o, run, i, limits, r, err);
+		again[i] = !rc && assay_round_wanted(r, took_ns);
+		if (!rc && m->finished)
+			rc = m->finished(m->arg, r, 1, err);
+		if (rc)
+			assay_result_release(r);
+		else
+			run->n_results++;
+	}
+	return rc;
+}
+
+static int further_round(const struct assay_measuring *m, const struct assay_measure_options *o, unsigned round,
+			 struct assay_run *run, struct assay_machine_limits *limits, const bool *wanted, bool *again,
+			 struct assay_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < run->n_results && !rc; i++) {
+		struct assay_result *r = &run->results[i], more = { 0 };
+		uint64_t took_ns;
+
+		if (!wanted[i])
+			continue;
+		assay_watch_tell(m->watch, &(struct assay_event){ .kind = ASSAY_EVENT_CASE, .at = i });
+		rc = measure_timed(m, o, run, i, round, &more, &took_ns, err);
+		if (!rc && m->reload)
+			rc = m->reload(m->arg, r, err);
+		if (!rc)
+			rc = assay_result_add_round(r, &more, &m->session->facts[i].cost, err);
+		if (!rc)
+			rc = judge_speed(m, o, run, i, limits, r, err);
+		again[i] = !rc && r->status == ASSAY_STATUS_OK;
+		if (!rc && m->finished)
+			rc = m->finished(m->arg, r, round, err);
+		assay_result_release(&more);
+	}
+	return rc;
+}
+
+int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
+{
+	const struct assay_plan *plan = &m->session->plan;
+	unsigned rounds = rounds_of(m);
+	struct assay_machine_limits limits = { 0 };
+	struct assay_core_paces paces = { 0 };
+	struct assay_measure_options o = {
+		.plugins = &m->session->plugins,
+		.topology = m->session->topology,
+		.host = &m->session->host,
+		.clock = m->clock,
+		.paces = &paces,
+		.placement = m->request->placement,
+		.seed = m->request->seed,
+		.verify_only = m->verify_only,
+		.even_if_wrong = m->request->even_if_wrong,
+		.deterministic = m->request->deterministic,
+		.groups = &m->session->groups,
+		.counter_groups = m->request->counter_groups,
+		.events = &m->request->events,
+		.multiplex = m->request->multiplex,
+		.interrupted = m->watch->interrupted,
+		.progress = on_progress,
+		.progress_arg = (void *)m->watch,
+	};
+	/* what this round measures, and the next one */
+	bool *wanted = calloc(2 * plan->n_cases + 1, sizeof(*wanted)), *again = wanted + plan->n_cases;
+	bool *in_turn = calloc(plan->n_cases + 1, sizeof(*in_turn));
+	int rc = 0;
+
+	/* one a case; measure_timed() takes its own */
+	o.patience = calloc(plan->n_cases + 1, sizeof(*o.patience));
+	o.accepted = calloc(plan->n_cases + 1, sizeof(*o.accepted));
+
+	run->results = calloc(plan->n_cases, sizeof(*run->results));
+	if (!run->results || !wanted || !in_turn || !o.patience || !o.accepted) {
+		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	} else {
+		for (size_t i = 0; i < plan->n_cases; i++)
+			in_turn[i] = m->request->roof_in_turn && assay_measure_roof_wanted(&m->session->facts[i]);
+		assay_watch_tell(m->watch, &(struct assay_event){ .kind = ASSAY_EVENT_CASES,
+								  .cases = plan->cases,
+								  .n_cases = plan->n_cases,
+								  .rounds = m->verify_only ? 0 : rounds,
+								  .in_turn = in_turn });
+		rc = first_round(m, &o, run, &limits, again, err);
+		for (unsigned round = 2; round <= rounds && !rc; round++) {
+			memcpy(wanted, again, plan->n_cases * sizeof(*wanted));
+			assay_watch_tell(
+				m->watch,
+				&(struct assay_event){ .kind = ASSAY_EVENT_ROUND, .round = round, .wanted = wanted });
+			rc = further_round(m, &o, round, run, &limits, wanted, again, err);
+		}
+		if (!rc) /* in the turns of the last case */
+			rc = assay_watch_check(m->watch, err);
+		assay_watch_tell(m->watch, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
+	}
+	assay_core_paces_release(&paces);
+	free(o.accepted);
+	free(o.patience);
+	free(in_turn);
+	free(wanted);
+	return rc;
+}
+
+enum assay_exit assay_measuring_exit(const struct assay_run *run, const struct assay_watch *w)
+{
+	enum assay_exit worst = ASSAY_EXIT_OK;
+	size_t skipped = 0;
+
+	for (size_t i = 0; i < run->n_results; i++) {
+		skipped += run->results[i].status == ASSAY_STATUS_SKIPPED;
+		worst = assay_exit_worse(worst, assay_exit_of_status(run->results[i].status));
+	}
+	if (skipped == run->n_results) {
+		assay_watch_warn(w, "nothing was measured: no case can run here, see their reasons");
+		worst = ASSAY_EXIT_NOT_MEASURED;
+	}
+	return worst;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drive/show/page.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "drive/show/bottlenecks.h"
+#include "drive/compare/compare.h"
+#include "drive/gate/gate.h"
+#include "drive/hints.h"
+#include "drive/next_step.h"
+#include "store/store.h"
+#include "store/comparison.h"
+#include "store/profile.h"
+
+/* Earlier runs whose times stand beside a case. */
+#define PAST_RUNS 32
+
+/* A stored run or comparison. */
+struct stored {
+	int64_t id;
+	uint64_t started_ns;
+};
+
+/* All runs, or all comparisons, newest first; @limit 0: no limit. The caller frees *out. */
+static int list(struct assay_store *store, bool runs, size_t limit, struct stored **out, size_t *n,
+		struct assay_err *err)
+{
+	struct assay_run_info *r = NULL;
+	struct assay_comparison_info *c = NULL;
+	int rc = runs ? assay_store_runs(store, NULL, limit, &r, n, err)
+		      : assay_store_comparisons(store, NULL, limit, &c, n, err);
+
+	*out = rc ? NULL : calloc(*n + 1, sizeof(**out));
+	if (!rc && !*out)
+		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	for (size_t i = 0; i < *n && !rc; i++)
+		(*out)[i] = runs ? (struct stored){ r[i].id, r[i].started_ns }
+				 : (struct stored){ c[i].id, c[i].started_ns };
+	free(r);
+	free(c);
+	return rc;
+}
+
+/* The newest one; all-zero where there is none. */
+static int newest(struct assay_store *store, bool runs, struct stored *out, struct assay_err *err)
+{
+	struct stored *v = NULL;
+	size_t n = 0;
+	int rc = list(store, runs, 1, &v, &n, err);
+
+	*out = !rc && n ? v[0] : (struct stored){ 0 };
+	free(v);
+	return rc;
+}
+
+/* Find out which one @q means. ASSAY_EUSAGE where nothing of the kind is stored. */
+static int find(struct assay_store *store, const struct assay_page_request *q, struct assay_result_page *p, int64_t *id,
+		struct assay_err *err)
+{
+	struct stored run = { 0 }, comparison = { 0 };
+	int rc = 0;
+
+	*id = q->id;
+	p->of_run = q->of == ASSAY_PAGE_OF_RUN;
+	if (*id)
+		return 0;
+	if (q->of != ASSAY_PAGE_OF_COMPARISON)
+		rc = newest(store, true, &run, err);
+	if (!rc && q->of != ASSAY_PAGE_OF_RUN)
+		rc = newest(store, false, &comparison, err);
+	if (rc)
+		return rc;
+	p->of_run = run.id && run.started_ns >= comparison.started_ns;
+	*id = p->of_run ? run.id : comparison.id;
+	if (*id)
+		return 0;
+	return assay_err_set(err, ASSAY_EUSAGE, "no %s is stored in '%.200s': 'assay %s' makes one",
+			     q->of == ASSAY_PAGE_OF_RUN          ? "run"
+			     : q->of == ASSAY_PAGE_OF_COMPARISON ? "comparison"
+								 : "run or comparison",
+			     q->db, q->of == ASSAY_PAGE_OF_COMPARISON ? "compare" : "run");
+}
+
+/* There is no such number, which @err says already: is it one of the other kind? */
+static int no_number(struct assay_store *store, const struct assay_page_request *q, struct assay_err *err)
+{
+	const bool runs = q->of == ASSAY_PAGE_OF_RUN;
+	const char *kind = runs ? "run" : "comparison", *other = runs ? "comparison" : "run";
+	struct stored *others = NULL;
+	struct assay_err none = { 0 };
+	size_t n = 0;
+	int rc = list(store, !runs, 0, &others, &n, &none) ? ASSAY_ENOTFOUND : 0;
+
+	for (size_t i = 0; i < n && !rc; i++)
+		if (others[i].id == q->id)
+			rc = assay_err_set(err, ASSAY_EUSAGE,
+					   "no %s %" PRId64 " in '%.200s': 'assay report %s %" PRId64
+					   " -o FILE.html' shows the %s of that number",
+					   kind, q->id, q->db, other, q->id, other);
+	free(others);
+	return rc ? rc : ASSAY_ENOTFOUND;
+}
+
+static void keep_warning(void *arg, const struct assay_event *e)
+{
+	if (e->kind == ASSAY_EVENT_WARNING)
+		assay_strings_add(arg, e->text, NULL);
+}
+
+/* What keeps a run from being judged is no error of the page. */
+static int judge_run(const char *db, struct assay_result_page *p, struct assay_err *err)
+{
+	const struct assay_gate_request q = {
+		.db = db, .suite = p->run.suite, .run_id = p->run.id, .allow_no_baseline = true
+	};
+	const struct assay_watch w = { .event = keep_warning, .arg = &p->notes };
+	struct assay_err why = { 0 };
+	struct assay_text note = { 0 };
+	int rc = assay_gate(&q, &w, &p->gate, &why);
+
+	p->judged = !rc;
+	if (!rc) {
+		const enum assay_verdict v = p->gate.verdict;
+
+		/* a baseline is of no use before all is measured and right */
+		if (p->gate.advice && v != ASSAY_WRONG_RESULT && v != ASSAY_NOT_MEASURED && v != ASSAY_REGRESSED)
+			assay_text_add(&p->next, p->gate.advice);
+		else
+			assay_next_of_gate(&p->next, &p->gate, p->run.suite, db);
+		return 0;
+	}
+	if (rc != ASSAY_EUSAGE && rc != ASSAY_ENOTFOUND)
+		return assay_err_set(err, rc, "%s", why.text);
+	assay_text_addf(&note, "The run was not judged: %s", why.text);
+	rc = note.failed ? ASSAY_ENOMEM : assay_strings_add(&p->notes, note.s, err);
+	assay_text_release(&note);
+	return rc;
+}
+
+/* Was a time kept of a wrong kernel, as only --even-if-wrong does? */
+static bool has_wrong_times(const struct assay_run *run)
+{
+	for (size_t i = 0; i < run->n_results; i++)
+		if (run->results[i].status == ASSAY_STATUS_WRONG && run->results[i].n_samples)
+			return true;
+	return false;
+}
+
+static int add_run(struct assay_store *store, const char *db, int64_t id, struct assay_result_page *p,
+		   struct assay_err *err)
+{
+	char command[1024], note[96];
+	int rc = assay_store_run_load(store, id, &p->run, err);
+
+	if (!rc && !p->run.ended_ns) {
+		snprintf(note, sizeof(note), "Run %" PRId64 " did not finish, or is under way.", id);
+		rc = assay_strings_add(&p->notes, note, err);
+	}
+	if (!rc)
+		rc = judge_run(db, p, err);
+	if (rc)
+		return rc;
+	rc = assay_bottlenecks_find(db, &id, NULL, &p->bottlenecks, &p->n_bottlenecks, err);
+	if (rc)
+		return rc;
+	assay_command_text(command, sizeof(command), "run", p->run.suite, db);
+	assay_text_addf(&p->repeat, "%s%s --seed %" PRIu64 "%s", command, p->run.places, p->run.seed,
+			has_wrong_times(&p->run) ? " --even-if-wrong" : "");
+	return assay_store_recent(store, p->run.suite, p->run.machine.id, p->run.started_ns, PAST_RUNS, &p->past,
+				  &p->n_past, err);
+}
+
+static bool has_case(const struct assay_result_page *p, const char *key)
+{
+	const struct assay_comparison *cmp = &p->comparison.cmp;
+
+	for (size_t i = 0; p->of_run && i < p->run.n_results; i++)
+		if (!strcmp(p->run.results[i].c.key, key))
+			return true;
+	for (size_t i = 0; !p->of_run && i < cmp->n_cases; i++)
+		if (!strcmp(cmp->cases[i].c.key, key))
+			return true;
+	return false;
+}
+
+/* Profiles of the same build as what is shown, and of a case of it. */
+static int add_profiles(struct assay_store *store, const char *build, struct assay_result_page *p,
+			struct assay_err *err)
+{
+	struct assay_profile_info *v = NULL;
+	size_t n = 0;
+	int rc = build[0] ? assay_store_profiles_of_build(store, build, &v, &n, err) : 0;
+
+	for (size_t i = 0; i < n && !rc; i++) {
+		if (!has_case(p, v[i].what))
+			continue;
+		if (assay_grow(&p->profiles, p->n_profiles, sizeof(*p->profiles)))
+			rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+		else
+			rc = assay_store_profile_load(store, v[i].id, &p->profiles[p->n_profiles], err);
+		p->n_profiles += !rc;
+	}
+	free(v);
+	return rc;
+}
+
+/* What names a side today: its commit, where it was built from one; "" where it was the working tree. */
+static void side_word(const struct assay_comparison *cmp, enum assay_side side, char *buf, size_t size)
+{
+	static const char tree[] = "working tree";
+	const char *label = side == ASSAY_BASE ? cmp->base : cmp->head;
+	const struct assay_build *build = &cmp->build[side];
+	char built[16];
+
+	snprintf(built, sizeof(built), "(%.7s)", build->commit);
+	if (!strncmp(label, tree, strlen(tree)) && build->dirty)
+		buf[0] = '\0';
+	else if (build->commit[0] && strstr(label, built))
+		snprintf(buf, size, "%.12s", build->commit);
+	else
+		snprintf(buf, size, "%s", label);
+}
+
+static int add_comparison(struct assay_store *store, const char *db, int64_t id, struct assay_result_page *p,
+			  struct assay_err *err)
+{
+	const struct assay_watch w = { .event = keep_warning, .arg = &p->notes };
+	const struct assay_replay_request q = { .db = db, .id = id };
+	struct assay_compare_outcome outcome = { 0 };
+	const struct assay_comparison *cmp = &p->comparison.cmp;
+	struct assay_request what = { .db = db, .suite = cmp->suite };
+	char base[256], head[256];
+	struct assay_compare_request again = { .what = &what, .base = base, .places = cmp->places };
+	int rc = assay_stored_comparison(db, id, NULL, &p->comparison, err);
+
+	if (!rc)
+		rc = assay_compare_replay(&q, &w, &outcome, err);
+	if (rc) {
+		assay_compare_outcome_release(&outcome);
+		return rc;
+	}
+	p->gate = outcome.report;
+	p->judged = true;
+	side_word(cmp, ASSAY_BASE, base, sizeof(base));
+	side_word(cmp, ASSAY_HEAD, head, sizeof(head));
+	again.head = head[0] ? head : NULL;
+	for (size_t i = 0; i < cmp->n_cases; i++)
+		again.variants |= cmp->cases[i].base_variant[0] != '\0';
+	assay_next_of_comparison(&p->next, &again, &p->gate, id);
+	assay_next_add_compare(&p->repeat, &again, NULL);
+	assay_text_addf(&p->repeat, " --seed %" PRIu64, cmp->seed);
+	return assay_store_recent(store, cmp->suite, cmp->machine.id, cmp->started_ns, PAST_RUNS, &p->past, &p->n_past,
+				  err);
+}
+
+int assay_result_page(const struct assay_page_request *q, struct assay_result_page *out, struct assay_err *err)
+{
+	struct assay_store *store = NULL;
+	int64_t id = 0;
+	int rc = assay_store_open(&store, q->db, ASSAY_STORE_READ, err);
+
+	*out = (struct assay_result_page){ 0 };
+	if (!rc)
+		rc = find(store, q, out, &id, err);
+	if (!rc)
+		rc = out->of_run ? add_run(store, q->db, id, out, err) : add_comparison(store, q->db, id, out, err);
+	if (!rc && out->of_run)
+		rc = add_profiles(store, out->run.build.id, out, err);
+	for (unsigned i = 0; i < 2 && !rc && !out->of_run; i++)
+		if (!i || strcmp(out->comparison.cmp.build[0].id, out->comparison.cmp.build[1].id))
+			rc = add_profiles(store, out->comparison.cmp.build[i].id, out, err);
+	if (rc == ASSAY_ENOTFOUND && store)
+		rc = no_number(store, q, err);
+	if (!rc && (out->next.failed || out->repeat.failed))
+		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	assay_store_close(store);
+	return rc;
+}
+
+void assay_result_page_release(struct assay_result_page *p)
+{
+	assay_run_release(&p->run);
+	assay_stored_comparison_release(&p->comparison);
+	assay_gate_report_release(&p->gate);
+	assay_strings_release(&p->notes);
+	assay_text_release(&p->next);
+	assay_text_release(&p->repeat);
+	free(p->past);
+	free(p->bottlenecks);
+	for (size_t i = 0; i < p->n_profiles; i++)
+		assay_profile_release(&p->profiles[i]);
+	free(p->profiles);
+	*p = (struct assay_result_page){ 0 };
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One stored run or comparison with all that a page about it says: verdicts, the past of its cases, what to do next. */
+#ifndef ASSAY_DRIVE_SHOW_PAGE_H
+#define ASSAY_DRIVE_SHOW_PAGE_H
+
+#include "base/text.h"
+#include "drive/show/results.h"
+#include "model/bottleneck.h"
+#include "model/gate_report.h"
+#include "model/profile.h"
+
+enum assay_page_of {
+	ASSAY_PAGE_OF_NEWEST, /* the run or the comparison that began last */
+	ASSAY_PAGE_OF_RUN,
+	ASSAY_PAGE_OF_COMPARISON,
+};
+
+struct assay_page_request {
+	const char *db;
+	enum assay_page_of of;
+	int64_t id; /* 0: the newest of its kind */
+};
+
+/* All-zero is empty. */
+struct assay_result_page {
+	bool of_run; /* else of a comparison */
+	struct assay_run run;
+	struct assay_stored_comparison comparison;
+	bool judged; /* else the last note says why not */
+	struct assay_gate_report gate;
+	struct assay_strings notes;     /* warnings, such as that it did not finish */
+	struct assay_text next, repeat; /* see struct assay_report_page */
+	struct assay_case_point *past;  /* malloc'ed */
+	size_t n_past;
+	struct assay_bottleneck *bottlenecks; /* of a run; malloc'ed */
+	size_t n_bottlenecks;
+	struct assay_profile *profiles; /* of its cases and builds, the newest of each kind; malloc'ed */
+	size_t n_profiles;
+};
+
+/*
+ * Load and judge. ASSAY_EUSAGE where there is no such run or comparison, with the nearest, or where nothing is stored.
+ * Release @out in either case.
+ */
+int assay_result_page(const struct assay_page_request *q, struct assay_result_page *out, struct assay_err *err);
+void assay_result_page_release(struct assay_result_page *p);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counting one run of a case: on a simulated processor, or step by step on this one. */
+#ifndef ASSAY_MEASURE_EXACT_H
+#define ASSAY_MEASURE_EXACT_H
+
+#include <signal.h>
+
+#include "base/text.h"
+#include "machine/clock.h"
+#include "machine/topology.h"
+#include "measure/exact_means.h"
+#include "model/result.h"
+
+/* Of both calls that are stepped. */
+struct assay_exact_steps {
+	const char *key;
+	double done, expected; /* expected: before the first of them by a first stretch */
+	double step_ns;        /* in that */
+};
+
+struct assay_exact_options {
+	const struct assay_strings *plugins; /* paths */
+	const char *parts;                   /* see enum assay_plugin_part; NULL: all of everything */
+	const struct assay_topology *topology;
+	const struct assay_clock *clock;
+	struct assay_placement_options placement;
+	uint64_t seed;
+	uint32_t vector_bits; /* see struct assay_host_info */
+	const struct assay_cache_model *model;
+	const struct assay_exact_means *means;
+	const char *tool;   /* "valgrind-3.19.0", for reasons */
+	uint64_t max_steps; /* of a call; 0: ASSAY_EXACT_STEPS */
+	double known_steps; /* that it took when it was counted before; 0: it was not */
+	/*
+	 * The processor time that is left for counts; 0: as much as they take. A case that takes more is stopped. Other
+	 * programs on the machine take none of it.
+	 */
+	uint64_t left_ns;
+	/* Told before steps are taken, and while they are. NULL: nobody listens. */
+	void (*on_steps)(void *arg, const struct assay_exact_steps *steps);
+	void *on_steps_arg;
+	const volatile sig_atomic_t *interrupted;
+};
+
+/* Why a case that was skipped was, where that decides what comes next. */
+enum assay_exact_end {
+	ASSAY_EXACT_END_OTHER,
+	ASSAY_EXACT_END_TOO_LONG, /* it takes more steps than it may */
+	ASSAY_EXACT_END_LATE,     /* it takes more time than is left before the deadline */
+};
+
+/*
+ * Count one run of @c: one copy of its inputs; a warm case runs once before with the caches simulated, a cold one
+ * begins with empty caches. Only the variant and the libraries it calls are counted, not this program. Checked for
+ * right results first. Whatever goes wrong with the case or the simulator is a status of @out with its reason, and the
+ * return is 0; negative only when the harness cannot go on. The caller releases @out in either case.
+ */
+int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *cat,
+			const struct assay_case_facts *facts, const struct assay_exact_options *o,
+			struct assay_exact_case *out, enum assay_exact_end *end, struct assay_err *err);
+
+/* Add the counts of @c, which is ok, and their rates to the metrics of the timed result of the same case. */
+int assay_exact_add_metrics(struct assay_result *r, const struct assay_exact_case *c, struct assay_err *err);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all measuring in workers is told: the machine, the clock, what to count, and whom to tell of it. */
+#ifndef ASSAY_MEASURE_OPTIONS_H
+#define ASSAY_MEASURE_OPTIONS_H
+
+#include <signal.h>
+
+#include "base/text.h"
+#include "counters/groups.h"
+#include "machine/clock.h"
+#include "machine/core_pace.h"
+#include "machine/topology.h"
+#include "worker/time_limits.h"
+#include "worker/protocol.h"
+
+/* What one case is doing now, for a progress bar. */
+enum assay_stage {
+	ASSAY_STAGE_PREPARE,
+	ASSAY_STAGE_WARMUP,
+	ASSAY_STAGE_SAMPLE,
+	ASSAY_STAGE_CHECK,
+	ASSAY_STAGE_DONE,
+};
+
+struct assay_measure_options {
+	const struct assay_strings *plugins; /* paths */
+	const char *parts; /* a letter a plugin, see enum assay_plugin_part; NULL: all of everything */
+	const struct assay_topology *topology;
+	const struct assay_host_info *host; /* what ops may know of the machine */
+	const struct assay_clock *clock;
+	struct assay_core_paces *paces;  /* what is known of the cores; each case adds to it. NULL: each begins anew */
+	struct assay_patience *patience; /* what the case took before, to which this adds; NULL: nothing is known */
+	struct assay_placement_options placement;
+	uint64_t seed;
+	uint64_t layout_seed; /* draws where everything lies in memory; 0: where it always lies */
+	/*
+	 * What the oracle called right in earlier processes of the case; this one adds to it. Once there is something,
+	 * a process checks less and needs fewer samples. NULL: there are no others.
+	 */
+	struct assay_accepted *accepted;
+	bool verify_only;                          /* correctness, no samples */
+	bool even_if_wrong;                        /* a wrong kernel is measured all the same, and stays wrong */
+	bool deterministic;                        /* fixed iterations and samples: the work does not depend on time */
+	const struct assay_counter_groups *groups; /* NULL: there are none */
+	const char *counter_groups;         /* to be counted besides those of the cases, comma separated; NULL: none */
+	const struct assay_strings *events; /* likewise; NULL: none */
+	bool multiplex;                     /* count all events at once, each for a share of the time */
+	const volatile sig_atomic_t *interrupted; /* non-zero: stop, keep nothing of this case */
+	void (*progress)(void *arg, enum assay_stage stage, double done_frac);
+	void *progress_arg;
+};
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One case in a worker that is sampled: prepared, checked, warmed up and then run for a while. */
+#ifndef ASSAY_MEASURE_PROFILE_H
+#define ASSAY_MEASURE_PROFILE_H
+
+#include "measure/options.h"
+#include "measure/profiled_worker.h"
+#include "model/catalog.h"
+
+struct assay_profile_options {
+	unsigned rate_hz;
+	uint64_t for_ns; /* of timed iterations */
+	/* Where the variant allocates, in place of samples: the folder of counters/heap/sites.h. NULL: samples. */
+	const char *heap_sites;
+	uint64_t heap_sample_bytes;
+	/*
+	 * Timed iterations that are not sampled by time, because something else watches the worker: variables for its
+	 * process, and what is called with @look_arg again and again meanwhile. env NULL: they are sampled.
+	 */
+	const char *const *env;
+	void (*look)(void *arg);
+	void *look_arg;
+	uint64_t least_sample_ns; /* of these iterations at once; 0: any */
+	/* What the harness did with its process. NULL: nobody asks. */
+	void (*phase)(void *look_arg, const char *name, pid_t worker, uint64_t begin_ns, uint64_t end_ns);
+};
+
+/*
+ * Profile @c into @out, which the caller releases in either case. Whatever happens to the kernel is @end, and the
+ * return is 0; negative when the harness cannot go on or nothing can be sampled here (ASSAY_EUNAVAILABLE).
+ */
+int assay_measure_profile(const struct assay_case *c, const struct assay_case_facts *facts,
+			  const struct assay_measure_options *o, const struct assay_profile_options *p,
+			  struct assay_profile *out, struct assay_profile_end *end, struct assay_err *err);
+
+/* A process pair: base and head alive on the same cores, and sampled in turn. */
+struct assay_profile_pair_options {
+	const struct assay_strings *plugins[2]; /* of base and head */
+	const char *parts[2];                   /* see enum assay_plugin_part; NULL: all of everything */
+	const struct assay_case *base_case;     /* another variant of the op; NULL: the head's case */
+	struct assay_cpu_sampling sampling[2];  /* how either is sampled; rate 0: it is not */
+	bool costs;                             /* find what sampling costs: turns are sampled or not, in turn */
+	uint64_t for_ns;                        /* of both sides together */
+	uint64_t layout_seed;                   /* where stacks and buffers lie */
+};
+
+struct assay_profile_pair {
+	struct assay_profile side[2];
+	double iteration_ns[2]; /* what the samples took, as a rule */
+	double cost_ratio;      /* of processor time, of sampled turns to others, where costs were asked for */
+};
+
+/* As assay_measure_profile(), of a pair. The caller releases both sides of @out in either case. */
+int assay_measure_profile_pair(const struct assay_case *c, const struct assay_case_facts *facts,
+			       const struct assay_measure_options *o, const struct assay_profile_pair_options *p,
+			       struct assay_profile_pair *out, struct assay_profile_end *end, struct assay_err *err);
+
+/* Begin both kinds: true where it is known that @c cannot run, which @end says. */
+bool assay_measure_profile_begin(const struct assay_case *c, const struct assay_case_facts *facts,
+				 struct assay_profile *out, struct assay_profile_end *end);
+
+#endif

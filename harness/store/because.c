@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Evidence in and out. Samples of a function are a blob of varints: base and head of each process pair. */
+#include "store/because.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/blob_parts.h"
+#include "store/rows.h"
+
+/* ---- out -------------------------------------------------------------------------------------------------------- */
+
+struct reading {
+	struct assay_because_evidence *e;
+	bool found;
+	struct assay_err *err;
+};
+
+static int read_head(void *to, struct assay_row *row)
+{
+	struct reading *r = to;
+
+	r->found = true;
+	assay_store_row_columns(row, &assay_store_because_columns, r->e);
+	return 0;
+}
+
+static int read_pair(void *to, struct assay_row *row)
+{
+	struct reading *r = to;
+	int rc = assay_store_grow(&r->e->pairs, r->e->n_pairs, sizeof(*r->e->pairs), r->err);
+
+	if (rc)
+		return rc;
+	assay_store_row_columns(row, &assay_store_because_pair_columns, &r->e->pairs[r->e->n_pairs++]);
+	row->bad |= r->e->n_pairs > ASSAY_BECAUSE_PAIRS_MAX;
+	return 0;
+}
+
+static int read_function(void *to, struct assay_row *row)
+{
+	struct reading *r = to;
+	struct assay_because_function *f;
+	struct assay_blob_reader b;
+	size_t len = 0;
+	int rc = assay_store_grow(&r->e->functions, r->e->n, sizeof(*f), r->err);
+
+	if (rc)
+		return rc;
+	f = &r->e->functions[r->e->n++];
+	memset(f, 0, sizeof(*f));
+	assay_store_row_columns(row, &assay_store_because_function_columns, f);
+	b.p = assay_store_row_blob(row, &len);
+	b.end = b.p ? b.p + len : NULL;
+	b.bad = !b.p && r->e->n_pairs;
+	for (size_t k = 0; k < r->e->n_pairs && k < ASSAY_BECAUSE_PAIRS_MAX && !b.bad; k++)
+		for (unsigned side = 0; side < 2; side++)
+			f->weight[side][k] = assay_blob_get_varint(&b, INT64_MAX);
+	row->bad |= b.bad;
+	return 0;
+}
+
+static int read_evidence(struct assay_store *s, int64_t case_id, struct reading *r)
+{
+	static const struct assay_store_query parts[] = {
+		{ "because",
+		  "SELECT {b} FROM because b WHERE b.comparison_case = ?",
+		  { &assay_store_because_columns },
+		  read_head },
+		{ "because_pair",
+		  "SELECT {p} FROM because_pair p WHERE p.comparison_case = ? ORDER BY p.place",
+		  { &assay_store_because_pair_columns },
+		  read_pair },
+		{ "because_function",
+		  "SELECT {f}, f.weights FROM because_function f WHERE f.comparison_case = ? ORDER BY f.place",
+		  { &assay_store_because_function_columns },
+		  read_function },
+	};
+	const struct assay_store_whole whole = { "the case of a comparison", case_id };
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !rc && (!i || r->found); i++)
+		rc = assay_store_for_each(s, whole, &parts[i], r, r->err);
+	return rc;
+}
+
+int assay_store_because_load(struct assay_store *s, int64_t case_id, struct assay_because_evidence **out,
+			     struct assay_err *err)
+{
+	struct reading r = { .e = calloc(1, sizeof(*r.e)), .err = err };
+	int rc = r.e ? read_evidence(s, case_id, &r) : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+
+	if (!rc && r.found) {
+		*out = r.e;
+		return 0;
+	}
+	assay_because_evidence_free(r.e);
+	if (!rc)
+		*out = NULL;
+	return rc;
+}
+
+/* ---- in --------------------------------------------------------------------------------------------------------- */
+
+static int put_head(struct assay_store *s, int64_t case_id, const struct assay_because_evidence *e,
+		    struct assay_err *err)
+{
+	static const struct assay_columns *const lists[] = { &assay_store_because_columns };
+	struct assay_binder b =
+		assay_store_statement_of(s, "INSERT INTO because (comparison_case, {}) VALUES (?, {?})", lists, err);
+	int rc;
+
+	assay_store_bind_int(&b, case_id);
+	assay_store_bind_columns(&b, &assay_store_because_columns, e);
+	rc = assay_store_step_once(&b);
+	if (rc == SQLITE_CONSTRAINT_FOREIGNKEY)
+		return assay_err_set(err, ASSAY_ENOTFOUND, "no case %lld of a comparison in '%.200s'",
+				     (long long)case_id, s->path);
+	return assay_store_done(s, rc, err, "what explains", "a case");
+}
+
+static int put_function(struct assay_store *s, int64_t case_id, size_t place, const struct assay_because_evidence *e,
+			struct assay_err *err)
+{
+	static const struct assay_columns *const lists[] = { &assay_store_because_function_columns };
+	unsigned char blob[2 * ASSAY_BECAUSE_PAIRS_MAX * ASSAY_VARINT_MAX], *end = blob;
+	const struct assay_because_function *f = &e->functions[place];
+	struct assay_binder b = assay_store_statement_of(
+		s, "INSERT INTO because_function (comparison_case, place, {}, weights) VALUES (?, ?, {?}, ?)", lists,
+		err);
+
+	for (size_t k = 0; k < e->n_pairs; k++)
+		for (unsigned side = 0; side < 2; side++)
+			end = assay_blob_put_varint(end, f->weight[side][k]);
+	assay_store_bind_int(&b, case_id);
+	assay_store_bind_size(&b, place);
+	assay_store_bind_columns(&b, &assay_store_because_function_columns, f);
+	assay_store_bind_blob(&b, blob, (size_t)(end - blob));
+	return assay_store_done(s, assay_store_step_once(&b), err, "the function", f->name);
+}
+
+int assay_store_because_add(struct assay_store *s, int64_t case_id, const struct assay_because_evidence *e,
+			    struct assay_err *err)
+{
+	static const struct assay_store_part pairs = {
+		"pair", "INSERT INTO because_pair (comparison_case, place, {}) VALUES (?, ?, {?})",
+		&assay_store_because_pair_columns, sizeof(*e->pairs)
+	};
+	int rc = assay_store_begin(s, err);
+
+	if (rc)
+		return rc;
+	rc = put_head(s, case_id, e, err);
+	if (!rc && !e->unknown[0])
+		rc = assay_store_put_part(s, &pairs, case_id, e->pairs, e->n_pairs, err);
+	for (size_t i = 0; i < e->n && !rc && !e->unknown[0]; i++)
+		rc = put_function(s, case_id, i, e, err);
+	return assay_store_finish(s, rc, err);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Columns of a row as data. One list names each column and the field of a struct that it holds; INSERT, UPDATE and
+ * SELECT, binding and reading are all made from it. Inside of the store.
+ */
+#ifndef ASSAY_STORE_COLUMNS_H
+#define ASSAY_STORE_COLUMNS_H
+
+#include "store/db.h"
+
+enum assay_column_kind {
+	ASSAY_COLUMN_TEXT,   /* array of char */
+	ASSAY_COLUMN_STRING, /* malloc'ed char *; NULL is stored as an empty text */
+	ASSAY_COLUMN_BOOL,
+	ASSAY_COLUMN_INT,
+	ASSAY_COLUMN_UNSIGNED,
+	ASSAY_COLUMN_ID,   /* int64_t */
+	ASSAY_COLUMN_SIZE, /* uint64_t, INT64_MAX at most */
+	ASSAY_COLUMN_REAL,
+	ASSAY_COLUMN_BITS, /* uint64_t as the signed integer of the same bits */
+	ASSAY_COLUMN_WORD, /* an enum, as the name of its value */
+	ASSAY_COLUMN_LIST, /* malloc'ed array of int with its length, as '0,2,4' */
+};
+
+struct assay_column {
+	const char *name;
+	enum assay_column_kind kind;
+	bool nullable; /* NULL stands for a number that is 0, and for a real that is negative or not finite */
+	size_t offset, size;
+	/* WORD: how the values 0 to @n_words - 1 are written */
+	const char *(*word)(unsigned value);
+	unsigned n_words;
+	size_t length_offset; /* LIST: of its size_t */
+};
+
+struct assay_columns {
+	const struct assay_column *v;
+	size_t n;
+};
+/* Initializer of the struct above from an array. */
+#define ASSAY_COLUMNS(array)                                                                                           \
+	{                                                                                                              \
+		.v = (array), .n = sizeof(array) / sizeof((array)[0])                                                  \
+	}
+
+/* The kind that fits a field; an enum needs ASSAY_COLUMN_ENUM. */
+#define ASSAY_COLUMN_KIND(field)                                                                                       \
+	_Generic(&(field),                                                                                             \
+		char **: ASSAY_COLUMN_STRING,                                                                          \
+		bool *: ASSAY_COLUMN_BOOL,                                                                             \
+		int *: ASSAY_COLUMN_INT,                                                                               \
+		unsigned *: ASSAY_COLUMN_UNSIGNED,                                                                     \
+		int64_t *: ASSAY_COLUMN_ID,                                                                            \
+		uint64_t *: ASSAY_COLUMN_SIZE,                                                                         \
+		double *: ASSAY_COLUMN_REAL,                                                                           \
+		default: ASSAY_COLUMN_TEXT)
+
+#define ASSAY_COLUMN_OF(type, field, column, ...)                                                                      \
+	{                                                                                                              \
+		.name = (column), .offset = offsetof(type, field), .size = sizeof(((type *)0)->field), __VA_ARGS__     \
+	}
+/* Column @column, a string, holds @field of struct @type. */
+#define ASSAY_COLUMN(type, field, column)                                                                              \
+	ASSAY_COLUMN_OF(type, field, column, .kind = ASSAY_COLUMN_KIND(((type *)0)->field))
+#define ASSAY_COLUMN_NULL(type, field, column)                                                                         \
+	ASSAY_COLUMN_OF(type, field, column, .kind = ASSAY_COLUMN_KIND(((type *)0)->field), .nullable = true)
+#define ASSAY_COLUMN_SEED(type, field, column) ASSAY_COLUMN_OF(type, field, column, .kind = ASSAY_COLUMN_BITS)
+#define ASSAY_COLUMN_ENUM(type, field, column, to_word, n)                                                             \
+	ASSAY_COLUMN_OF(type, field, column, .kind = ASSAY_COLUMN_WORD, .word = (to_word), .n_words = (n))
+#define ASSAY_COLUMN_INTS(type, field, length, column)                                                                 \
+	ASSAY_COLUMN_OF(type, field, column, .kind = ASSAY_COLUMN_LIST, .length_offset = offsetof(type, length))
+
+/*
+ * As assay_store_statement, of a text in which {} stands for the names of a list of columns, {?} for as many values,
+ * {=?} for an assignment to each, and {x} for its names in the table of alias x. The first of each stands for
+ * @lists[0], the second for @lists[1], and so on. A text always goes with the same lists.
+ */
+struct assay_binder assay_store_statement_of(struct assay_store *s, const char *sql,
+					     const struct assay_columns *const *lists, struct assay_err *err);
+/* Bind the values of one list, from the struct @of, which must live until the statement was stepped. */
+void assay_store_bind_columns(struct assay_binder *b, const struct assay_columns *c, const void *of);
+/* Read the columns of one list into the struct @to, whose pointers are NULL. */
+void assay_store_row_columns(struct assay_row *row, const struct assay_columns *c, void *to);
+
+/* Rows of a child table, in the order of an array. */
+struct assay_store_part {
+	const char *what; /* what a row is, for errors; its first column says which one */
+	const char *sql;  /* INSERT of owner, place and the columns */
+	const struct assay_columns *columns;
+	size_t size; /* of an element */
+};
+/* Add the @n elements of @v as rows of @owner. */
+int assay_store_put_part(struct assay_store *s, const struct assay_store_part *part, int64_t owner, const void *v,
+			 size_t n, struct assay_err *err);
+
+#endif

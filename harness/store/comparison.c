@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Adding comparisons, their cases and pairs. A pair is one transaction: a kill loses at most the one in flight. */
+#include "store/comparison.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/sample_blob.h"
+#include "store/cases.h"
+#include "store/rows.h"
+
+static int insert_comparison(struct assay_store *s, const struct assay_comparison *cmp, int64_t *id,
+			     struct assay_err *err)
+{
+	static const struct assay_columns *const lists[] = { &assay_store_comparison_columns };
+	struct assay_binder b = assay_store_statement_of(s, "INSERT INTO comparison ({}) VALUES ({?})", lists, err);
+	int rc;
+
+	assay_store_bind_columns(&b, &assay_store_comparison_columns, cmp);
+	rc = assay_store_done(s, assay_store_step_once(&b), err, "comparison with", cmp->base);
+	if (!rc)
+		*id = sqlite3_last_insert_rowid(s->db);
+	return rc;
+}
+
+static int insert_case(struct assay_store *s, int64_t comparison_id, int64_t bench_case,
+		       const struct assay_comparison_case *c, int64_t *id, struct assay_err *err)
+{
+	static const struct assay_columns *const lists[] = { &assay_store_limit_columns, &assay_store_control_columns,
+							     &assay_store_presence_columns };
+	struct assay_binder b = assay_store_statement_of(
+		s, "INSERT INTO comparison_case (comparison, bench_case, {}, {}, {}) VALUES (?, ?, {?}, {?}, {?})",
+		lists, err);
+	int rc;
+
+	assay_store_bind_int(&b, comparison_id);
+	assay_store_bind_int(&b, bench_case);
+	assay_store_bind_columns(&b, &assay_store_limit_columns, &c->c);
+	assay_store_bind_columns(&b, &assay_store_control_columns, c);
+	assay_store_bind_columns(&b, &assay_store_presence_columns, c);
+	rc = assay_store_step_once(&b);
+	if (rc == SQLITE_CONSTRAINT_UNIQUE)
+		return assay_err_set(err, ASSAY_ESTORE, "comparison %lld already has the case '%.255s'",
+				     (long long)comparison_id, c->c.key);
+	rc = assay_store_done(s, rc, err, "case", c->c.key);
+	if (!rc)
+		*id = sqlite3_last_insert_rowid(s->db);
+	return rc;
+}
+
+/* Inside a transaction. */
+static int put_comparison(struct assay_store *s, const struct assay_comparison *cmp, int64_t *id, struct assay_err *err)
+{
+	int rc = assay_store_put_machine(s, &cmp->machine, err);
+
+	for (unsigned i = 0; i < 2 && !rc; i++)
+		rc = assay_store_put_build(s, &cmp->build[i], err);
+	return rc ? rc : insert_comparison(s, cmp, id, err);
+}
+
+/* Inside a transaction. */
+static int put_case(struct assay_store *s, int64_t comparison_id, const struct assay_comparison_case *c, int64_t *id,
+		    struct assay_err *err)
+{
+	const struct assay_store_case *stored;
+	int rc;
+
+	if (!isfinite(c->injected_frac))
+		return assay_err_set(err, ASSAY_ELIMIT,
+				     "cannot store '%.255s': injected_frac is %g, not a finite number", c->c.key,
+				     c->injected_frac);
+	rc = assay_store_put_case(s, &c->c, &stored, err);
+	return rc ? rc : insert_case(s, comparison_id, stored->id, c, id, err);
+}
+
+int assay_store_comparison_begin_with(struct assay_store *s, struct assay_comparison *cmp, int64_t *case_ids,
+				      struct assay_err *err)
+{
+	int64_t id = 0;
+	int rc;
+
+	if (!(cmp->alpha > 0 && cmp->alpha < 1))
+		return assay_err_set(err, ASSAY_ELIMIT,
+				     "cannot store the comparison with '%.200s': alpha is %g, not between 0 and 1",
+				     cmp->base, cmp->alpha);
+	rc = assay_store_begin(s, err);
+	if (rc)
+		return rc;
+	rc = put_comparison(s, cmp, &id, err);
+	for (size_t i = 0; i < cmp->n_cases && case_ids && !rc; i++)
+		rc = put_case(s, id, &cmp->cases[i], &case_ids[i], err);
+	rc = assay_store_finish(s, rc, err);
+	if (!rc)
+		cmp->id = id;
+	return rc;
+}
+
+int assay_store_comparison_begin(struct assay_store *s, struct assay_comparison *cmp, struct assay_err *err)
+{
+	return assay_store_comparison_begin_with(s, cmp, NULL, err);
+}
+
+int assay_store_comparison_case_update(struct assay_store *s, int64_t case_id, const struct assay_comparison_case *c,
+				       struct assay_err *err)
+{
+	static const char sql[] =
+		"UPDATE comparison_case SET {=?} WHERE id = ?"
+		" AND EXISTS (SELECT 1 FROM comparison WHERE id = comparison_case.comparison AND ended_ns IS NULL)";
+	static const struct assay_columns *const lists[] = { &assay_store_presence_columns };
+	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
+	int rc;
+
+	assay_store_bind_columns(&b, &assay_store_presence_columns, c);
+	assay_store_bind_int(&b, case_id);
+	rc = assay_store_done(s, assay_store_step_once(&b), err, "case", c->c.key);
+	if (!rc && !sqlite3_changes(s->db))
+		rc = assay_err_set(err, ASSAY_ENOTFOUND, "no case %lld of an open comparison in '%.200s'",
+				   (long long)case_id, s->path);
+	return rc;
+}
+
+/* Numbers that are none, and samples that are missing or too many, get a message that names them. */
+static int check_pair(const struct assay_pair *p, struct assay_err *err)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		const struct assay_pair_side *side = &p->side[i];
+		const char *name = assay_store_side_names[i];
+		char what[160];
+
+		if (p->n_blocks && !side->samples)
+			return assay_err_set(err, ASSAY_ESTORE, "cannot store a pair: %zu blocks, but no samples of %s",
+					     p->n_blocks, name);
+		if (p->n_blocks > SIZE_MAX / 2)
+			return assay_err_set(err, ASSAY_ELIMIT, "cannot store a pair of %zu blocks", p->n_blocks);
+		if (side->status == ASSAY_STATUS_OK && !isfinite(side->max_rel_err))
+			return assay_err_set(err, ASSAY_ELIMIT,
+					     "cannot store a pair: max_rel_err of %s is %g, not a finite number", name,
+					     side->max_rel_err);
+		if (assay_store_not_finite(side->metrics, side->n_metrics, &side->counters, what, sizeof(what)))
+			return assay_err_set(err, ASSAY_ELIMIT,
+					     "cannot store a pair: %s on the side of %s, not a finite number", what,
+					     name);
+	}
+	return 0;
+}
+
+int assay_store_comparison_is_open(struct assay_store *s, const char *sql, int64_t id, struct assay_err *err)
+{
+	struct assay_row row = { 0 };
+	struct assay_binder b = assay_store_statement(s, sql, err);
+	bool ended = false;
+	int rc = 0;
+
+	assay_store_bind_int(&b, id);
+	while (assay_store_next(s, &b, &row, "'comparison'", &rc, err))
+		ended = assay_store_row_bool(&row);
+	return !rc && ended
+		       ? assay_err_set(err, ASSAY_ESTORE, "cannot add to '%.200s': the comparison has ended", s->path)
+		       : rc;
+}
+
+static int insert_pair(struct assay_store *s, int64_t case_id, const struct assay_pair *p, int64_t *id,
+		       struct assay_err *err)
+{
+	static const struct assay_columns *const lists[] = { &assay_store_pair_columns };
+	struct assay_binder b =
+		assay_store_statement_of(s, "INSERT INTO pair (comparison_case, {}) VALUES (?, {?})", lists, err);
+	int rc;
+
+	assay_store_bind_int(&b, case_id);
+	assay_store_bind_columns(&b, &assay_store_pair_columns, p);
+	rc = assay_store_step_once(&b);
+	if (rc == SQLITE_CONSTRAINT_FOREIGNKEY)
+		return assay_err_set(err, ASSAY_ENOTFOUND, "no case %lld of a comparison in '%.200s'",
+				     (long long)case_id, s->path);
+	if (rc != SQLITE_DONE)
+		return assay_store_fail(s, rc, err, "cannot store a pair of case %lld", (long long)case_id);
+	*id = sqlite3_last_insert_rowid(s->db);
+	return 0;
+}
+
+static int insert_side(struct assay_store *s, int64_t pair, const struct assay_pair *p, unsigned which, int64_t *id,
+		       struct assay_err *err)
+{
+	static const struct assay_columns *const lists[] = { &assay_store_side_columns };
+	const struct assay_pair_side *side = &p->side[which];
+	unsigned char *blob = NULL;
+	struct assay_binder b;
+	size_t len = 0;
+	int rc = p->n_blocks ? assay_sample_blob_encode(side->samples, 2 * p->n_blocks, &blob, &len, err) : 0;
+
+	if (rc)
+		return rc;
+	b = assay_store_statement_of(s, "INSERT INTO pair_side (pair, side, {}, samples) VALUES (?, ?, {?}, ?)", lists,
+				     err);
+	assay_store_bind_int(&b, pair);
+	assay_store_bind_text(&b, assay_store_side_names[which]);
+	assay_store_bind_columns(&b, &assay_store_side_columns, side);
+	assay_store_bind_blob(&b, blob, len);
+	rc = assay_store_done(s, assay_store_step_once(&b), err, "side", assay_store_side_names[which]);
+	free(blob);
+	if (!rc)
+		*id = sqlite3_last_insert_rowid(s->db);
+	return rc;
+}
+
+int assay_store_pair_add(struct assay_store *s, int64_t case_id, const struct assay_pair *p, struct assay_err *err)
+{
+	static const char of_case[] = "SELECT c.ended_ns IS NOT NULL FROM comparison_case k JOIN comparison c ON"
+				      " c.id = k.comparison WHERE k.id = ?";
+	int64_t pair = 0, side = 0;
+	int rc;
+
+	rc = check_pair(p, err);
+	if (!rc)
+		rc = assay_store_begin(s, err);
+	if (rc)
+		return rc;
+	rc = assay_store_comparison_is_open(s, of_case, case_id, err);
+	if (!rc)
+		rc = insert_pair(s, case_id, p, &pair, err);
+	for (unsigned i = 0; i < 2 && !rc; i++) {
+		rc = insert_side(s, pair, p, i, &side, err);
+		if (!rc)
+			rc = assay_store_put_numbers(s, side, p->side[i].metrics, p->side[i].n_metrics,
+						     &p->side[i].counters, err);
+	}
+	return assay_store_finish(s, rc, err);
+}
+
+int assay_store_comparison_end(struct assay_store *s, int64_t id, uint64_t ended_ns, const char *verdict, int exit_code,
+			       struct assay_err *err)
+{
+	static const char sql[] =
+		"UPDATE comparison SET ended_ns = ?, verdict = ?, exit_code = ? WHERE id = ? AND ended_ns IS NULL";
+	struct assay_binder b = assay_store_statement(s, sql, err);
+	int rc;
+
+	assay_store_bind_size(&b, ended_ns);
+	assay_store_bind_text(&b, verdict);
+	assay_store_bind_int(&b, exit_code);
+	assay_store_bind_int(&b, id);
+	rc = assay_store_step_once(&b);
+	if (rc != SQLITE_DONE)
+		return assay_store_fail(s, rc, err, "cannot end comparison %lld", (long long)id);
+	if (!sqlite3_changes(s->db))
+		return assay_err_set(err, ASSAY_ENOTFOUND, "no open comparison %lld in '%.200s'", (long long)id,
+				     s->path);
+	return 0;
+}
+
+/* ---- certifications ---- */
+
+static const struct assay_column certify_list[] = {
+	ASSAY_COLUMN(struct assay_certify_record, machine.id, "machine"),
+	ASSAY_COLUMN(struct assay_certify_record, started_ns, "started_ns"),
+	ASSAY_COLUMN(struct assay_certify_record, ended_ns, "ended_ns"),
+	ASSAY_COLUMN(struct assay_certify_record, gates, "gates"),
+	ASSAY_COLUMN(struct assay_certify_record, false_alarms, "false_alarms"),
+	ASSAY_COLUMN(struct assay_certify_record, settings, "settings"),
+	ASSAY_COLUMN(struct assay_certify_record, result, "result"),
+};
+static const struct assay_columns certify_columns = ASSAY_COLUMNS(certify_list);
+
+void assay_certify_record_release(struct assay_certify_record *r)
+{
+	free(r->settings);
+	free(r->result);
+	*r = (struct assay_certify_record){ 0 };
+}
+
+static int insert_certify(struct assay_store *s, const struct assay_certify_record *r, int64_t *id,
+			  struct assay_err *err)
+{
+	static const struct assay_columns *const lists[] = { &certify_columns };
+	struct assay_binder b = assay_store_statement_of(s, "INSERT INTO certify ({}) VALUES ({?})", lists, err);
+	int rc;
+
+	assay_store_bind_columns(&b, &certify_columns, r);
+	rc = assay_store_done(s, assay_store_step_once(&b), err, "certification of", r->machine.id);
+	if (!rc)
+		*id = sqlite3_last_insert_rowid(s->db);
+	return rc;
+}
+
+int assay_store_certify_add(struct assay_store *s, struct assay_certify_record *r, struct assay_err *err)
+{
+	int64_t id = 0;
+	int rc;
+
+	rc = assay_store_begin(s, err);
+	if (rc)
+		return rc;
+	rc = assay_store_put_machine(s, &r->machine, err);
+	if (!rc)
+		rc = insert_certify(s, r, &id, err);
+	rc = assay_store_finish(s, rc, err);
+	if (!rc)
+		r->id = id;
+	return rc;
+}
+
+int assay_store_certify_results(struct assay_store *s, const char *machine_id, const char *settings,
+				struct assay_strings *results, struct assay_err *err)
+{
+	struct assay_binder b = assay_store_statement(
+		s, "SELECT result FROM certify WHERE machine = ? AND settings = ? ORDER BY id", err);
+	struct assay_row row = { 0 };
+	int rc = 0;
+
+	assay_store_bind_text(&b, machine_id);
+	assay_store_bind_text(&b, settings);
+	while (!rc && assay_store_next(s, &b, &row, "'certify'", &rc, err)) {
+		size_t len = 0;
+		const void *text = assay_store_row_blob(&row, &len);
+		char *result = text ? strndup(text, len) : NULL;
+
+		rc = result ? assay_strings_add(results, result, err)
+			    : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+		free(result);
+	}
+	return rc;
+}

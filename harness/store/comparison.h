@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Comparisons and certifications in the store. The same handle, errors and promises as store.h. */
+#ifndef ASSAY_STORE_COMPARISON_H
+#define ASSAY_STORE_COMPARISON_H
+
+#include "model/comparison.h"
+#include "store/store.h"
+
+/*
+ * Open a comparison (its cases are not looked at) and set cmp->id. Machine and both builds need ids; they are stored
+ * once and referred to. A policy of NULL is an empty one. ASSAY_ELIMIT when alpha is not between 0 and 1.
+ */
+int assay_store_comparison_begin(struct assay_store *s, struct assay_comparison *cmp, struct assay_err *err);
+/*
+ * The same with all its cases and controls, without their pairs, in one transaction; case_ids[i] becomes the id of case
+ * i. ASSAY_ESTORE when a case that is no control is named twice. On error nothing of it is stored.
+ */
+int assay_store_comparison_begin_with(struct assay_store *s, struct assay_comparison *cmp, int64_t *case_ids,
+				      struct assay_err *err);
+
+/* Replace in_base, in_head, reason and difference. ASSAY_ENOTFOUND unless it is a case of an open comparison. */
+int assay_store_comparison_case_update(struct assay_store *s, int64_t case_id, const struct assay_comparison_case *c,
+				       struct assay_err *err);
+
+/*
+ * One finished pair, one transaction, so that a kill loses at most the pair in flight. ASSAY_ELIMIT, and nothing is
+ * stored, when a number is NaN or infinite (but an infinite max_rel_err of a side that is not ok becomes "does not
+ * apply"). ASSAY_ESTORE when the comparison ended or the pair contradicts itself: blocks without samples of either
+ * side, a side that is not ok and says no reason, a metric twice. ASSAY_ENOTFOUND when there is no such case.
+ */
+int assay_store_pair_add(struct assay_store *s, int64_t case_id, const struct assay_pair *p, struct assay_err *err);
+
+/*
+ * Mark it finished, with the verdict (a name of assay_verdict_name) and exit code that were given: it takes nothing
+ * further. Without it, it was interrupted. ASSAY_ENOTFOUND unless open.
+ */
+int assay_store_comparison_end(struct assay_store *s, int64_t id, uint64_t ended_ns, const char *verdict, int exit_code,
+			       struct assay_err *err);
+
+/*
+ * The whole comparison, its samples bit by bit as they were added, cases and pairs in the order they were added; id 0:
+ * the newest, finished or not. The skip_reason of a case is not stored. @verdict (ASSAY_VERDICT_MAX) and
+ * @exit_code may be NULL; of an unfinished one they are "" and -1. ASSAY_ENOTFOUND when there is none. @out is
+ * untouched on error; release it with assay_comparison_release.
+ */
+int assay_store_comparison_load(struct assay_store *s, int64_t id, struct assay_comparison *out, char *verdict,
+				int *exit_code, struct assay_err *err);
+
+/* Newest first, at most @limit (0: all); @machine_id NULL: any. @out is malloc'ed. */
+int assay_store_comparisons(struct assay_store *s, const char *machine_id, size_t limit,
+			    struct assay_comparison_info **out, size_t *n, struct assay_err *err);
+
+/* What `assay certify` found on a machine. */
+struct assay_certify_record {
+	int64_t id; /* in the store; 0 before */
+	struct assay_fingerprint machine;
+	uint64_t started_ns, ended_ns; /* unix time */
+	uint64_t gates, false_alarms;
+	char *settings, *result; /* JSON objects, malloc'ed */
+};
+void assay_certify_record_release(struct assay_certify_record *r);
+
+/* Store it and set r->id. ASSAY_ESTORE when it has no text or more false alarms than gates. */
+int assay_store_certify_add(struct assay_store *s, struct assay_certify_record *r, struct assay_err *err);
+/* Add to @results those of the machine whose settings are @settings to the letter, oldest first. */
+int assay_store_certify_results(struct assay_store *s, const char *machine_id, const char *settings,
+				struct assay_strings *results, struct assay_err *err);
+
+/* Keep an answer in place of an earlier one to the same question; nothing, where the case or the machine is unknown. */
+int assay_store_change_put(struct assay_store *s, const char *key, const char *machine_id,
+			   const struct assay_change_answer *a, struct assay_err *err);
+/* Fill @a, of which both commits and `slower` are set. */
+int assay_store_change_find(struct assay_store *s, const char *key, const char *machine_id,
+			    struct assay_change_answer *a, bool *found, struct assay_err *err);
+/* All answers, as a new array. */
+struct assay_stored_change {
+	char key[ASSAY_KEY_MAX];
+	char machine_id[ASSAY_DIGEST_LEN + 1];
+	struct assay_change_answer answer;
+};
+int assay_store_changes(struct assay_store *s, struct assay_stored_change **out, size_t *n, struct assay_err *err);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows that runs and comparisons have in common: machine, build, case, metrics, counts. */
+#include "store/rows.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- in --------------------------------------------------------------------------------------------------------- */
+
+/* A machine is known by its digest, every other owner of rows by a number. */
+static int put_machine_facts(struct assay_store *s, const struct assay_fingerprint *m, struct assay_err *err)
+{
+	static const struct assay_columns *const lists[] = { &assay_store_fact_columns };
+	struct assay_binder b;
+	int rc = 0;
+
+	for (size_t i = 0; i < m->n_facts && !rc; i++) {
+		b = assay_store_statement_of(s, "INSERT INTO machine_fact (machine, place, {}) VALUES (?, ?, {?})",
+					     lists, err);
+		assay_store_bind_text(&b, m->id);
+		assay_store_bind_size(&b, i);
+		assay_store_bind_columns(&b, &assay_store_fact_columns, &m->facts[i]);
+		rc = assay_store_done(s, assay_store_step_once(&b), err, "fact", m->facts[i].name);
+	}
+	return rc;
+}
+
+int assay_store_put(struct assay_store *s, const char *sql, const struct assay_columns *columns, const void *of,
+		    const char *what, struct assay_err *err)
+{
+	const struct assay_columns *const lists[] = { columns };
+	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
+
+	assay_store_bind_columns(&b, columns, of);
+	return assay_store_done(s, assay_store_step_once(&b), err, what, (const char *)of + columns->v[0].offset);
+}
+
+int assay_store_put_machine(struct assay_store *s, const struct assay_fingerprint *m, struct assay_err *err)
+{
+	int rc = assay_store_put(s, "INSERT INTO machine ({}) VALUES ({?}) ON CONFLICT (id) DO NOTHING",
+				 &assay_store_machine_columns, m, "machine", err);
+
+	return rc || !sqlite3_changes(s->db) ? rc : put_machine_facts(s, m, err);
+}
+
+int assay_store_put_build(struct assay_store *s, const struct assay_build *b, struct assay_err *err)
+{
+	return assay_store_put(s, "INSERT INTO build ({}) VALUES ({?}) ON CONFLICT (id) DO NOTHING",
+			       &assay_store_build_columns, b, "build", err);
+}
+
+int assay_store_put_numbers(struct assay_store *s, int64_t side, const struct assay_metric *v, size_t n,
+			    const struct assay_counters *c, struct assay_err *err)
+{
+	static const struct assay_store_part metrics = {
+		"metric", "INSERT INTO pair_metric (pair_side, place, {}) VALUES (?, ?, {?})",
+		&assay_store_metric_columns, sizeof(*v)
+	};
+	static const struct assay_store_part counts = {
+		"counter", "INSERT INTO pair_counter (pair_side, place, {}) VALUES (?, ?, {?})",
+		&assay_store_count_columns, sizeof(*c->v)
+	};
+	static const struct assay_store_part reasons = {
+		"reason of", "INSERT INTO pair_unavailable (pair_side, place, {}) VALUES (?, ?, {?})",
+		&assay_store_missing_columns, sizeof(*c->missing)
+	};
+	int rc = assay_store_put_part(s, &metrics, side, v, n, err);
+
+	if (!rc)
+		rc = assay_store_put_part(s, &counts, side, c->v, c->n, err);
+	return rc ? rc : assay_store_put_part(s, &reasons, side, c->missing, c->n_missing, err);
+}
+
+bool assay_store_not_finite(const struct assay_metric *v, size_t n, const struct assay_counters *c, char *buf,
+			    size_t size)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!isfinite(v[i].value)) {
+			snprintf(buf, size, "metric '%s' is %g", v[i].tag, v[i].value);
+			return true;
+		}
+	for (size_t i = 0; i < c->n; i++)
+		if (!isfinite(c->v[i].value)) {
+			snprintf(buf, size, "counter '%s' is %g", c->v[i].name, c->v[i].value);
+			return true;
+		}
+	return false;
+}
+
+/* ---- out -------------------------------------------------------------------------------------------------------- */
+
+void assay_store_row_result(struct assay_row *row, struct assay_result *r)
+{
+	assay_store_row_columns(row, &assay_store_case_columns, &r->c);
+	assay_case_read_device(&r->c);
+	assay_store_row_columns(row, &assay_store_limit_columns, &r->c);
+	assay_store_row_columns(row, &assay_store_outcome_columns, r);
+	assay_store_row_columns(row, &assay_store_measurement_columns, r);
+	assay_store_row_columns(row, &assay_store_statistics_columns, r);
+}
+
+void assay_store_row_build(struct assay_row *row, char commit[sizeof(((struct assay_commit *)0)->hash)], bool *dirty,
+			   struct assay_commit *plugin)
+{
+	assay_store_row_text(row, commit, sizeof(plugin->hash));
+	*dirty = assay_store_row_bool(row);
+	assay_store_row_text(row, plugin->hash, sizeof(plugin->hash));
+	plugin->dirty = assay_store_row_bool(row);
+}
+
+void assay_store_row_axis(struct assay_row *row, struct assay_case *c)
+{
+	if (c->n_axes == ASSAY_MAX_AXES)
+		row->bad = true;
+	else
+		assay_store_row_columns(row, &assay_store_axis_columns, &c->axes[c->n_axes++]);
+}
+
+int assay_store_row_count(struct assay_row *row, struct assay_counters *c, struct assay_err *err)
+{
+	struct assay_count v = { 0 };
+
+	assay_store_row_columns(row, &assay_store_count_columns, &v);
+	return assay_counters_add(c, &v) ? assay_err_set(err, ASSAY_ENOMEM, "out of memory") : 0;
+}
+
+int assay_store_row_missing(struct assay_row *row, struct assay_counters *c, struct assay_err *err)
+{
+	struct assay_unavailable u = { 0 };
+
+	assay_store_row_columns(row, &assay_store_missing_columns, &u);
+	return assay_counters_add_missing(c, u.name, u.source, u.reason)
+		       ? assay_err_set(err, ASSAY_ENOMEM, "out of memory")
+		       : 0;
+}
+
+int assay_store_read_facts(struct assay_store *s, struct assay_fingerprint *m, struct assay_err *err)
+{
+	static const struct assay_columns *const lists[] = { &assay_store_fact_columns };
+	struct assay_row row = { 0 };
+	struct assay_binder b = assay_store_statement_of(
+		s, "SELECT {f} FROM machine_fact f WHERE f.machine = ? ORDER BY f.place", lists, err);
+	int rc = 0;
+
+	assay_store_bind_text(&b, m->id);
+	while (assay_store_next(s, &b, &row, "'machine_fact'", &rc, err)) {
+		if (m->n_facts == sizeof(m->facts) / sizeof(m->facts[0]))
+			row.bad = true;
+		else
+			assay_store_row_columns(&row, &assay_store_fact_columns, &m->facts[m->n_facts++]);
+	}
+	return rc;
+}
+
+static void name_part(struct assay_store_whole whole, const char *table, char *buf, size_t size)
+{
+	snprintf(buf, size, "'%s' in %s %lld", table, whole.kind, (long long)whole.id);
+}
+
+int assay_store_newest(struct assay_store *s, const char *sql, const char *kind, const char *command, int64_t *id,
+		       struct assay_err *err)
+{
+	struct assay_row row = { 0 };
+	struct assay_binder b = assay_store_statement(s, sql, err);
+	int rc = 0;
+
+	while (assay_store_next(s, &b, &row, kind, &rc, err))
+		*id = assay_store_row_int(&row);
+	if (rc)
+		return rc;
+	if (!*id)
+		return assay_err_set(err, ASSAY_ENOTFOUND,
+				     "no %ss in '%.200s'; run 'assay %s' first, or name another with --db", kind,
+				     s->path, command);
+	return 0;
+}
+
+int assay_store_no_number(struct assay_store *s, const char *kind, int64_t id, struct assay_err *err)
+{
+	static const char run[] = "SELECT id FROM run ORDER BY abs(id - ?), id LIMIT 1";
+	static const char comparison[] = "SELECT id FROM comparison ORDER BY abs(id - ?), id LIMIT 1";
+	struct assay_row row = { 0 };
+	struct assay_binder b = assay_store_statement(s, strcmp(kind, "run") ? comparison : run, err);
+	int64_t near = 0;
+	int rc = 0;
+
+	assay_store_bind_int(&b, id);
+	while (assay_store_next(s, &b, &row, kind, &rc, err))
+		near = assay_store_row_int(&row);
+	if (rc)
+		return rc;
+	if (!near)
+		return assay_err_set(err, ASSAY_ENOTFOUND, "no %s %lld in '%.200s'", kind, (long long)id, s->path);
+	return assay_err_set(err, ASSAY_ENOTFOUND, "no %s %lld in '%.200s': the nearest is %lld", kind, (long long)id,
+			     s->path, (long long)near);
+}
+
+int assay_store_for_each(struct assay_store *s, struct assay_store_whole whole, const struct assay_store_query *q,
+			 void *to, struct assay_err *err)
+{
+	struct assay_row row = { 0 };
+	struct assay_binder b = assay_store_statement_of(s, q->sql, q->lists, err);
+	int rc = 0;
+	char what[64];
+
+	name_part(whole, q->table, what, sizeof(what));
+	assay_store_bind_int(&b, whole.id);
+	while (assay_store_next(s, &b, &row, what, &rc, err))
+		rc = q->each(to, &row);
+	return rc;
+}
+
+int assay_store_part_damaged(const struct assay_store *s, struct assay_store_whole whole, const char *table,
+			     struct assay_err *err)
+{
+	char what[64];
+
+	name_part(whole, table, what, sizeof(what));
+	return assay_store_damaged(s, what, err);
+}
+
+int assay_store_collect(struct assay_store *s, struct assay_binder *b, const char *what, size_t size,
+			void (*read)(struct assay_row *row, void *element), void *out, size_t *n, struct assay_err *err)
+{
+	struct assay_row row = { 0 };
+	size_t count = 0;
+	char *v = NULL;
+	int rc = 0;
+
+	while (assay_store_next(s, b, &row, what, &rc, err)) {
+		rc = assay_store_grow(&v, count, size, err);
+		if (rc)
+			continue;
+		memset(v + count * size, 0, size);
+		read(&row, v + count * size);
+		count++;
+	}
+	if (rc) {
+		free(v);
+		return rc;
+	}
+	memcpy(out, &v, sizeof(v));
+	*n = count;
+	return 0;
+}
+
+bool assay_store_row_status(struct assay_row *row, enum assay_status *status)
+{
+	char name[16];
+
+	assay_store_row_text(row, name, sizeof(name));
+	for (int i = 0; i < ASSAY_N_STATUS; i++)
+		if (!strcmp(name, assay_status_name((enum assay_status)i))) {
+			*status = (enum assay_status)i;
+			return true;
+		}
+	*status = ASSAY_STATUS_SKIPPED;
+	return false;
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The history of a case: its times, or one metric or count of it. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/conf.h"
+#include "model/exact_detail.h"
+#include "store/exact.h"
+#include "store/rows.h"
+
+static int key_known(struct assay_store *s, const char *key, struct assay_err *err)
+{
+	static const char sql[] = "SELECT 1 FROM bench_case WHERE key = ?";
+	struct assay_binder b = assay_store_statement(s, sql, err);
+	struct assay_row row = { 0 };
+	bool known = false;
+	int rc = 0;
+
+	assay_store_bind_text(&b, key);
+	while (assay_store_next(s, &b, &row, "the history", &rc, err))
+		known = true;
+	if (!rc && !known)
+		rc = assay_err_set(err, ASSAY_ENOTFOUND, "no case '%.255s' in '%.160s'", key, s->path);
+	return rc;
+}
+
+/* The point and the key of its case. */
+static void read_trend_point(struct assay_row *row, struct assay_trend_point *p, char key[ASSAY_KEY_MAX])
+{
+	struct assay_result r = { .status = ASSAY_STATUS_OK };
+
+	*p = (struct assay_trend_point){ .run_id = assay_store_row_int(row), .value = NAN };
+	p->started_ns = (uint64_t)assay_store_row_int(row);
+	assay_store_row_build(row, p->commit, &p->dirty, &p->plugin);
+	assay_store_row_text(row, p->machine_id, sizeof(p->machine_id));
+	assay_store_row_result(row, &r);
+	p->median_ns = r.median_ns;
+	p->ci95_lo_ns = r.rounds > 1 ? r.ci95_lo_ns : NAN;
+	p->ci95_hi_ns = r.rounds > 1 ? r.ci95_hi_ns : NAN;
+	memcpy(key, r.c.key, ASSAY_KEY_MAX);
+	assay_result_release(&r);
+}
+
+int assay_store_each_time(struct assay_store *s, int64_t run_id, void (*each)(void *arg, const struct assay_result *r),
+			  void *arg, struct assay_err *err)
+{
+	static const char sql[] =
+		"SELECT " ASSAY_STORE_RESULT_COLUMNS " FROM result r JOIN bench_case c ON c.id = r.bench_case"
+		" WHERE r.run = ? AND r.status = 'ok'";
+	static const struct assay_columns *const lists[] = { ASSAY_STORE_RESULT_LISTS };
+	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
+	struct assay_row row = { 0 };
+	int rc = 0;
+
+	assay_store_bind_int(&b, run_id);
+	while (assay_store_next(s, &b, &row, "the history", &rc, err)) {
+		struct assay_result r = { .status = ASSAY_STATUS_OK };
+
+		assay_store_row_result(&row, &r);
+		each(arg, &r);
+		assay_result_release(&r);
+	}
+	return rc;
+}
+
+/* Points of a case, with the result that each is of. */
+struct trend {
+	struct assay_trend_point *v;
+	int64_t *result;
+	size_t n;
+};
+
+static int add_point(struct trend *t, struct assay_err *err)
+{
+	int rc = assay_store_grow(&t->v, t->n, sizeof(*t->v), err);
+
+	return rc ? rc : assay_store_grow(&t->result, t->n, sizeof(*t->result), err);
+}
+
+static int load_trend(struct assay_store *s, const char *key, const char *machine_id, struct trend *t,
+		      struct assay_err *err)
+{
+	static const char sql[] =
+		"SELECT r.id, run.id, run.started_ns, b.commit_hash, b.dirty, b.plugin_commit, b.plugin_dirty, "
+		"run.machine, " ASSAY_STORE_RESULT_COLUMNS
+		" FROM bench_case c JOIN series s ON s.bench_case = c.id JOIN result r ON r.series = s.id"
+		" JOIN run ON run.id = r.run JOIN build b ON b.id = run.build"
+		" WHERE c.key = ?1 AND r.status = 'ok' AND (?2 IS NULL OR s.machine = ?2) ORDER BY "
+		"run.started_ns, run.id";
+	static const struct assay_columns *const lists[] = { ASSAY_STORE_RESULT_LISTS };
+	struct assay_row row = { 0 };
+	char same[ASSAY_KEY_MAX];
+	struct assay_binder b;
+	int rc = key_known(s, key, err);
+
+	if (rc)
+		return rc;
+	b = assay_store_statement_of(s, sql, lists, err);
+	assay_store_bind_text(&b, key);
+	assay_store_bind_text(&b, machine_id);
+	while (assay_store_next(s, &b, &row, "the history", &rc, err)) {
+		rc = add_point(t, err);
+		if (rc)
+			continue;
+		t->result[t->n] = assay_store_row_int(&row);
+		read_trend_point(&row, &t->v[t->n++], same);
+	}
+	return rc;
+}
+
+int assay_store_trend(struct assay_store *s, const char *key, const char *machine_id, struct assay_trend_point **out,
+		      size_t *n, struct assay_err *err)
+{
+	struct trend t = { 0 };
+	int rc = load_trend(s, key, machine_id, &t, err);
+
+	free(t.result);
+	if (rc) {
+		free(t.v);
+		return rc;
+	}
+	*out = t.v;
+	*n = t.n;
+	return 0;
+}
+
+int assay_store_recent(struct assay_store *s, const char *suite, const char *machine_id, uint64_t until_ns,
+		       size_t n_runs, struct assay_case_point **out, size_t *n, struct assay_err *err)
+{
+	static const char sql[] =
+		"SELECT run.id, run.started_ns, b.commit_hash, b.dirty, b.plugin_commit, b.plugin_dirty, "
+		"run.machine, " ASSAY_STORE_RESULT_COLUMNS
+		" FROM (SELECT id FROM run WHERE suite = ?1 AND machine = ?2 AND started_ns <= ?3"
+		"  ORDER BY started_ns DESC, id DESC LIMIT ?4) last"
+		" JOIN run ON run.id = last.id JOIN build b ON b.id = run.build JOIN result r ON r.run = run.id"
+		" JOIN bench_case c ON c.id = r.bench_case WHERE r.status = 'ok' ORDER BY c.key, run.started_ns, "
+		"run.id";
+	static const struct assay_columns *const lists[] = { ASSAY_STORE_RESULT_LISTS };
+	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
+	struct assay_case_point *v = NULL;
+	struct assay_row row = { 0 };
+	size_t count = 0;
+	int rc = 0;
+
+	assay_store_bind_text(&b, suite);
+	assay_store_bind_text(&b, machine_id);
+	assay_store_bind_int(&b, until_ns <= INT64_MAX ? (int64_t)until_ns : INT64_MAX);
+	assay_store_bind_int(&b, (int64_t)n_runs);
+	while (assay_store_next(s, &b, &row, "the history", &rc, err)) {
+		rc = assay_store_grow(&v, count, sizeof(*v), err);
+		if (rc)
+			continue;
+		read_trend_point(&row, &v[count].point, v[count].key);
+		count++;
+	}
+	if (rc) {
+		free(v);
+		return rc;
+	}
+	*out = v;
+	*n = count;
+	return 0;
+}
+
+static void read_time(struct assay_row *row, void *element)
+{
+	struct assay_case_time *t = element;
+
+	t->bench_case = assay_store_row_int(row);
+	t->started_ns = (uint64_t)assay_store_row_int(row);
+	t->median_ns = assay_store_row_real(row);
+}
+
+int assay_store_times_beside(struct assay_store *s, const char *key, const char *machine_id, uint64_t from_ns,
+			     uint64_t to_ns, struct assay_case_time **out, size_t *n, struct assay_err *err)
+{
+	static const char sql[] =
+		"SELECT r.bench_case, run.started_ns, r.median_ns FROM run JOIN result r ON r.run = run.id"
+		" WHERE +run.machine = ?2 AND run.started_ns BETWEEN ?3 AND ?4 AND r.status = 'ok' AND r.median_ns > 0"
+		" AND r.bench_case IS NOT (SELECT id FROM bench_case WHERE key = ?1)"
+		" ORDER BY r.bench_case, run.started_ns, run.id";
+	struct assay_binder b = assay_store_statement(s, sql, err);
+
+	assay_store_bind_text(&b, key);
+	assay_store_bind_text(&b, machine_id);
+	assay_store_bind_int(&b, (int64_t)from_ns);
+	assay_store_bind_int(&b, (int64_t)to_ns);
+	return assay_store_collect(s, &b, "the history", sizeof(**out), read_time, out, n, err);
+}
+
+/* ---- of a metric or count ---- */
+
+static int no_metric(const char *key, const char *metric, const struct assay_strings *names, struct assay_err *err)
+{
+	char hint[512];
+
+	if (assay_exact_is_metric(metric))
+		return assay_err_set(
+			err, ASSAY_ENOTFOUND,
+			"no exact counts of '%s' are stored: 'assay run --only CASE --evidence exact' takes "
+			"them",
+			key);
+	return assay_err_set(err, ASSAY_ENOTFOUND, "no stored run of '%s' has '%s'%s", key, metric,
+			     assay_conf_hint(metric, (const char *const *)names->v, names->n, hint, sizeof(hint)));
+}
+
+/* The value in the result of a point; NaN where it has none. */
+static int read_value(struct assay_store *s, int64_t result, const char *metric, struct assay_trend_point *p,
+		      char unit[ASSAY_METRIC_UNIT_MAX], struct assay_strings *names, struct assay_err *err)
+{
+	const struct assay_metric *m;
+	const struct assay_count *c;
+	struct assay_result r;
+	int rc = assay_store_result_load(s, p->run_id, result, &r, err);
+
+	if (rc)
+		return rc;
+	m = assay_result_metric(&r, metric);
+	c = assay_counters_find(&r.counters, metric);
+	if (m || c) {
+		p->value = m ? m->value : c->value;
+		snprintf(unit, ASSAY_METRIC_UNIT_MAX, "%s", m ? m->unit : "1");
+	}
+	rc = assay_result_names(&r, names, err);
+	assay_result_release(&r);
+	return rc;
+}
+
+static int read_values(struct assay_store *s, const char *metric, struct trend *t, char unit[ASSAY_METRIC_UNIT_MAX],
+		       struct assay_strings *names, struct assay_err *err)
+{
+	size_t kept = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < t->n && !rc; i++) {
+		rc = read_value(s, t->result[i], metric, &t->v[i], unit, names, err);
+		if (!rc && isfinite(t->v[i].value))
+			t->v[kept++] = t->v[i];
+	}
+	t->n = kept;
+	return rc;
+}
+
+static int add_count(struct assay_store *s, int64_t id, const char *key, const char *metric, struct trend *t,
+		     struct assay_err *err)
+{
+	const struct assay_exact_case *c;
+	struct assay_exact_run run;
+	struct assay_trend_point *p;
+	int rc = assay_store_exact_load(s, id, &run, err);
+
+	if (rc)
+		return rc;
+	c = assay_exact_case_find(&run, key);
+	rc = add_point(t, err);
+	if (!rc && c && c->status == ASSAY_STATUS_OK && isfinite(assay_exact_case_metric(c, metric))) {
+		p = &t->v[t->n++];
+		*p = (struct assay_trend_point){ .run_id = run.run_id,
+						 .started_ns = run.started_ns,
+						 .dirty = run.build.dirty,
+						 .plugin = run.build.plugin,
+						 .value = assay_exact_case_metric(c, metric) };
+		memcpy(p->commit, run.build.commit, sizeof(p->commit));
+	}
+	assay_exact_run_release(&run);
+	return rc;
+}
+
+/* Exact counts are the same on every machine. */
+static int read_counts(struct assay_store *s, const char *key, const char *metric, struct trend *t,
+		       struct assay_err *err)
+{
+	int64_t *ids = NULL;
+	size_t n = 0;
+	int rc = assay_store_exact_of_case(s, key, &ids, &n, err);
+
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = add_count(s, ids[i], key, metric, t, err);
+	free(ids);
+	return rc;
+}
+
+int assay_store_trend_of(struct assay_store *s, const char *key, const char *machine_id, const char *metric,
+			 struct assay_trend_point **out, size_t *n, char unit[ASSAY_METRIC_UNIT_MAX],
+			 struct assay_err *err)
+{
+	struct assay_strings names = { 0 };
+	struct trend t = { 0 };
+	int rc;
+
+	snprintf(unit, ASSAY_METRIC_UNIT_MAX, "1");
+	if (assay_exact_is_metric(metric)) {
+		rc = read_counts(s, key, metric, &t, err);
+	} else {
+		rc = load_trend(s, key, machine_id, &t, err);
+		if (!rc)
+			rc = read_values(s, metric, &t, unit, &names, err);
+	}
+	if (!rc && !t.n)
+		rc = no_metric(key, metric, &names, err);
+	assay_strings_release(&names);
+	free(t.result);
+	if (rc) {
+		free(t.v);
+		return rc;
+	}
+	*out = t.v;
+	*n = t.n;
+	return 0;
+}

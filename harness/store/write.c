@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Adding runs and results. A result is one transaction, so that a kill loses at most the case in flight. */
+#include "store/store.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "store/sample_blob.h"
+#include "store/cases.h"
+#include "store/numbers.h"
+#include "store/rows.h"
+#include "store/rules.h"
+
+static int add_run(struct assay_store *s, const struct assay_run *run, int64_t *id, struct assay_err *err)
+{
+	static const struct assay_store_part environment = {
+		"fact", "INSERT INTO environment (run, place, {}) VALUES (?, ?, {?})", &assay_store_fact_columns,
+		sizeof(*run->environment)
+	};
+	static const struct assay_columns *const lists[] = { &assay_store_run_columns };
+	struct assay_binder b = assay_store_statement_of(s, "INSERT INTO run ({}) VALUES ({?})", lists, err);
+	int rc;
+
+	assay_store_bind_columns(&b, &assay_store_run_columns, run);
+	rc = assay_store_done(s, assay_store_step_once(&b), err, "run of suite", run->suite);
+	if (rc)
+		return rc;
+	*id = sqlite3_last_insert_rowid(s->db);
+	return assay_store_put_part(s, &environment, *id, run->environment, run->n_environment, err);
+}
+
+/* What SQLite does not look at in a transaction of many results. */
+static int check_rule(const struct assay_store *s, const char *broken, const char *what, struct assay_err *err)
+{
+	return s->bulk && broken ? assay_err_set(err, ASSAY_ESTORE, "cannot store '%.255s': it breaks the rule '%s'",
+						 what, broken)
+				 : 0;
+}
+
+/* Inside a transaction. */
+static int put_run(struct assay_store *s, const struct assay_run *run, int64_t *id, struct assay_err *err)
+{
+	int rc = check_rule(s, assay_store_broken_run_rule(run), run->suite, err);
+
+	if (!rc)
+		rc = assay_store_put_machine(s, &run->machine, err);
+	if (!rc)
+		rc = assay_store_put_build(s, &run->build, err);
+	return rc ? rc : add_run(s, run, id, err);
+}
+
+int assay_store_run_begin(struct assay_store *s, struct assay_run *run, struct assay_err *err)
+{
+	int64_t id = 0;
+	int rc;
+
+	rc = assay_store_begin(s, err);
+	if (rc)
+		return rc;
+	rc = put_run(s, run, &id, err);
+	rc = assay_store_finish(s, rc, err);
+	if (!rc)
+		run->id = id;
+	return rc;
+}
+
+int assay_store_run_end(struct assay_store *s, int64_t run_id, uint64_t ended_ns, struct assay_err *err)
+{
+	static const char sql[] = "UPDATE run SET ended_ns = ? WHERE id = ? AND ended_ns IS NULL";
+	struct assay_binder b = assay_store_statement(s, sql, err);
+	int rc;
+
+	assay_store_bind_size(&b, ended_ns);
+	assay_store_bind_int(&b, run_id);
+	rc = assay_store_step_once(&b);
+	if (rc != SQLITE_DONE)
+		return assay_store_fail(s, rc, err, "cannot end run %lld", (long long)run_id);
+	if (!sqlite3_changes(s->db))
+		return assay_err_set(err, ASSAY_ENOTFOUND, "no open run %lld in '%.200s'", (long long)run_id, s->path);
+	assay_store_cases_forget_run(s);
+	return 0;
+}
+
+/* Numbers that are none get a message that names them; the CHECKs of the schema would only name a column. */
+static int check_numbers(const struct assay_result *r, struct assay_err *err)
+{
+	const struct {
+		const char *name;
+		double value;
+	} own[] = {
+		{ "median_ns", r->median_ns },
+		{ "ci95_lo_ns", r->ci95_lo_ns },
+		{ "ci95_hi_ns", r->ci95_hi_ns },
+		{ "min_ns", r->min_ns },
+		{ "mad_ns", r->mad_ns },
+		{ "dropped_frac", r->dropped_frac },
+		{ "roof_least_frac", r->roof.in_turn.least_frac },
+		{ "roof_most_frac", r->roof.in_turn.most_frac },
+		/* a wrong output may be infinitely wrong */
+		{ "max_rel_err", r->status == ASSAY_STATUS_OK ? r->max_rel_err : 0 },
+	};
+	char what[160];
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (!isfinite(own[i].value))
+			return assay_err_set(err, ASSAY_ELIMIT, "cannot store '%.255s': %s is %g, not a finite number",
+					     r->c.key, own[i].name, own[i].value);
+	if (assay_store_not_finite(r->metrics, r->n_metrics, &r->counters, what, sizeof(what)))
+		return assay_err_set(err, ASSAY_ELIMIT, "cannot store '%.255s': %s, not a finite number", r->c.key,
+				     what);
+	return 0;
+}
+
+/* All that a result says of itself; the limits of its case stand before. */
+static const struct assay_columns *const outcome[] = { &assay_store_outcome_columns };
+static const struct assay_columns *const whole[] = { &assay_store_outcome_columns, &assay_store_measurement_columns,
+						     &assay_store_statistics_columns };
+
+static void bind_result(struct assay_binder *b, const struct assay_columns *const *lists, size_t n,
+			const struct assay_result *r)
+{
+	for (size_t i = 0; i < n; i++)
+		assay_store_bind_columns(b, lists[i], r);
+}
+
+/* A result on its way into the database. */
+struct writing {
+	const struct assay_result *r;
+	int64_t run_id;
+	const struct assay_store_case *c;
+	int64_t series;
+	unsigned char *blob; /* its samples; NULL: none */
+	size_t len;
+};
+
+static int insert_result(struct assay_store *s, const struct writing *w, int64_t *id, struct assay_err *err)
+{
+	static const struct assay_columns *const lists[] = { &assay_store_limit_columns, &assay_store_outcome_columns,
+							     &assay_store_measurement_columns,
+							     &assay_store_statistics_columns };
+	struct assay_binder b = assay_store_statement_of(s,
+							 "INSERT INTO result (run, bench_case, series, {}, {}, {}, {})"
+							 " VALUES (?, ?, ?, {?}, {?}, {?}, {?})",
+							 lists, err);
+	int rc;
+
+	assay_store_bind_int(&b, w->run_id);
+	assay_store_bind_int(&b, w->c->id);
+	assay_store_bind_int(&b, w->series);
+	assay_store_bind_columns(&b, &assay_store_limit_columns, &w->r->c);
+	bind_result(&b, whole, 3, w->r);
+	rc = assay_store_step_once(&b);
+	if (rc == SQLITE_CONSTRAINT_UNIQUE)
+		return assay_err_set(err, ASSAY_ESTORE, "run %lld already has a result of '%.255s'",
+				     (long long)w->run_id, w->r->c.key);
+	rc = assay_store_done(s, rc, err, "result of", w->r->c.key);
+	if (!rc)
+		*id = sqlite3_last_insert_rowid(s->db);
+	return rc;
+}
+
+static int insert_samples(struct assay_store *s, int64_t result, const char *key, const unsigned char *blob, size_t len,
+			  struct assay_err *err)
+{
+	static const char sql[] = "INSERT INTO result_samples (result, encoded) VALUES (?, ?)";
+	struct assay_binder b = assay_store_statement(s, sql, err);
+
+	assay_store_bind_int(&b, result);
+	assay_store_bind_blob(&b, blob, len);
+	return assay_store_done(s, assay_store_step_once(&b), err, "samples of", key);
+}
+
+static int add_samples(struct assay_store *s, int64_t result, const struct assay_result *r, struct assay_err *err)
+{
+	unsigned char *blob = NULL;
+	size_t len = 0;
+	int rc = assay_sample_blob_encode(r->samples, r->n_samples, &blob, &len, err);
+
+	if (!rc)
+		rc = insert_samples(s, result, r->c.key, blob, len, err);
+	free(blob);
+	return rc;
+}
+
+static int find_result(struct assay_store *s, int64_t run_id, const char *key, int64_t *id, struct assay_err *err)
+{
+	static const char sql[] = "SELECT r.id FROM bench_case c JOIN result r ON r.bench_case = c.id"
+				  " WHERE c.key = ? AND r.run = ?";
+	struct assay_binder b = assay_store_statement(s, sql, err);
+	int rc;
+
+	assay_store_bind_text(&b, key);
+	assay_store_bind_int(&b, run_id);
+	rc = assay_store_step(&b);
+	if (rc == SQLITE_ROW)
+		*id = sqlite3_column_int64(b.st, 0);
+	sqlite3_reset(b.st);
+	if (rc == SQLITE_DONE)
+		return assay_err_set(err, ASSAY_ENOTFOUND, "run %lld has no result of '%.255s'", (long long)run_id,
+				     key);
+	return rc == SQLITE_ROW ? 0 : assay_store_fail(s, rc, err, "cannot look up '%.100s'", key);
+}
+
+/* Run @sql for result @id, its last parameter; the others are those of @n @lists. */
+static int change_result(struct assay_store *s, const char *sql, const struct assay_columns *const *lists, size_t n,
+			 int64_t id, const struct assay_result *r, struct assay_err *err)
+{
+	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
+
+	bind_result(&b, lists, n, r);
+	assay_store_bind_int(&b, id);
+	return assay_store_done(s, assay_store_step_once(&b), err, "result of", r->c.key);
+}
+
+/* Metrics, counts and reasons in place of those that result @id has. */
+static int replace_numbers(struct assay_store *s, int64_t id, const struct assay_result *r, struct assay_err *err)
+{
+	int rc = change_result(s, "DELETE FROM result_numbers WHERE result = ?", NULL, 0, id, r, err);
+
+	return rc ? rc : assay_store_put_result_numbers(s, id, r, err);
+}
+
+/* Inside a transaction. */
+static int put_result(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err)
+{
+	struct writing w = { .r = r, .run_id = run_id };
+	int64_t id = 0;
+	int rc = check_rule(s, assay_store_broken_rule(r), r->c.key, err);
+
+	if (!rc)
+		rc = assay_store_put_case(s, &r->c, &w.c, err);
+	if (!rc)
+		rc = assay_store_put_series(s, r->c.key, w.c, run_id, &w.series, err);
+	if (!rc && r->n_samples)
+		rc = assay_sample_blob_encode(r->samples, r->n_samples, &w.blob, &w.len, err);
+	if (!rc)
+		rc = insert_result(s, &w, &id, err);
+	if (!rc && w.blob)
+		rc = insert_samples(s, id, r->c.key, w.blob, w.len, err);
+	if (!rc)
+		rc = assay_store_put_result_numbers(s, id, r, err);
+	free(w.blob);
+	return rc;
+}
+
+int assay_store_result_add(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err)
+{
+	int rc;
+
+	rc = check_numbers(r, err);
+	if (!rc)
+		rc = assay_store_begin(s, err);
+	if (rc)
+		return rc;
+	rc = put_result(s, run_id, r, err);
+	return assay_store_finish(s, rc, err);
+}
+
+int assay_store_run_begin_with(struct assay_store *s, struct assay_run *run, const struct assay_result *first,
+			       struct assay_err *err)
+{
+	int64_t id = 0;
+	int rc;
+
+	rc = check_numbers(first, err);
+	if (!rc)
+		rc = assay_store_begin(s, err);
+	if (rc)
+		return rc;
+	rc = put_run(s, run, &id, err);
+	if (!rc)
+		rc = put_result(s, id, first, err);
+	rc = assay_store_finish(s, rc, err);
+	if (!rc)
+		run->id = id;
+	return rc;
+}
+
+int assay_store_result_replace(struct assay_store *s, int64_t run_id, const struct assay_result *r,
+			       struct assay_err *err)
+{
+	int64_t id = 0;
+	int rc;
+
+	rc = check_numbers(r, err);
+	if (!rc)
+		rc = assay_store_begin(s, err);
+	if (rc)
+		return rc;
+	rc = find_result(s, run_id, r->c.key, &id, err);
+	if (!rc)
+		rc = change_result(s, "DELETE FROM result_samples WHERE result = ?", NULL, 0, id, r, err);
+	if (!rc)
+		rc = change_result(s, "UPDATE result SET {=?}, {=?}, {=?} WHERE id = ?", whole, 3, id, r, err);
+	if (!rc && r->n_samples)
+		rc = add_samples(s, id, r, err);
+	if (!rc)
+		rc = replace_numbers(s, id, r, err);
+	return assay_store_finish(s, rc, err);
+}
+
+int assay_store_metrics_put(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err)
+{
+	int64_t id = 0;
+	int rc;
+
+	rc = check_numbers(r, err);
+	if (!rc)
+		rc = assay_store_begin(s, err);
+	if (rc)
+		return rc;
+	rc = find_result(s, run_id, r->c.key, &id, err);
+	if (!rc)
+		rc = change_result(s, "UPDATE result SET {=?} WHERE id = ?", outcome, 1, id, r, err);
+	if (!rc)
+		rc = replace_numbers(s, id, r, err);
+	return assay_store_finish(s, rc, err);
+}

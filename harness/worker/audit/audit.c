@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls between samples, on outputs and inputs that change. */
+#include "worker/audit/audit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters/os_events.h"
+#include "worker/audit/data.h"
+#include "worker/audit/times.h"
+#include "worker/case/branch_memory.h"
+#include "worker/case/check.h"
+#include "worker/case/device.h"
+#include "worker/case/device_buffers.h"
+#include "worker/case/job.h"
+
+/* Of inputs that are made anew in every audit, and not only before the first sample. */
+#define QUICK_INPUT_BYTES (256u << 10)
+/* In a row, so that a variant that computes once after a pause is found out. */
+#define LEAST_CALLS 4
+#define MORE_CALLS  8
+/* Of an element that differs; of elements that change together. */
+#define DRAWS            64
+#define ELEMENTS_TO_VARY 16
+
+#define AUDIT_SHARE 0.02
+#define LAST_SHARE  0.03 /* of the oracle in the last audit, as long as that took on other inputs before */
+
+/* The first call on inputs that are all new foresees branches less well, and a little so where those are forgotten. */
+#define SLACK_NEW_NS 200.0
+
+void assay_case_audit_scramble(struct assay_case_job *j)
+{
+	struct assay_case_audit *a = &j->audit;
+
+	a->copy = j->next_copy;
+	for (uint32_t i = 0; i < a->n_spots; i++)
+		assay_audit_scramble_spot(j, &a->spots[i], a->copy);
+}
+
+struct assay_outcome assay_case_audit_look(struct assay_case_job *j)
+{
+	return assay_audit_look(j, j->audit.copy);
+}
+
+/* From poison, on other inputs: the oracle is asked what it should give. Of copies, the first alone has them. */
+static struct assay_outcome check_other(struct assay_case_job *j)
+{
+	char output[ASSAY_DIGEST_LEN + 1];
+	struct assay_outcome out = assay_audit_make_inputs(j, true), back;
+	const uint64_t check_n = j->check_n;
+	double err;
+
+	j->check_n = 1;
+	j->input_digests[0] = assay_case_input_digest(j, 0);
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_case_job_poison(j);
+	j->next_copy = 0;
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_case_job_run(j);
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_case_job_check(j, 0, &err, output);
+	if (out.status == ASSAY_STATUS_OK)
+		assay_audit_learn_spots(j);
+	j->check_n = check_n;
+	back = assay_audit_make_inputs(j, false);
+	if (out.status == ASSAY_STATUS_WRONG)
+		return assay_outcome_set(ASSAY_STATUS_WRONG, "with other inputs than before: %.470s", out.reason);
+	if (out.status != ASSAY_STATUS_OK || back.status != ASSAY_STATUS_OK)
+		return out.status != ASSAY_STATUS_OK ? out : back;
+	j->next_copy = 0;
+	out = assay_case_job_run(j); /* whoever looks at the outputs finds those of the inputs that are there */
+	j->next_copy = 0;
+	return out;
+}
+
+struct assay_outcome assay_case_audit_other(struct assay_case_job *j)
+{
+	const struct assay_clock *clock = &j->spec->clock;
+	struct assay_case_audit *a = &j->audit;
+	struct assay_outcome out;
+	uint64_t begun;
+
+	if (a->change != ASSAY_AUDIT_REVERSE && a->change != ASSAY_AUDIT_REFILL)
+		return assay_outcome_ok();
+	a->knows_other = true;
+	begun = assay_clock_ticks(clock);
+	out = check_other(j);
+	a->other_ns = (double)assay_clock_ticks_to_ns(clock, assay_clock_ticks(clock) - begun);
+	return out;
+}
+
+struct assay_outcome assay_case_audit_begin(struct assay_case_job *j)
+{
+	struct assay_case_audit *a = &j->audit;
+
+	*a = (struct assay_case_audit){ .seed = j->spec->seed ^ j->spec->layout_seed };
+	assay_audit_choose_spots(j);
+	assay_audit_learn_spots(j);
+	assay_audit_choose_inputs(j);
+	return j->spec->all_checks && !j->spec->other_late ? assay_case_audit_other(j) : assay_outcome_ok();
+}
+
+/* ---- timed calls ------------------------------------------------------------------------------------------------- */
+
+/* As the loop of a sample, but for a store into the outputs before each call. */
+static __attribute__((noinline)) int scrambled_calls(struct assay_case_job *j, uint64_t n)
+{
+	struct assay_case_audit *a = &j->audit;
+	uint64_t copy = j->next_copy;
+	int rc = 0;
+
+	for (uint64_t i = 0; i < n; i++) {
+		assay_audit_scramble_spot(j, &a->spots[i % a->n_spots], copy);
+		rc |= j->variant->run(&j->jobs[copy]);
+		a->copy = copy;
+		copy = copy + 1 == j->n_jobs ? 0 : copy + 1;
+	}
+	j->next_copy = copy;
+	return rc;
+}
+
+static void wake_up(void *arg, uint32_t tid, uint32_t n_threads)
+{
+	(void)arg;
+	(void)tid;
+	(void)n_threads;
+}
+
+static struct assay_outcome time_scrambled(struct assay_case_job *j, uint64_t n, double *call_ns)
+{
+	const struct assay_clock *clock = &j->spec->clock;
+	struct assay_thread_time before, after;
+	struct assay_os_counts first, last, switches;
+	uint64_t begun, ended;
+	int rc;
+
+	assay_case_job_phase(j, ASSAY_PHASE_RUN);
+	/*
+	 * Threads that fell asleep meanwhile wait for their CPUs on a busy machine, milliseconds that a sample spreads
+	 * over all of its calls, and these few would not.
+	 */
+	assay_pool_run(j->pool, wake_up, NULL);
+	assay_os_counts_read(&first);
+	assay_thread_time_read(&before);
+	begun = assay_clock_ticks(clock);
+	rc = scrambled_calls(j, n);
+	ended = assay_clock_ticks(clock);
+	assay_thread_time_read(&after);
+	assay_os_counts_read(&last);
+	switches = assay_os_counts_between(&first, &last);
+	*call_ns = assay_audit_times_less_waits(assay_clock_ticks_to_ns(clock, ended - begun), &before, &after,
+						switches.voluntary_switches > 0) /
+		   (double)n;
+	return rc ? assay_case_job_failed(j, "running") : assay_outcome_ok();
+}
+
+/* Outputs are scrambled before each of some calls in a row; their number is drawn, so that none can be left out. */
+static struct assay_outcome audit_outputs(struct assay_case_job *j, uint64_t iterations, double call_ns)
+{
+	struct assay_audit_times t = { .n = 0 };
+	double changed = 0, same = call_ns;
+
+	for (;;) {
+		struct assay_outcome out =
+			time_scrambled(j, LEAST_CALLS + assay_audit_draw(&j->audit, MORE_CALLS), &changed);
+		uint64_t ns;
+
+		if (out.status == ASSAY_STATUS_OK)
+			out = assay_audit_look(j, j->audit.copy);
+		if (out.status != ASSAY_STATUS_OK)
+			return out;
+		assay_audit_times_same(&t, same);
+		assay_audit_times_changed(&t, changed);
+		if (t.n == ASSAY_AUDIT_ROUNDS || !assay_audit_times_tell(j, &t))
+			return assay_audit_times_verdict(j, &t, "outputs were scrambled before");
+		out = assay_case_job_time(j, iterations, &ns);
+		if (out.status != ASSAY_STATUS_OK)
+			return out;
+		same = (double)ns / (double)iterations;
+	}
+}
+
+/* A call, before which the outputs are put on the device: as they are right, or scrambled. */
+static struct assay_outcome call_on_device(struct assay_case_job *j, bool scramble, double *call_ns)
+{
+	struct assay_outcome out;
+	uint64_t ns = 0;
+
+	j->next_copy = 0;
+	if (scramble)
+		assay_case_audit_scramble(j);
+	out = assay_device_buffers_put(j, 0, ASSAY_OUTPUT);
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_case_job_time(j, 1, &ns);
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_device_buffers_get(j, 0, ASSAY_OUTPUT);
+	*call_ns = (double)ns;
+	return out.status == ASSAY_STATUS_OK && scramble ? assay_case_audit_look(j) : out;
+}
+
+/* Samples do not tell whether the device's clock is right, where its stream is held for them. */
+static struct assay_outcome check_clock(struct assay_case_job *j, uint64_t iterations)
+{
+	struct assay_outcome out = assay_outcome_ok();
+	uint64_t ns;
+
+	j->device_unheld = true;
+	for (int i = 0; i < ASSAY_DEVICE_SERIES && out.status == ASSAY_STATUS_OK; i++)
+		if (j->device_clock.n_series < ASSAY_DEVICE_SERIES)
+			out = assay_case_job_time(j, iterations, &ns);
+	j->device_unheld = false;
+	return out.status == ASSAY_STATUS_OK ? assay_case_device_clock_is_right(j) : out;
+}
+
+/* Nothing can be stored into the outputs of a device between calls in a row, so all calls are single ones. */
+static struct assay_outcome audit_device(struct assay_case_job *j, uint64_t iterations)
+{
+	struct assay_audit_times t = { .n = 0 };
+	struct assay_outcome out = assay_device_buffers_get(j, 0, ASSAY_OUTPUT);
+
+	do {
+		double same = 0, changed = 0;
+
+		if (out.status == ASSAY_STATUS_OK)
+			out = call_on_device(j, false, &same);
+		if (out.status == ASSAY_STATUS_OK)
+			out = call_on_device(j, true, &changed);
+		if (out.status != ASSAY_STATUS_OK)
+			return out;
+		assay_audit_times_same(&t, same);
+		assay_audit_times_changed(&t, changed);
+	} while (t.n < ASSAY_AUDIT_ROUNDS && assay_audit_times_tell(j, &t));
+	out = assay_audit_times_verdict(j, &t, "outputs were scrambled before");
+	return out.status == ASSAY_STATUS_OK ? check_clock(j, iterations) : out;
+}
+
+static struct assay_outcome time_call(struct assay_case_job *j, double *call_ns)
+{
+	struct assay_outcome out;
+	uint64_t ns = 0;
+
+	assay_audit_scramble_spot(j, &j->audit.spots[0], 0);
+	j->next_copy = 0;
+	out = assay_case_job_time(j, 1, &ns);
+	*call_ns = (double)ns;
+	return out;
+}
+
+/* Of another element of the tensor than one that holds @value; @value where none was found. */
+static uint64_t another_value(struct assay_case_job *j, uint32_t tensor, uint64_t value)
+{
+	struct assay_case_audit *a = &j->audit;
+	uint64_t other = value;
+
+	for (int i = 0; i < DRAWS && other == value; i++)
+		other = assay_audit_load(
+			assay_audit_element(j, 0, tensor, assay_audit_draw(a, assay_audit_elements(j, tensor))),
+			assay_audit_element_bytes(j, tensor));
+	return other;
+}
+
+/*
+ * A call on the inputs as they are, and one after an element has taken the value of another. The first call after a
+ * change does not count: a variant that keeps one answer has that of the inputs before.
+ */
+static struct assay_outcome one_element(struct assay_case_job *j, struct assay_audit_times *t)
+{
+	struct assay_case_audit *a = &j->audit;
+	const uint32_t tensor = a->changing[assay_audit_draw(a, a->n_changing)],
+		       bytes = assay_audit_element_bytes(j, tensor);
+	unsigned char *p = assay_audit_element(j, 0, tensor, assay_audit_draw(a, assay_audit_elements(j, tensor)));
+	const uint64_t before = assay_audit_load(p, bytes), other = another_value(j, tensor, before);
+	double same = 0, changed = 0;
+	struct assay_outcome out;
+
+	if (other == before)
+		return assay_outcome_ok();
+	assay_audit_store(p, before, bytes);
+	out = time_call(j, &same);
+	if (out.status == ASSAY_STATUS_OK)
+		out = time_call(j, &same);
+	assay_audit_store(p, other, bytes);
+	if (out.status == ASSAY_STATUS_OK)
+		out = time_call(j, &changed);
+	assay_audit_store(p, before, bytes);
+	assay_audit_times_same(t, same);
+	assay_audit_times_changed(t, changed);
+	return out;
+}
+
+static void clear_branches(void *seed, uint32_t tid, uint32_t n_threads)
+{
+	(void)n_threads;
+	assay_branch_memory_clear(*(const uint64_t *)seed + tid);
+}
+
+/*
+ * The first call on inputs @b is held against the second, both after the inputs were put there, so that they lie in the
+ * same caches. One on inputs @a goes before, since making inputs is other code, which the processor remembers.
+ */
+static struct assay_outcome time_new(struct assay_case_job *j, const unsigned char *a, const unsigned char *b,
+				     struct assay_audit_times *t)
+{
+	uint64_t seed = assay_audit_draw(&j->audit, UINT64_MAX);
+	struct assay_outcome out = assay_outcome_ok();
+	double ns[3];
+
+	for (int i = 0; i < 3 && out.status == ASSAY_STATUS_OK; i++) {
+		if (t->forgets)
+			assay_pool_run(j->pool, clear_branches, &seed);
+		assay_audit_put_inputs(j, i ? b : a);
+		out = time_call(j, &ns[i]);
+	}
+	if (out.status != ASSAY_STATUS_OK)
+		return out;
+	assay_audit_times_changed(t, ns[1]);
+	assay_audit_times_same(t, ns[2] + SLACK_NEW_NS);
+	return out;
+}
+
+/* Answers that are kept for parts of the inputs show only where all of them change. */
+static struct assay_outcome all_elements(struct assay_case_job *j, struct assay_audit_times *t)
+{
+	const uint64_t bytes = assay_audit_changed_bytes(j);
+	struct assay_outcome out = assay_audit_inputs_are_kept(j);
+	unsigned char *buf = malloc(3 * bytes), *was = buf, *a = buf + bytes, *b = a + bytes;
+
+	if (!buf)
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for other inputs");
+	assay_audit_keep_inputs(j, was);
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_audit_draw_inputs(j, a);
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_audit_draw_inputs(j, b);
+	if (out.status == ASSAY_STATUS_OK)
+		out = time_new(j, a, b, t);
+	if (out.status == ASSAY_STATUS_OK) {
+		assay_audit_keep_inputs(j, a);
+		if (memcmp(a, b, bytes))
+			out = assay_outcome_set(ASSAY_STATUS_WRONG, "changed its inputs");
+	}
+	assay_audit_put_inputs(j, was);
+	free(buf);
+	return out;
+}
+
+static struct assay_outcome audit_inputs(struct assay_case_job *j,
+					 struct assay_outcome (*change)(struct assay_case_job *,
+									struct assay_audit_times *))
+{
+	struct assay_audit_times t = { .n = 0 };
+	int rounds = 0;
+
+	do {
+		struct assay_outcome out = change(j, &t);
+
+		if (out.status != ASSAY_STATUS_OK)
+			return out;
+		/* the data's branches may have been learnt in a single call */
+		if (assay_audit_times_tell(j, &t) && !t.forgets)
+			t = (struct assay_audit_times){ .forgets = true };
+	} while (++rounds < ASSAY_AUDIT_ROUNDS && (assay_audit_times_tell(j, &t) || !t.n_changed));
+	return assay_audit_times_verdict(j, &t, "the inputs have changed");
+}
+
+/* What a variant keeps of its first inputs shows here, however late it begins with that. */
+static struct assay_outcome look_at_other(struct assay_case_job *j)
+{
+	struct assay_outcome out = assay_audit_make_inputs(j, true), back;
+
+	j->next_copy = 0;
+	assay_case_audit_scramble(j);
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_device_buffers_put(j, 0, ASSAY_OUTPUT);
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_case_job_run(j);
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_device_buffers_get(j, 0, ASSAY_OUTPUT);
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_audit_look(j, 0);
+	back = assay_audit_make_inputs(j, false);
+	return out.status == ASSAY_STATUS_OK ? back : out;
+}
+
+/*
+ * Some elements take the values of others. Where the op lets them, the oracle is asked what that gives: few inputs tell
+ * of all others. Of other ops it is asked only where the outputs stay as they were.
+ */
+static struct assay_outcome vary_elements(struct assay_case_job *j, bool ask)
+{
+	char was[ASSAY_DIGEST_LEN + 1], is[ASSAY_DIGEST_LEN + 1];
+	struct assay_case_audit *a = &j->audit;
+	uint64_t before[ELEMENTS_TO_VARY];
+	unsigned char *at[ELEMENTS_TO_VARY];
+	uint32_t bytes[ELEMENTS_TO_VARY];
+	struct assay_outcome out;
+	double err;
+
+	j->next_copy = 0;
+	out = assay_case_job_run(j);
+	assay_case_job_digest(j, 0, was);
+	for (int i = 0; i < ELEMENTS_TO_VARY; i++) {
+		const uint32_t tensor = a->changing[assay_audit_draw(a, a->n_changing)];
+
+		bytes[i] = assay_audit_element_bytes(j, tensor);
+		at[i] = assay_audit_element(j, 0, tensor, assay_audit_draw(a, assay_audit_elements(j, tensor)));
+		before[i] = assay_audit_load(at[i], bytes[i]);
+		assay_audit_store(at[i], another_value(j, tensor, before[i]), bytes[i]);
+	}
+	j->next_copy = 0;
+	assay_case_audit_scramble(j);
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_case_job_run(j);
+	assay_case_job_digest(j, 0, is);
+	if (out.status == ASSAY_STATUS_OK && (ask || !strcmp(is, was)))
+		out = assay_case_job_ask(j, 0, &err);
+	for (int i = ELEMENTS_TO_VARY - 1; i >= 0; i--)
+		assay_audit_store(at[i], before[i], bytes[i]);
+	if (out.status == ASSAY_STATUS_WRONG)
+		return assay_outcome_set(ASSAY_STATUS_WRONG, "with some inputs changed: %.470s", out.reason);
+	return out;
+}
+
+/* The calls of an audit take a small share of the time of the samples. */
+static bool is_brief(const struct assay_case_audit *a, double call_ns)
+{
+	return ASSAY_AUDIT_CALLS * call_ns <= AUDIT_SHARE * a->sampled_ns;
+}
+
+/* @last: what would take too long between samples is done once, where it takes little of their time. */
+static struct assay_outcome audit(struct assay_case_job *j, uint64_t iterations, double call_ns, bool last)
+{
+	const struct assay_case_audit *a = &j->audit;
+	const bool whole = last && a->knows_other && a->other_ns <= LAST_SHARE * a->sampled_ns;
+	const uint64_t copy = j->next_copy, most = whole ? ASSAY_AUDIT_MOST_BYTES : QUICK_INPUT_BYTES;
+	/* what was made of the first inputs holds for no others */
+	const bool kept = a->change == ASSAY_AUDIT_REFILL && (j->variant->prepare || j->op_state);
+	const bool quick = assay_audit_changed_bytes(j) <= most && (whole || !kept);
+	const bool single = !kept && !j->device && !j->call_parts; /* calls can be told by their times */
+	struct assay_outcome out = assay_outcome_ok();
+
+	if (j->device)
+		out = audit_device(j, iterations);
+	else if (iterations > 1)
+		out = audit_outputs(j, iterations, call_ns);
+	if (a->change == ASSAY_AUDIT_SAME)
+		return out;
+	if (out.status == ASSAY_STATUS_OK && single && a->n_changing)
+		out = audit_inputs(j, one_element);
+	if (out.status == ASSAY_STATUS_OK && single && quick && ((whole && is_brief(a, call_ns)) || !a->n_changing))
+		out = audit_inputs(j, all_elements);
+	if (out.status == ASSAY_STATUS_OK && quick && a->knows_other)
+		out = look_at_other(j);
+	if (out.status == ASSAY_STATUS_OK && last && single && a->n_changing &&
+	    (whole || a->change != ASSAY_AUDIT_REVERSE))
+		out = vary_elements(j, a->change == ASSAY_AUDIT_REVERSE);
+	j->next_copy = copy;
+	return out;
+}
+
+struct assay_outcome assay_case_audit_take(struct assay_case_job *j, uint64_t iterations, double call_ns,
+					   double sampled_ns)
+{
+	const struct assay_clock *clock = &j->spec->clock;
+	struct assay_case_audit *a = &j->audit;
+	const bool last = isinf(sampled_ns);
+	struct assay_outcome out;
+	uint64_t begun;
+	bool due;
+
+	if (!last)
+		a->sampled_ns += sampled_ns;
+	due = a->spent_ns + ASSAY_AUDIT_CALLS * call_ns <= AUDIT_SHARE * a->sampled_ns;
+	if (!a->n_spots || !(due || (last && (is_brief(a, call_ns) || !(a->spent_ns > 0)))))
+		return assay_outcome_ok();
+	begun = assay_clock_ticks(clock);
+	out = audit(j, iterations, call_ns, last);
+	a->spent_ns += (double)assay_clock_ticks_to_ns(clock, assay_clock_ticks(clock) - begun);
+	return out;
+}

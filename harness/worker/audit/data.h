@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What audits change: elements of the outputs, of which the right values are known, and inputs. Internal to the audits
+ * of audit/audit.h.
+ */
+#ifndef ASSAY_WORKER_AUDIT_DATA_H
+#define ASSAY_WORKER_AUDIT_DATA_H
+
+#include <string.h>
+
+#include "worker/case/state.h"
+
+/* Larger inputs are not made anew, which would take longer than the samples: single elements change. */
+#define ASSAY_AUDIT_MOST_BYTES (16u << 20)
+
+static inline uint32_t assay_audit_element_bytes(const struct assay_case_job *j, uint32_t tensor)
+{
+	return (uint32_t)assay_dtype_bytes(j->problem.tensors[tensor].dtype);
+}
+
+static inline unsigned char *assay_audit_element(const struct assay_case_job *j, uint64_t copy, uint32_t tensor,
+						 uint64_t element)
+{
+	const struct assay_tensor *t = &j->tensors[copy * j->problem.n_tensors + tensor];
+
+	return (unsigned char *)t->data + element * assay_audit_element_bytes(j, tensor);
+}
+
+static inline uint64_t assay_audit_load(const unsigned char *p, uint32_t bytes)
+{
+	uint64_t v = 0;
+
+	memcpy(&v, p, bytes <= sizeof(v) ? bytes : 0);
+	return v;
+}
+
+/* Of one size at a time, so that it is one instruction in the loop that is timed. */
+static inline void assay_audit_store(unsigned char *p, uint64_t v, uint32_t bytes)
+{
+	switch (bytes) {
+	case 1:
+		memcpy(p, &v, 1);
+		break;
+	case 2:
+		memcpy(p, &v, 2);
+		break;
+	case 4:
+		memcpy(p, &v, 4);
+		break;
+	default:
+		memcpy(p, &v, 8);
+	}
+}
+
+/* Leave at element @s of @copy what cannot be the right answer. */
+static inline void assay_audit_scramble_spot(const struct assay_case_job *j, const struct assay_audit_spot *s,
+					     uint64_t copy)
+{
+	assay_audit_store(assay_audit_element(j, copy, s->tensor, s->element), ~s->want[j->audit.other],
+			  assay_audit_element_bytes(j, s->tensor));
+}
+
+/* A number below @n, drawn anew by each call. */
+uint64_t assay_audit_draw(struct assay_case_audit *a, uint64_t n);
+
+/* How many elements a tensor has; 0: they have no size. */
+uint64_t assay_audit_elements(const struct assay_case_job *j, uint32_t tensor);
+
+void assay_audit_choose_spots(struct assay_case_job *j);
+/* The outputs of copy 0 are right for the inputs that are there. */
+void assay_audit_learn_spots(struct assay_case_job *j);
+/* Do the outputs of @copy hold at all spots what is right for the inputs that are there? */
+struct assay_outcome assay_audit_look(const struct assay_case_job *j, uint64_t copy);
+
+/* How inputs can be changed, and which of them by single elements. */
+void assay_audit_choose_inputs(struct assay_case_job *j);
+/* Let the other inputs be there, or those of the case; they must not be there yet. */
+struct assay_outcome assay_audit_make_inputs(struct assay_case_job *j, bool other);
+/* To be asked before inputs are changed: afterwards, what a variant did to them cannot be seen. */
+struct assay_outcome assay_audit_inputs_are_kept(const struct assay_case_job *j);
+/* Is this an input that assay_audit_make_inputs() changes? */
+bool assay_audit_changes(const struct assay_case_job *j, uint32_t tensor);
+/* Size of all inputs that assay_audit_make_inputs() changes; 0: it changes none. */
+uint64_t assay_audit_changed_bytes(const struct assay_case_job *j);
+/* Copy these inputs of copy 0, end to end, from where they are and to there. */
+void assay_audit_keep_inputs(const struct assay_case_job *j, unsigned char *buf);
+void assay_audit_put_inputs(const struct assay_case_job *j, const unsigned char *buf);
+/* Change these inputs as never before, and keep them in @buf. Whoever calls this has kept what was there. */
+struct assay_outcome assay_audit_draw_inputs(struct assay_case_job *j, unsigned char *buf);
+
+#endif

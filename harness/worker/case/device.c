@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Devices, through what their plugin exports. */
+#include "worker/case/device.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "worker/case/device_buffers.h"
+#include "worker/case/device_faults.h"
+#include "worker/case/device_metrics.h"
+#include "worker/case/device_state.h"
+
+/*
+ * The time of calls on a device is that between two marks on its stream, in which the host has done what it does for
+ * them. To wait for the stream takes it longer, but not by much. So only series of a length count, there must be
+ * several, and none may come near. The host's time is that of its processor: it may have been left without one.
+ */
+#define LEAST_NS    50000
+#define LEAST_SHARE 0.2
+
+struct assay_outcome assay_case_device_open(struct assay_case_job *j)
+{
+	uint32_t kind = j->variant->device_kind == ASSAY_DEVICE_CPU && j->kernel ? j->kernel->device_kind
+										 : j->variant->device_kind;
+	struct assay_reason why = { "" };
+	char name[ASSAY_NAME_MAX];
+	unsigned number = 0;
+	struct assay_outcome out;
+
+	if (kind == ASSAY_DEVICE_CPU)
+		return assay_outcome_ok();
+	j->device = assay_loader_device(&j->loader, kind);
+	if (!j->device)
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "no plugin brings the device that '%s/%s' runs on",
+					 j->spec->op, j->spec->variant);
+	if (!j->spec->device[0])
+		snprintf(j->device_name, sizeof(j->device_name), "%s:0", j->device->name);
+	else if (!assay_device_read(j->spec->device, name, &number) || strcmp(name, j->device->name) != 0)
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "the case is of device '%s', '%s/%s' runs on %s",
+					 j->spec->device, j->spec->op, j->spec->variant, j->device->name);
+	else
+		memcpy(j->device_name, j->spec->device, sizeof(j->device_name));
+	if (j->device->open((int)number, &j->device_handle, &why) ||
+	    j->device->stream_open(j->device_handle, &j->stream, &why))
+		return assay_device_failed(j, "opening it", &why);
+	assay_device_state_open(j, number);
+	assay_device_memory_look(j, &j->device_memory.before);
+	out = assay_device_buffers_open(j);
+	assay_device_memory_look(j, &j->device_memory.buffers);
+	return out;
+}
+
+void assay_case_device_close(struct assay_case_job *j)
+{
+	assay_device_buffers_close(j);
+	assay_device_state_close(j);
+	if (j->stream)
+		j->device->stream_close(j->device_handle, j->stream);
+	if (j->device_handle)
+		j->device->close(j->device_handle);
+}
+
+static uint64_t calculated_ns(void)
+{
+	struct timespec t;
+
+	return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) ? 0 : (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void compare_clocks(struct assay_device_clock *c, uint64_t host_ns, uint64_t ns)
+{
+	if (ns < LEAST_NS)
+		return;
+	c->n_series++;
+	c->most_share = fmax(c->most_share, (double)ns / fmax(1, (double)host_ns));
+}
+
+/*
+ * Calls are enqueued while the stream is held, so that kernels follow each other without the host: what launching them
+ * takes is a metric of its own. A stream that is full, or a call that waits for its kernels, lets the hold run out.
+ */
+#define HOLD_NS 20000000u
+
+static bool is_held(const struct assay_case_job *j, uint64_t iterations)
+{
+	const struct assay_device_clock *c = &j->device_clock;
+
+	return j->device->hold && j->device->let_go && !j->device_unheld && !(c->overrun && iterations >= c->most_held);
+}
+
+/* Enqueue the calls between two marks of the device's timer. */
+static struct assay_outcome enqueue(struct assay_case_job *j, int (*loop)(struct assay_case_job *, uint64_t),
+				    uint64_t iterations)
+{
+	const struct assay_clock *clock = &j->spec->clock;
+	const bool held = is_held(j, iterations);
+	const uint64_t begun = assay_clock_ticks(clock);
+	struct assay_reason why = { "" };
+	int failed;
+
+	if (held && j->device->hold(j->device_handle, j->stream, HOLD_NS, &why))
+		return assay_device_failed(j, "holding its stream", &why);
+	failed = j->device->timer_start(j->device_handle, j->stream);
+	if (!failed && loop(j, iterations)) {
+		if (held)
+			j->device->let_go(j->device_handle, j->stream);
+		return assay_device_call_failed(j, "running");
+	}
+	failed = failed || j->device->timer_stop(j->device_handle, j->stream);
+	if (held && assay_clock_ticks_to_ns(clock, assay_clock_ticks(clock) - begun) >= HOLD_NS) {
+		j->device_clock.overrun = true;
+		j->device_clock.most_held = iterations;
+	}
+	if (held && j->device->let_go(j->device_handle, j->stream))
+		failed = 1;
+	return failed ? assay_device_failed(j, "timing calls", &why) : assay_outcome_ok();
+}
+
+struct assay_outcome assay_case_device_time(struct assay_case_job *j, int (*loop)(struct assay_case_job *, uint64_t),
+					    uint64_t iterations, uint64_t *ns)
+{
+	const bool held = is_held(j, iterations);
+	const uint64_t begun = calculated_ns();
+	struct assay_reason why = { "" };
+	struct assay_outcome out = enqueue(j, loop, iterations);
+
+	if (out.status != ASSAY_STATUS_OK)
+		return out;
+	if (j->n_fallbacks)
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "fell back from device '%s' to the CPU %llu times: %s",
+					 j->device_name, (unsigned long long)j->n_fallbacks, j->fallback);
+	if (j->device->timer_read_ns(j->device_handle, j->stream, ns, &why))
+		return assay_device_failed(j, "running", &why);
+	if (!held) /* else launching is in the host's time alone */
+		compare_clocks(&j->device_clock, calculated_ns() - begun, *ns);
+	return assay_outcome_ok();
+}
+
+struct assay_outcome assay_case_device_clock_is_right(const struct assay_case_job *j)
+{
+	const struct assay_device_clock *c = &j->device_clock;
+
+	if (c->n_series < ASSAY_DEVICE_SERIES || c->most_share >= LEAST_SHARE)
+		return assay_outcome_ok();
+	return assay_outcome_set(ASSAY_STATUS_WRONG,
+				 "the clock of device '%s' counts %.2g of the time that the host calculates",
+				 j->device_name, c->most_share);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tensors of a case on its device: every copy between guard bytes, what is copied to and fro, and whether a kernel
+ * left alone what is not its own. Each function is a no-op on the CPU.
+ */
+#ifndef ASSAY_WORKER_CASE_DEVICE_BUFFERS_H
+#define ASSAY_WORKER_CASE_DEVICE_BUFFERS_H
+
+#include "worker/case/state.h"
+
+/* Put every tensor of every copy on the device; the ops keep working on host memory. Close in either case. */
+struct assay_outcome assay_device_buffers_open(struct assay_case_job *j);
+void assay_device_buffers_close(struct assay_case_job *j);
+
+/* Copy the tensors of @role of a copy from host memory to the device. */
+struct assay_outcome assay_device_buffers_put(struct assay_case_job *j, uint64_t copy, enum assay_role role);
+/* Copy them from the device to host memory. */
+struct assay_outcome assay_device_buffers_get(struct assay_case_job *j, uint64_t copy, enum assay_role role);
+/* Write @pattern to every byte of the outputs of a copy. */
+struct assay_outcome assay_device_buffers_poison(struct assay_case_job *j, uint64_t copy, uint8_t pattern);
+/*
+ * WRONG where a guard of any copy is not as it was, or where the inputs that a copy which is checked has on the device
+ * are not those of host memory.
+ */
+struct assay_outcome assay_device_buffers_intact(struct assay_case_job *j);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A diff for people: what moved, why, and what the intervals do not cover. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/quantity.h"
+#include "reports/columns.h"
+#include "reports/diff/words.h"
+#include "reports/text_parts.h"
+
+/* Numbers that differ by less are not told beside a case. */
+#define NUMBER_FRAC 0.005
+
+static bool is_shown(const struct assay_report_diff *r, const struct assay_diff_case *c,
+		     const struct assay_emit_style *style)
+{
+	if (r->metric && !style->verbose)
+		return assay_diff_number(c, r->metric);
+	if (c->result == ASSAY_DIFF_SKIPPED)
+		return style->verbose;
+	return style->verbose || r->diff->by_variant ||
+	       (c->result != ASSAY_DIFF_UNCLEAR && c->result != ASSAY_DIFF_MACHINE);
+}
+
+/* "17.3 GOP/s to 224 GOP/s" of each number that moved, and how many did not. */
+static void add_numbers(const struct assay_diff_case *c, const struct assay_emit_style *style, struct assay_columns *t)
+{
+	size_t same = 0;
+	char rest[64];
+
+	for (size_t i = 0; i < c->n_numbers; i++) {
+		const struct assay_diff_number *m = &c->numbers[i];
+		char text[2][64], line[256];
+
+		if (m->value[0] == m->value[1] ||
+		    fabs(m->value[1] - m->value[0]) < NUMBER_FRAC * fmax(fabs(m->value[0]), fabs(m->value[1]))) {
+			same++;
+			continue;
+		}
+		for (int s = 0; s < 2; s++)
+			assay_metric_text(m->name, m->value[s], m->unit, style->utf8, text[s], sizeof(text[s]));
+		snprintf(line, sizeof(line), "%s %s to %s%s%s", m->name, text[0], text[1], m->source[0] ? ", " : "",
+			 m->source);
+		assay_columns_line(t, 8, line);
+	}
+	snprintf(rest, sizeof(rest), "%zu other number%s are equal, or nearly so", same, same == 1 ? "" : "s");
+	if (same)
+		assay_columns_line(t, 8, rest);
+}
+
+static const char *colour_of(const struct assay_diff_case *c)
+{
+	switch (c->result) {
+	case ASSAY_DIFF_FASTER:
+		return ASSAY_GREEN;
+	case ASSAY_DIFF_SLOWER:
+		return ASSAY_RED;
+	case ASSAY_DIFF_INCOMPARABLE:
+	case ASSAY_DIFF_NOT_MEASURED:
+		return ASSAY_YELLOW;
+	default:
+		return "";
+	}
+}
+
+static void add_case(const struct assay_report_diff *r, const struct assay_diff_case *c,
+		     const struct assay_emit_style *style, struct assay_columns *t)
+{
+	const char *colour = assay_paint(style, colour_of(c));
+	struct assay_diff_words w;
+	char result[ASSAY_DIFF_CELL_MAX + 16], line[512];
+
+	assay_diff_words_of(r, c, style->utf8, &w);
+	snprintf(result, sizeof(result), "%s%s%s", colour, w.result, colour[0] ? ASSAY_RESET : "");
+	assay_columns_row(t, (const char *const[]){ result, w.speedup, w.interval, w.value[0], w.value[1], w.roof,
+						    w.base_variant, c->c.key });
+	if (c->reason[0] && (c->result != ASSAY_DIFF_INCOMPARABLE || style->verbose))
+		assay_columns_line(t, 6, c->reason);
+	if (c->slow_core[0] || c->slow_core[1]) {
+		snprintf(line, sizeof(line), "the core was slow in the %s, which can halve the speed",
+			 !c->slow_core[0]   ? "head"
+			 : !c->slow_core[1] ? "base"
+					    : "base and in the head");
+		if (assay_diff_moved(c))
+			assay_columns_line(t, 6, line);
+	}
+	snprintf(line, sizeof(line), "%s%s", c->because.name[0] ? "because: " : "", c->because.text);
+	if (c->because.name[0] || (c->because.text[0] && style->verbose))
+		assay_columns_line(t, 6, line);
+	if (style->verbose && !r->metric)
+		add_numbers(c, style, t);
+}
+
+/* Of a metric there is no interval: it differs or it does not. */
+static void count_metric(const struct assay_report_diff *r, struct assay_text *out)
+{
+	size_t n = 0, moved = 0;
+
+	for (size_t i = 0; i < r->diff->n_cases; i++) {
+		const struct assay_diff_number *m = assay_diff_number(&r->diff->cases[i], r->metric);
+
+		if (!m || !isfinite(m->value[0]) || !isfinite(m->value[1]))
+			continue;
+		n++;
+		moved += m->value[0] != m->value[1];
+	}
+	assay_text_addf(out, "%zu of %zu case%s have %s on both sides, it differs in %zu", n, r->diff->n_cases,
+			r->diff->n_cases == 1 ? "" : "s", r->metric, moved);
+}
+
+/* How many changes have no known cause, which is not worth a line each. */
+static void add_unknown(const struct assay_diff *d, const struct assay_emit_style *style, struct assay_text *out)
+{
+	size_t n = 0, uncounted = 0;
+	struct assay_text line = { 0 };
+
+	for (size_t i = 0; i < d->n_cases; i++) {
+		const struct assay_diff_case *c = &d->cases[i];
+
+		if (!assay_diff_moved(c) || c->because.name[0])
+			continue;
+		n++;
+		uncounted += !assay_diff_number(c, "exact_instructions") && !assay_diff_number(c, "PAPI_TOT_INS");
+	}
+	if (!n)
+		return;
+	assay_text_addf(&line, "not known of %zu case%s that moved", n, n == 1 ? "" : "s");
+	if (uncounted)
+		assay_text_addf(&line,
+				": no instructions were counted of %zu; 'assay run --evidence all' or '--counters "
+				"flops' counts them",
+				uncounted);
+	assay_named_line(out, style, "cause", line.s ? line.s : "");
+	out->failed |= line.failed;
+	assay_text_release(&line);
+}
+
+static void add_head(const struct assay_report_diff *r, const struct assay_emit_style *style, struct assay_text *out)
+{
+	const struct assay_diff *d = r->diff;
+	struct assay_text machine = { 0 };
+	char side[320];
+
+	assay_diff_words_side(&d->side[ASSAY_DIFF_BASE], side, sizeof(side));
+	assay_named_line(out, style, "base", side);
+	assay_diff_words_side(&d->side[ASSAY_DIFF_HEAD], side, sizeof(side));
+	assay_named_line(out, style, "head", side);
+	assay_diff_words_machine(d, &machine);
+	assay_named_line(out, style, "machine", machine.s ? machine.s : "");
+	out->failed |= machine.failed;
+	assay_text_release(&machine);
+	for (size_t i = 0; i < d->n_cases; i++)
+		if (d->cases[i].result == ASSAY_DIFF_INCOMPARABLE && d->cases[i].reason[0]) {
+			assay_named_line(out, style, "", d->cases[i].reason);
+			break;
+		}
+	assay_text_add(out, "\n");
+}
+
+static void add_table(const struct assay_report_diff *r, const struct assay_emit_style *style, struct assay_text *out)
+{
+	const struct assay_diff *d = r->diff;
+	struct assay_columns t = { .align = "lrlrrlll", .indent = "  ", .width = style->width };
+	size_t shown = 0;
+
+	assay_columns_row(&t, (const char *const[]){ "", r->metric ? r->metric : "speed-up", r->metric ? "" : "95 %",
+						     "base", "head", r->metric ? "" : "share of the roof",
+						     d->by_variant ? "against" : "", "case" });
+	for (size_t i = 0; i < d->n_cases; i++)
+		if (is_shown(r, &d->cases[i], style)) {
+			add_case(r, &d->cases[i], style, &t);
+			shown++;
+		}
+	if (shown)
+		assay_columns_print(&t, out);
+	assay_columns_release(&t);
+	if (shown)
+		assay_text_add(out, "\n");
+}
+
+static void write_text(const struct assay_report *report, const struct assay_emit_style *style, struct assay_text *out)
+{
+	const struct assay_report_diff *r = &report->diff;
+	const struct assay_diff *d = r->diff;
+	struct assay_text line = { 0 };
+	char controls[320];
+	size_t hidden = assay_diff_count(d, ASSAY_DIFF_SKIPPED);
+
+	if (!d->by_variant)
+		hidden += assay_diff_count(d, ASSAY_DIFF_UNCLEAR) + assay_diff_count(d, ASSAY_DIFF_MACHINE);
+
+	add_head(r, style, out);
+	add_table(r, style, out);
+	if (r->metric)
+		count_metric(r, &line);
+	else
+		assay_diff_words_counts(d, &line);
+	if (hidden && !style->verbose && !r->metric)
+		assay_text_add(&line, "; -v shows all of them, and their numbers");
+	assay_named_line(out, style, "result", line.s ? line.s : "");
+	assay_text_release(&line);
+	if (r->metric)
+		return;
+	add_unknown(d, style, out);
+	assay_diff_words_controls(d, controls, sizeof(controls));
+	if (controls[0])
+		assay_named_line(out, style, "control", controls);
+	assay_named_line(out, style, "covers", d->uncovered);
+	if (d->measure) {
+		assay_text_addf(&line, "'%s' measures both in turn, and tells the program from the machine",
+				d->measure);
+		assay_named_line(out, style, "", line.s ? line.s : "");
+		assay_text_release(&line);
+	}
+}
+
+ASSAY_EMITTER(diff_text, ASSAY_REPORT_DIFF, "text", write_text);

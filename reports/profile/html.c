@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A profile, or the difference of two, as a page of its own: the flame graph with its tables beside it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/profile/flame_svg.h"
+#include "reports/page/template.h"
+#include "reports/profile/parts.h"
+#include "reports/text_parts.h"
+
+static const struct {
+	const char *name, *text;
+} files[] = {
+#include "profile_page.h"
+};
+
+/* Of @diff where that is not NULL. */
+struct shown {
+	const struct assay_report_profile *profile;
+	const struct assay_profile_diff *diff;
+};
+
+static const char *file_text(const char *name)
+{
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (!strcmp(files[i].name, name))
+			return files[i].text;
+	return "";
+}
+
+/* Without the end of its last line, which digests have. */
+static void add_line(const char *name, struct assay_text *out)
+{
+	assay_text_addn(out, file_text(name), strcspn(file_text(name), "\n"));
+}
+
+static void add_title(const struct shown *s, struct assay_text *out)
+{
+	struct assay_text title = { 0 };
+
+	if (s->diff) {
+		assay_profile_label(s->diff->side[1], &title);
+		assay_text_add(&title, " against ");
+		assay_profile_label(s->diff->side[0], &title);
+	} else {
+		assay_profile_title(s->profile->p, &title);
+	}
+	assay_xml_add(out, title.s ? title.s : "");
+	out->failed |= title.failed;
+	assay_text_release(&title);
+}
+
+/* When, where and of which build. */
+static void add_facts(const struct shown *s, struct assay_text *out)
+{
+	const struct assay_profile *p = s->diff ? s->diff->side[1] : s->profile->p;
+	char when[64];
+
+	if (!p->machine.id[0])
+		return;
+	assay_when_text(p->started_ns, when, sizeof(when));
+	assay_text_add(out, "<p class=\"muted\">");
+	assay_xml_add(out, when);
+	assay_text_add(out, ", ");
+	assay_xml_add(out, p->machine.label);
+	if (p->build.id[0]) {
+		assay_text_add(out, ", ");
+		assay_xml_add(out, p->build.commit);
+		assay_text_add(out, p->build.dirty ? " with changes, " : ", ");
+		assay_xml_add(out, p->build.compiler);
+	}
+	assay_text_add(out, "</p>\n");
+}
+
+static void add_part(const void *of, const char *name, size_t len, struct assay_text *out)
+{
+	const struct assay_emit_style style = { .utf8 = true, .verbose = true, .html = true };
+	const struct shown *s = of;
+	char part[16];
+
+	snprintf(part, sizeof(part), "%.*s", (int)len, name);
+	if (!strcmp(part, "title"))
+		add_title(s, out);
+	else if (!strcmp(part, "facts"))
+		add_facts(s, out);
+	else if (!strcmp(part, "graph") && s->diff)
+		assay_flame_svg(NULL, s->diff, true, out);
+	else if (!strcmp(part, "graph"))
+		assay_profile_svg(s->profile->p, true, out);
+	else if (!strcmp(part, "tables") && s->diff)
+		assay_profile_diff_tables(s->diff, &style, out);
+	else if (!strcmp(part, "tables"))
+		assay_profile_tables(s->profile, &style, out);
+	else if (!strcmp(part, "style"))
+		assay_text_add(out, file_text("page.css"));
+	else if (!strcmp(part, "script"))
+		assay_text_add(out, file_text("page.js"));
+	else if (!strcmp(part, "style_digest"))
+		add_line("page.css.sha256", out);
+	else if (!strcmp(part, "script_digest"))
+		add_line("page.js.sha256", out);
+	else /* a name that the template has and nobody writes */
+		out->failed = true;
+}
+
+static void profile_html(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
+{
+	(void)style;
+	assay_page_fill(file_text("page.html"), add_part, &(struct shown){ .profile = &r->profile }, out);
+}
+
+static void profile_diff_html(const struct assay_report *r, const struct assay_emit_style *style,
+			      struct assay_text *out)
+{
+	(void)style;
+	assay_page_fill(file_text("page.html"), add_part, &(struct shown){ .diff = r->profile_diff }, out);
+}
+
+ASSAY_EMITTER(profile_html, ASSAY_REPORT_PROFILE, "html", profile_html);
+ASSAY_EMITTER(profile_diff_html, ASSAY_REPORT_PROFILE_DIFF, "html", profile_diff_html);

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A profile as tables for people: functions, lines and instructions, threads, and what was missed. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/quantity.h"
+#include "reports/columns.h"
+#include "reports/profile/parts.h"
+#include "reports/text_parts.h"
+
+#define FEW 15 /* rows without --verbose */
+
+static double share(uint64_t part, uint64_t of)
+{
+	return of ? 100.0 * (double)part / (double)of : 0;
+}
+
+static void add_share(char *buf, size_t size, uint64_t part, uint64_t of)
+{
+	snprintf(buf, size, "%.1f %%", share(part, of));
+}
+
+static void add_head(const struct assay_profile *p, const struct assay_emit_style *style, struct assay_text *out)
+{
+	char rate[48] = "", took[32];
+
+	if (p->rate_hz > 0)
+		snprintf(rate, sizeof(rate), " at %.0f Hz", p->rate_hz);
+	assay_quantity_text(p->seconds, "s", style->utf8, took, sizeof(took));
+	assay_profile_put_line(style, out,
+			       "  %" PRIu64 " %s%s in %s by %s; %" PRIu64 " lost, %" PRIu64 " truncated, %" PRIu64
+			       " unresolved",
+			       p->stacks.weight, p->unit, rate, took, p->source, p->lost, p->truncated, p->unresolved);
+	if (isfinite(p->overhead_frac))
+		assay_profile_put_line(style, out, "  the profiler itself took %.2f %% of a processor",
+				       100 * p->overhead_frac);
+}
+
+static void add_more(const struct assay_emit_style *style, struct assay_text *out, size_t shown, size_t n,
+		     const char *what)
+{
+	if (n > shown)
+		assay_profile_put_line(style, out, "  and %zu more %s: --verbose shows all", n - shown, what);
+}
+
+static void add_functions(const struct assay_profile *p, const struct assay_emit_style *style, struct assay_text *out)
+{
+	struct assay_columns t = { .align = "rrrll", .indent = "  " };
+	struct assay_profile_function *f = NULL;
+	struct assay_interval ci;
+	bool timed = p->timed_weight && isfinite(p->iteration_ns);
+	size_t n, shown;
+
+	if (assay_profile_functions(p, &f, &n, NULL)) {
+		out->failed = true;
+		return;
+	}
+	shown = style->verbose || n < FEW ? n : FEW;
+	assay_columns_row(&t,
+			  (const char *const[]){ "self", "total", timed ? "self per call" : "", "function", "source" });
+	for (size_t i = 0; i < shown; i++) {
+		char own[32], total[32], ns[32] = "", place[256], name[512];
+		const double v = assay_profile_function_ns(p, &f[i], &ci);
+
+		add_share(own, sizeof(own), f[i].self, p->stacks.weight);
+		add_share(total, sizeof(total), f[i].total, p->stacks.weight);
+		if (isfinite(v))
+			assay_quantity_text(v * 1e-9, "s", style->utf8, ns, sizeof(ns));
+		assay_profile_place(f[i].file, f[i].line, f[i].last_line, place, sizeof(place));
+		if (!place[0])
+			snprintf(place, sizeof(place), "%.255s", f[i].object);
+		snprintf(name, sizeof(name), "%.480s%s", assay_profile_name(f[i].name, f[i].object),
+			 f[i].inlined ? " (inlined)" : "");
+		assay_columns_row(&t, (const char *const[]){ own, total, ns, name, place });
+	}
+	assay_profile_put_table(&t, style, out);
+	add_more(style, out, shown, n, "functions");
+	free(f);
+}
+
+static void add_lines(const struct assay_profile *p, bool instructions, const struct assay_emit_style *style,
+		      struct assay_text *out)
+{
+	struct assay_columns t = { .align = "rlll", .indent = "  " };
+	struct assay_profile_line *v = NULL;
+	size_t n, shown;
+
+	if (assay_profile_lines(p, instructions, &v, &n, NULL)) {
+		out->failed = true;
+		return;
+	}
+	shown = style->verbose || n < FEW ? n : FEW;
+	assay_text_add(out, "\n");
+	assay_columns_row(&t,
+			  (const char *const[]){ "self", instructions ? "instruction" : "line", "function", "object" });
+	for (size_t i = 0; i < shown; i++) {
+		const struct assay_frame *f = v[i].frame;
+		char own[32], at[256];
+
+		add_share(own, sizeof(own), v[i].self, p->stacks.weight);
+		if (instructions)
+			snprintf(at, sizeof(at), "0x%" PRIx64, f->offset);
+		else if (f->line)
+			snprintf(at, sizeof(at), "%.200s:%u", f->file, f->line);
+		else
+			snprintf(at, sizeof(at), "?");
+		assay_columns_row(&t,
+				  (const char *const[]){ own, at, assay_profile_name(f->name, f->object), f->object });
+	}
+	assay_profile_put_table(&t, style, out);
+	add_more(style, out, shown, n, instructions ? "instructions" : "lines");
+	free(v);
+}
+
+static void add_threads(const struct assay_profile *p, const struct assay_emit_style *style, struct assay_text *out)
+{
+	const size_t shown = style->verbose || p->n_threads < FEW ? p->n_threads : FEW;
+	struct assay_columns t = { .align = "rl", .indent = "  " };
+	char own[32];
+
+	if (p->n_threads < 2)
+		return;
+	assay_text_add(out, "\n");
+	assay_columns_row(&t, (const char *const[]){ "self", "thread" });
+	for (size_t i = 0; i < shown; i++) {
+		add_share(own, sizeof(own), p->threads[i].weight, p->stacks.weight);
+		assay_columns_row(&t, (const char *const[]){ own, p->threads[i].name });
+	}
+	assay_profile_put_table(&t, style, out);
+	add_more(style, out, shown, p->n_threads, "threads");
+}
+
+void assay_profile_tables(const struct assay_report_profile *r, const struct assay_emit_style *style,
+			  struct assay_text *out)
+{
+	const struct assay_profile *p = r->p;
+
+	if (r->bottleneck)
+		assay_profile_put_bottleneck(r, style, out);
+	if (p->heap.processes) {
+		assay_profile_heap_text(p, style, out);
+		return;
+	}
+	if (p->gpu.n_devices) {
+		assay_profile_gpu_text(p, style, out);
+		return;
+	}
+	if (!strcmp(p->kind, "threads")) {
+		assay_profile_threads_text(p, style, out);
+		return;
+	}
+	if (!strcmp(p->kind, "trace")) {
+		assay_profile_trace_text(p, style, out);
+		return;
+	}
+	add_head(p, style, out);
+	if (p->stacks.weight)
+		add_functions(p, style, out);
+	if (r->lines) {
+		add_lines(p, false, style, out);
+		add_lines(p, true, style, out);
+	}
+	add_threads(p, style, out);
+}
+
+static void profile_text(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
+{
+	assay_profile_title(r->profile.p, out);
+	assay_text_add(out, "\n");
+	assay_profile_tables(&r->profile, style, out);
+}
+
+ASSAY_EMITTER(profile_text, ASSAY_REPORT_PROFILE, "text", profile_text);

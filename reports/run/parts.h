@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tables of a run are made of: cells (run/cells.c), the short table (run/brief.c), the lines below. */
+#ifndef ASSAY_REPORTS_RUN_PARTS_H
+#define ASSAY_REPORTS_RUN_PARTS_H
+
+#include "model/summary.h"
+#include "reports/emitter.h"
+
+#define ASSAY_SHAPE_MAX (ASSAY_MAX_AXES * 2 * ASSAY_NAME_MAX)
+
+/*
+ * "m=2560,n=1": of the axes of @c those on which the cases of its op in @run differ, or with @common those that are the
+ * same in all of them and so need to be said only once.
+ */
+void assay_run_cells_shape(const struct assay_run *run, const struct assay_case *c, bool common, char *buf,
+			   size_t size);
+
+/* What a time is held against: the fastest variant on as many threads; of that one itself the reference variant. */
+struct assay_run_against {
+	const struct assay_result *other; /* NULL: none was measured, or the ratio has no interval */
+	struct assay_time_ratio times;    /* as long as @other takes; below 1 it is faster */
+};
+struct assay_run_against assay_run_cells_against(const struct assay_run *run, const struct assay_result *r);
+/* "48.0x slower than avx512 (47.1x to 49.0x)"; "" where there is no other. */
+void assay_run_cells_against_text(const struct assay_run *run, const struct assay_result *r, char *buf, size_t size);
+
+/* Has an earlier result the op of result @i? */
+bool assay_run_cells_op_before(const struct assay_run *run, size_t i);
+
+/* It is ok and has a time. */
+bool assay_run_cells_measured(const struct assay_result *r);
+/* NaN where @r has no such metric. */
+double assay_run_cells_metric(const struct assay_result *r, const char *tag);
+
+/* The share of its limit, marked where it is wrong; "" where there is none. */
+void assay_run_cells_share(const struct assay_result *r, char *buf, size_t size);
+
+/*
+ * Why measured cases have no share of the roof: "none: REASON" of all of them, "none of 3 cases: REASON" of some; the
+ * reason is that of the first. "" where each has one.
+ */
+void assay_run_cells_no_roof(const struct assay_run *run, char *buf, size_t size);
+
+/* One rate for all cases of an op, so that its lines can be compared: "ops_per_s", "bytes_per_s", … */
+const char *assay_run_cells_rate_tag(const struct assay_run *run, const char *op);
+/* The rate of @tag; tokens are counted over the time of the case, not over the op's own. NULL where @r has none. */
+const struct assay_metric *assay_run_cells_rate_metric(const struct assay_result *r, const char *tag);
+/* "61.2 GB/s"; "" where @r has none. */
+void assay_run_cells_rate(const struct assay_result *r, const char *tag, const struct assay_emit_style *style,
+			  char *buf, size_t size);
+
+/* @m says again what the op's own count of the same items says: items_per_s beside tokens_per_s. */
+bool assay_run_cells_repeats(const struct assay_result *r, const struct assay_metric *m);
+
+/* "ttft 1.80 ms · tpot p50 71.1 µs, p95 100 µs · …": the op's own metrics, with style->verbose also the harness's. */
+void assay_run_cells_metrics(const struct assay_result *r, const struct assay_emit_style *style,
+			     struct assay_text *out);
+
+/* The best variant of each shape and what failed, with a legend. */
+void assay_run_brief_text(const struct assay_report_run *r, const struct assay_emit_style *style,
+			  struct assay_text *out);
+/*
+ * How many cases ended how, and what is not known well and why; with r->brief also why cases were skipped or not
+ * counted.
+ */
+void assay_run_summary_text(const struct assay_report_run *r, const struct assay_emit_style *style,
+			    struct assay_text *out);
+
+#endif
