@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A run or a comparison as one HTML file. What a reader must see first stands in the page as text; the rest is made by
- * the script of the page from the JSON that it carries. Template, style and script are the files of reports/html.
+ * the script of the page from the JSON that it carries. Template, style and script are the files of reports/page/web.
  */
 #include "reports/page/html.h"
 

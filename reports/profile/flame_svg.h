@@ -14,7 +14,7 @@ void assay_flame_svg(const struct assay_profile *p, const struct assay_profile_d
 
 /* The picture of a profile: of threads a timeline, else a flame graph. */
 void assay_profile_svg(const struct assay_profile *p, bool in_page, struct assay_text *out);
-/* Style and script of pictures, by the name of the file in reports/flame. */
+/* Style and script of pictures, by the name of the file in reports/profile/flame. */
 const char *assay_flame_file(const char *name);
 
 #endif
