@@ -53,8 +53,6 @@
 	ROW(health_json)                                                                                               \
 	ROW(certification_text)                                                                                        \
 	ROW(certification_json)                                                                                        \
-	ROW(promise_text)                                                                                              \
-	ROW(promise_json)                                                                                              \
 	ROW(bisection_text)                                                                                            \
 	ROW(bisection_json)                                                                                            \
 	ROW(changes_text)                                                                                              \

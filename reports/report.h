@@ -37,7 +37,6 @@ enum assay_report_kind {
 	ASSAY_REPORT_REPOSITORY,    /* the same, with all that gates it */
 	ASSAY_REPORT_HEALTH,        /* what this machine can measure */
 	ASSAY_REPORT_CERTIFICATION, /* how often the judge is wrong */
-	ASSAY_REPORT_PROMISE,       /* what can be found in a given time */
 	ASSAY_REPORT_CHANGES,       /* the runs of one case over time, and where its level changed */
 	ASSAY_REPORT_PLOT,          /* a picture of one of these */
 	ASSAY_REPORT_BISECTION,     /* the commit that changed a time */
@@ -211,7 +210,6 @@ struct assay_report {
 		struct assay_report_source source;
 		struct assay_report_health health;
 		const struct assay_certify_report *certification;
-		const struct assay_promise_report *promise;
 		struct assay_report_history history; /* of CHANGES */
 		struct {
 			const struct assay_plot *plot;

@@ -37,7 +37,6 @@ int assay_cmd_diff(int argc, char **argv);
 int assay_cmd_bisect(int argc, char **argv);
 int assay_cmd_judge(int argc, char **argv);
 int assay_cmd_certify(int argc, char **argv);
-int assay_cmd_plan(int argc, char **argv);
 int assay_cmd_profile(int argc, char **argv);
 
 /* "assay: …" on standard error. */

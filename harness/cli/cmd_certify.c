@@ -22,7 +22,11 @@ static int take_arg(void *args, const char *arg, struct assay_err *err)
 {
 	struct certify_args *a = args;
 
-	return assay_compare_take_both(&a->c.q, arg, "certify", err);
+	if (a->c.q.base)
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "unexpected argument '%s': certify takes one plugin, folder or revision", arg);
+	a->c.q.base = a->c.q.head = arg;
+	return 0;
 }
 
 static int set_gates(void *to, const char *arg, const char *name, struct assay_err *err)
@@ -73,9 +77,13 @@ static const struct assay_command_line line = {
 	.usage = "[PLUGIN|FOLDER|REVISION]",
 	.doc = "Measure how often verdicts on this host are wrong: gates of unchanged code must pass, and comparisons "
 	       "with a known slowdown must fail. Each is a whole comparison with fresh processes. Unless --only names "
-	       "others, the case is a small quantization on one thread.\vThe exit status is 0 if the rate of false "
+	       "others, the case is a small quantization on one thread. From how far apart the process pairs lie "
+	       "follows the "
+	       "smallest slowdown that a comparison finds within --budget.\vThe exit status is 0 if the rate of false "
 	       "alarms agrees with the promised one, 1 if it is clearly higher, 2 for bad usage.\n\nexample:\n  assay "
-	       "certify --gates 200 --trials 50\n  assay certify --gates 400 --trials 50 --resume",
+	       "certify --gates 200 --trials 50\n  assay certify --gates 400 --trials 50 --resume\n  assay certify "
+	       "--budget 10s --gates 5 --trials 0   what is "
+	       "found within 10 s a case?",
 	.tables = { ASSAY_OPTIONS_MEASURING, { assay_options_rates, 0 }, { assay_options_budget, 0 }, { options, 0 } },
 	.argument = take_arg,
 };

@@ -39,13 +39,3 @@ const struct assay_option assay_options_budget[] = {
 	  "Time of a case, such as 10s; overrides the policy" },
 	{ 0 },
 };
-
-int assay_compare_take_both(struct assay_compare_request *q, const char *arg, const char *command,
-			    struct assay_err *err)
-{
-	if (q->base)
-		return assay_err_set(err, ASSAY_EUSAGE,
-				     "unexpected argument '%s': %s takes one plugin, folder or revision", arg, command);
-	q->base = q->head = arg;
-	return 0;
-}

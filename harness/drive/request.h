@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a command asks the driving layer for: which cases, of which plugins, where and how they are measured. Commands
- * add what is theirs alone in a struct of their own, see compare/state.h, gate/request.h, compare/certify.h and
- * promise.h.
+ * add what is theirs alone in a struct of their own, see compare/state.h, gate/request.h and compare/certify.h.
  */
 #ifndef ASSAY_DRIVE_REQUEST_H
 #define ASSAY_DRIVE_REQUEST_H

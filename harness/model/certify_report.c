@@ -9,9 +9,3 @@ void assay_certify_report_release(struct assay_certify_report *r)
 	free(r->json);
 	*r = (struct assay_certify_report){ 0 };
 }
-
-void assay_promise_report_release(struct assay_promise_report *r)
-{
-	free(r->cases);
-	*r = (struct assay_promise_report){ 0 };
-}

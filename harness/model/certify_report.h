@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How often a host's judge was wrong in comparisons of known outcome, and what a host can promise in a given time. */
+/* How often a host's judge was wrong in comparisons of known outcome, and the smallest change that it finds. */
 #ifndef ASSAY_MODEL_CERTIFY_REPORT_H
 #define ASSAY_MODEL_CERTIFY_REPORT_H
 
@@ -43,33 +43,5 @@ struct assay_certify_report {
 	char *json; /* what the store keeps and --json prints; malloc'ed */
 };
 void assay_certify_report_release(struct assay_certify_report *r);
-
-/* Pairs of a case; more are never planned. */
-#define ASSAY_PROMISE_MOST_PAIRS 4096
-
-/* What is known of a case of a suite, and what it takes. */
-struct assay_promise_case {
-	char key[ASSAY_KEY_MAX];
-	bool known; /* otherwise the reason says why nothing is */
-	double sd;  /* of a pair's log ratio */
-	double pair_s;
-	size_t known_pairs;
-	unsigned need_pairs; /* 0: more than the most, or nothing is known */
-	double need_s;       /* infinite then */
-	char reason[512];
-};
-
-/* All-zero is empty; release it. */
-struct assay_promise_report {
-	char suite[ASSAY_NAME_MAX];
-	char machine[256];
-	double alpha, detect_frac, within_s; /* within_s 0: no limit */
-	struct assay_promise_case *cases;    /* malloc'ed */
-	size_t n_cases;
-	double needed_s;        /* infinite where one case is not known or takes more than the most pairs */
-	bool possible;          /* within the limit if there is one, and by the most pairs a case */
-	double detectable_frac; /* the best within the limit; infinite when not even the first look fits */
-};
-void assay_promise_report_release(struct assay_promise_report *r);
 
 #endif

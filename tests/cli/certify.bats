@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# certify: how often the judge is wrong, counted; plan: what can be promised.
+# certify: how often the judge is wrong, counted, and the smallest change that it finds.
 load compare_helpers
 
 @test "certify --json has every field that is promised, and its counts add up" {
@@ -77,43 +77,4 @@ load compare_helpers
 	command_of certify "$PLUGINS/compare_crash.so" --suite quick --policy wide.conf --gates 1 --trials 0
 	[ "$status" = 2 ]
 	[[ $stderr == *"cannot certify with 'lenient.triple/work/n=1024/t=1/warm'"*SIGSEGV* ]]
-}
-
-@test "plan says what a promise takes, and whether it fits" {
-	command_of plan "$PLUGINS/compare_base.so" --policy wide.conf --detect 50% --within 1h --json
-	[ "$status" = 0 ]
-	is '.schema == 1 and .possible and .detect == 0.5 and .alpha == 0.01 and .within_s == 3600 and .suite == "quick"'
-	is '.needed_s > 0 and .needed_s < 3600 and .detectable_within < 0.5'
-	is '.cases | length == 1 and (.[0] | .known and .known_pairs >= 2 and .pairs >= 5 and .seconds > 0 and .pair_s > 0 and .pair_sd >= 0.0005)'
-	command_of plan "$PLUGINS/compare_base.so" --policy wide.conf --detect 50% --within 1ms --json
-	[ "$status" = 1 ]
-	is '(.possible | not) and .needed_s > 0.001 and .detectable_within == null'
-	command_of plan "$PLUGINS/compare_base.so" --policy wide.conf --detect 50%
-	[ "$status" = 0 ]
-	[[ $output == *"+50 % is found in 95 of 100 comparisons"* ]]
-}
-
-@test "plan learns from stored comparisons" {
-	compare base base --same-code
-	command_of plan "$PLUGINS/compare_base.so" --policy wide.conf --detect 50% --json
-	is '.cases[0].known_pairs >= 10'
-}
-
-@test "a case of which nothing usable is measured is unknown, and nothing is promised" {
-	command_of plan "$PLUGINS/compare_crash.so" --policy wide.conf --detect 50% --within 1h --json
-	[ "$status" = 1 ]
-	is '(.possible | not) and .needed_s == null and .detectable_within == null'
-	is '.cases[0] | (.known | not) and .pair_sd == null and .seconds == null and .pairs == null and (.reason | contains("SIGSEGV"))'
-	command_of plan "$PLUGINS/compare_crash.so" --policy wide.conf --detect 50%
-	[ "$status" = 1 ]
-	[[ $output == *unknown*"lenient.triple/work"*SIGSEGV*"Nothing can be promised"* ]]
-}
-
-@test "plan refuses shares and times that are none" {
-	fails 2 "--detect" plan --detect 0
-	fails 2 "--detect" plan --detect 200%
-	fails 2 "--alpha" plan --alpha 1
-	fails 2 "--within" plan --within 0
-	fails 2 "--within" plan --within soon
-	fails 2 "unexpected argument 'b.so'" plan a.so b.so
 }

@@ -35,8 +35,8 @@ baselines/quick.manifest bench/mine.bench bench/suites/all.suite bench/suites/qu
 	# a bench of the program is not in the way, nor is its policy
 	run -2 assay list cases --suite smoke
 	[[ $output == *"unknown suite 'smoke', expected one of all, quick"* ]]
-	assay plan --detect 50% --within 1min >out
-	grep -q ' quantize.q8_0/mine/n=4096/t=1/warm$' out
+	assay certify --suite quick --gates 1 --trials 0 --budget 100ms >out
+	grep -q 'case     quantize.q8_0/mine/n=4096/t=1/warm$' out
 	# from below as well
 	mkdir sub && cd sub
 	[ "$(assay list cases)" = quantize.q8_0/mine/n=4096/t=1/warm ]

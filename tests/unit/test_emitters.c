@@ -280,65 +280,6 @@ TEST(catalog)
 	json_decref(j);
 }
 
-TEST(promises)
-{
-	struct assay_promise_case cases[] = {
-		{ .key = "a",
-		  .known = true,
-		  .sd = 0.01,
-		  .pair_s = 0.1,
-		  .known_pairs = 5,
-		  .need_pairs = 70,
-		  .need_s = 7 },
-		{ .key = "b", .known = true, .sd = 0.9, .pair_s = 0.1, .known_pairs = 5, .need_s = INFINITY },
-		{ .key = "c", .sd = NAN, .pair_s = NAN, .need_s = INFINITY, .reason = "killed" },
-	};
-	struct assay_promise_report p = { .suite = "quick",
-					  .machine = "m",
-					  .alpha = 0.01,
-					  .detect_frac = 0.02,
-					  .cases = cases,
-					  .n_cases = 1,
-					  .needed_s = 7,
-					  .possible = true };
-	const struct assay_report r = { .kind = ASSAY_REPORT_PROMISE, .promise = &p };
-	json_t *j;
-	char *s;
-
-	s = emit(&r, "text", NULL);
-	assert_string_equal(s, "suite    quick, 1 case\nmachine  m\n\n"
-			       "  pair sd  pairs  time  case\n"
-			       "  1.000 %     70   7 s  a\n\n"
-			       "+2 % is found in 95 of 100 comparisons, with at most 1 % failing on unchanged code, in "
-			       "7 s.\n");
-	p.within_s = 60;
-	s = emit(&r, "text", NULL);
-	has(s, "\nThat is within 60 s.\n");
-
-	p.n_cases = 2;
-	p.possible = false;
-	p.needed_s = INFINITY;
-	p.detectable_frac = 0.05;
-	s = emit(&r, "text", NULL);
-	has(s, "> 4096     -  b\n");
-	has(s, "\n+2 % cannot be found here with 4096 pairs a case");
-	has(s, "\nWithin 60 s the best promise is +5 %: ");
-	p.detectable_frac = INFINITY;
-	s = emit(&r, "text", NULL);
-	has(s, "\nWithin 60 s nothing can be promised: ");
-
-	p.n_cases = 3;
-	s = emit(&r, "text", NULL);
-	has(s, "   unknown       -     -  c\n      killed\n");
-	has(s, "Nothing can be promised: of 1 case nothing usable could be measured");
-	j = json_of(&r);
-	assert_true(json_is_null(json_object_get(j, "needed_s")));
-	assert_true(json_is_null(json_object_get(json_array_get(json_object_get(j, "cases"), 2), "pair_sd")));
-	assert_string_equal(
-		json_string_value(json_object_get(json_array_get(json_object_get(j, "cases"), 2), "reason")), "killed");
-	json_decref(j);
-}
-
 TEST(certifications)
 {
 	char *keys[] = { (char[]){ "op/v/-/t=1/warm" } };

@@ -9,7 +9,6 @@
 #include "judge/comparison_judge.h"
 #include "judge/exact_baseline.h"
 #include "judge/exact_judge.h"
-#include "judge/planning.h"
 #include "judge/stopping.h"
 #include "paired_fixture.h"
 
@@ -212,13 +211,6 @@ static int ask_to_stop(void *arg, struct assay_err *err)
 	return assay_stopping_ask(&k->cmp, &k->cmp.cases[0], &k->policy, 1, &stop, err);
 }
 
-static int learn(void *arg, struct assay_err *err)
-{
-	const struct comparing *k = arg;
-
-	return assay_planned_learn(&(struct assay_planned){ 0 }, &k->cmp.cases[0], err);
-}
-
 TEST(comparisons)
 {
 	struct comparing k;
@@ -226,7 +218,6 @@ TEST(comparisons)
 	comparison_make(&k);
 	assert_true(try_all(judge_comparison, &k) >= 10);
 	assert_true(try_all(ask_to_stop, &k) >= 1);
-	assert_true(try_all(learn, &k) >= 1);
 	comparison_release(&k);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "judge/comparison_rule.h"
+#include "judge/paired.h"
 #include "judge/stopping.h"
 #include "store/comparison.h"
 
@@ -17,12 +18,34 @@
 /* Times the announced duration: from here on the user is told that it was wrong. */
 #define EXCEEDED 1.5
 
-int assay_compare_known_pairs(const struct assay_compare_plan *p, struct assay_store *store, size_t limit,
-			      struct assay_planned *cases, struct assay_err *err)
+/* What stored comparisons of this machine know of a case. */
+struct known_case {
+	size_t n_pairs; /* usable ones */
+	unsigned n_measured;
+	double wall_s; /* of all pairs together */
+};
+
+static int learn(struct known_case *k, const struct assay_comparison_case *c, struct assay_err *err)
+{
+	struct assay_paired_readings r;
+	int rc = assay_paired_readings(c, &r, err);
+
+	if (rc || r.n < 2)
+		return rc;
+	k->n_pairs += r.n;
+	k->n_measured++;
+	for (size_t i = 0; i < c->n_pairs; i++)
+		k->wall_s += (double)c->pairs[i].wall_ns * 1e-9;
+	return 0;
+}
+
+/* Controls learn from the case that they are of. */
+static int learn_all(const struct assay_compare_plan *p, struct assay_store *store, struct known_case *known,
+		     struct assay_err *err)
 {
 	struct assay_comparison_info *list = NULL;
 	size_t n = 0;
-	int rc = assay_store_comparisons(store, p->cmp.machine.id, limit, &list, &n, err);
+	int rc = assay_store_comparisons(store, p->cmp.machine.id, LOOK_AT, &list, &n, err);
 
 	for (size_t i = 0; i < n && !rc; i++) {
 		struct assay_comparison old = { 0 };
@@ -32,7 +55,7 @@ int assay_compare_known_pairs(const struct assay_compare_plan *p, struct assay_s
 			for (size_t to = 0; !rc && to < p->cmp.n_cases; to++)
 				if (old.cases[k].control != ASSAY_CONTROL_SLOWER &&
 				    !strcmp(p->cmp.cases[to].c.key, old.cases[k].c.key))
-					rc = assay_planned_learn(&cases[to], &old.cases[k], err);
+					rc = learn(&known[to], &old.cases[k], err);
 		assay_comparison_release(&old);
 	}
 	free(list);
@@ -41,14 +64,14 @@ int assay_compare_known_pairs(const struct assay_compare_plan *p, struct assay_s
 
 /* What is not known passes at the first look that lets it, and the slower control is told at the first that can. */
 static double expected_s(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
-			 const struct assay_policy *policy, const struct assay_planned *known)
+			 const struct assay_policy *policy, const struct known_case *known)
 {
 	const struct assay_paired_rule rule = assay_comparison_rule(cmp, c, policy);
 	const bool slower = c->control == ASSAY_CONTROL_SLOWER;
-	const double each = assay_planned_known(known) ? assay_planned_pair_s(known) : USUAL_PAIR_S;
+	const double each = known->n_pairs ? known->wall_s / (double)known->n_pairs : USUAL_PAIR_S;
 
-	if (!slower && assay_planned_known(known))
-		return assay_planned_case_s(known);
+	if (!slower && known->n_measured)
+		return known->wall_s / known->n_measured;
 	return each *
 	       (double)assay_sequential_first_look(slower ? rule.alpha_regressed : rule.alpha_pass, rule.max_pairs);
 }
@@ -57,13 +80,13 @@ int assay_compare_duration(const struct assay_compare_plan *p, struct assay_stor
 			   struct assay_err *err)
 {
 	const struct assay_comparison *cmp = &p->cmp;
-	struct assay_planned *known = calloc(cmp->n_cases + 1, sizeof(*known));
+	struct known_case *known = calloc(cmp->n_cases + 1, sizeof(*known));
 	struct assay_err lost;
 	int rc = known ? 0 : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 
 	*out = (struct assay_duration){ .most_s = (double)assay_stopping_most_ns(cmp) * 1e-9 };
 	/* what is damaged in the store is told to whoever asks for it: here it is only a time that is not known */
-	if (!rc && assay_compare_known_pairs(p, store, LOOK_AT, known, &lost) == ASSAY_ENOMEM)
+	if (!rc && learn_all(p, store, known, &lost) == ASSAY_ENOMEM)
 		rc = assay_err_set(err, ASSAY_ENOMEM, "%s", lost.text);
 	for (size_t i = 0; i < cmp->n_cases && !rc; i++) {
 		const struct assay_comparison_case *c = &cmp->cases[i];

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a comparison will take, told before it begins; and what stored comparisons know of its cases. */
+/* How long a comparison will take, told before it begins. */
 #ifndef ASSAY_DRIVE_COMPARE_DURATION_H
 #define ASSAY_DRIVE_COMPARE_DURATION_H
 
 #include "drive/compare/state.h"
-#include "judge/planning.h"
 
 struct assay_duration {
 	size_t n_cases, n_controls; /* that are measured */
@@ -12,13 +11,6 @@ struct assay_duration {
 	double most_s;              /* when none decides */
 	bool shared;                /* other work runs on the cores: how long it then takes, nobody knows */
 };
-
-/*
- * Add what the newest @limit comparisons of this machine in @store know of the cases of @p to @cases, one each.
- * Controls learn from the case that they are of. ASSAY_ENOMEM, ASSAY_ESTORE.
- */
-int assay_compare_known_pairs(const struct assay_compare_plan *p, struct assay_store *store, size_t limit,
-			      struct assay_planned *cases, struct assay_err *err);
 
 /* From what cases took in earlier comparisons; without any, from what pairs take as a rule. ASSAY_ENOMEM. */
 int assay_compare_duration(const struct assay_compare_plan *p, struct assay_store *store, struct assay_duration *out,
