@@ -16,11 +16,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
+#include "base/process.h"
 #include "base/process_kin.h"
+#include "base/process_strays.h"
 #include "base/text.h"
 
 #define SLICE_MS   50
 #define READ_BYTES ((size_t)64 << 10)
+/* A task that has told its end has nothing left to do; one that shall stop gives its worker time to end. */
+#define END_NS UINT64_C(5000000000)
+/* A task that others hold stopped for so long, or that does not heed the wish to stop, is killed. */
+#define STOPPED_MOST_NS UINT64_C(5000000000)
+#define HEED_MOST_NS    UINT64_C(20000000000)
 /* The kind of the last record. */
 #define KIND_END 256
 
@@ -45,7 +53,8 @@ struct running {
 	int fd;
 	struct assay_text in; /* not yet taken */
 	struct assay_err why; /* by the last record */
-	bool told_end;
+	bool told_end, was_stopped;
+	uint64_t stopped_ns, unheeded_ns;
 };
 
 struct lanes {
@@ -54,6 +63,7 @@ struct lanes {
 	struct page *page;
 	struct assay_err *err;
 	int rc; /* what ends them all */
+	uint64_t looked_ns;
 };
 
 /* ---- the task's process ---- */
@@ -166,7 +176,8 @@ static void begin(struct lanes *k, struct running *r, size_t task)
 	}
 	r->task = task;
 	r->fd = fd[0];
-	r->told_end = false;
+	r->told_end = r->was_stopped = false;
+	r->stopped_ns = r->unheeded_ns = 0;
 	r->why = (struct assay_err){ 0 };
 }
 
@@ -215,13 +226,19 @@ static void take_records(struct lanes *k, struct running *r)
 
 static void finish(struct lanes *k, struct running *r)
 {
-	int rc, status = 0;
+	struct assay_process p = { .pid = r->pid, .pidfd = -1, .interrupted = k->l->interrupted };
+	int rc, status;
 
 	close(r->fd);
-	while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR)
-		;
+	if (!assay_process_wait(&p, END_NS))
+		assay_process_kill(&p);
+	status = p.status;
 	if (r->in.failed)
 		assay_err_set(&r->why, ASSAY_ENOMEM, "out of memory");
+	else if (!r->told_end && r->was_stopped)
+		assay_err_set(&r->why, ASSAY_EIO, "a process of this program was stopped by another");
+	else if (!r->told_end && status == -1)
+		assay_err_set(&r->why, ASSAY_EIO, "a process of this program does not end");
 	else if (!r->told_end && WIFSIGNALED(status))
 		assay_err_set(&r->why, ASSAY_EIO, "a process of this program was ended by signal %d (%s)",
 			      WTERMSIG(status), strsignal(WTERMSIG(status)));
@@ -250,6 +267,29 @@ static bool listen_to(struct lanes *k, struct running *r)
 	return true;
 }
 
+/* Kill tasks that can, or do, not go on; the end of their pipe follows. */
+static void kill_stuck(struct lanes *k)
+{
+	const uint64_t slice_ns = SLICE_MS * UINT64_C(1000000), now = assay_monotonic_ns(), gone = now - k->looked_ns;
+	/* this process itself may have been stopped meanwhile */
+	const uint64_t counted = gone < 2 * slice_ns ? gone : 2 * slice_ns;
+
+	if (gone < slice_ns)
+		return;
+	k->looked_ns = now;
+	for (size_t i = 0; i < ASSAY_LANES_MOST; i++) {
+		struct running *r = &k->v[i];
+		const char state = r->pid ? assay_process_state(r->pid) : 0;
+
+		r->stopped_ns = state == 'T' || state == 't' ? r->stopped_ns + counted : 0;
+		r->unheeded_ns += k->page->stop ? counted : 0;
+		if (!r->pid || (r->stopped_ns < STOPPED_MOST_NS && r->unheeded_ns < HEED_MOST_NS))
+			continue;
+		r->was_stopped = r->was_stopped || r->stopped_ns >= STOPPED_MOST_NS;
+		assay_process_kin_end(r->pid);
+	}
+}
+
 static void wait_for_any(struct lanes *k)
 {
 	struct pollfd p[ASSAY_LANES_MOST];
@@ -272,6 +312,7 @@ int assay_lanes_run(const struct assay_lanes *l, struct assay_err *err)
 {
 	const size_t bytes = sizeof(struct page);
 	struct lanes *k = calloc(1, sizeof(*k));
+	struct assay_strays strays;
 	void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int rc;
 
@@ -281,15 +322,18 @@ int assay_lanes_run(const struct assay_lanes *l, struct assay_err *err)
 			munmap(page, bytes);
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	}
-	*k = (struct lanes){ .l = l, .page = page, .err = err };
+	*k = (struct lanes){ .l = l, .page = page, .err = err, .looked_ns = assay_monotonic_ns() };
+	assay_strays_watch(&strays);
 	while (fill(k)) {
 		if (l->interrupted && *l->interrupted)
 			k->page->stop = 1;
+		kill_stuck(k);
 		wait_for_any(k);
 		if (k->page->sender && l->signalled)
 			l->signalled(l->arg, k->page->sender);
 		k->page->sender = 0;
 	}
+	assay_strays_kill(&strays, 0);
 	rc = k->rc;
 	if (!rc && l->interrupted && *l->interrupted)
 		rc = assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");

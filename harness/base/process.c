@@ -22,6 +22,14 @@
 #include <unistd.h>
 
 #include "base/monotonic.h"
+#include "base/process_kin.h"
+
+/* From the fork to the program. */
+#define EXEC_MS 60000
+/* A process that was killed may have much memory to give back; once it is a zombie only a tracer keeps it. */
+#define ENDING_NS     UINT64_C(60000000000)
+#define GIVE_UP_NS    UINT64_C(2000000000)
+#define KILL_AGAIN_NS UINT64_C(100000000)
 
 /* What the child needs, all of it made before the fork. */
 struct launch {
@@ -302,17 +310,20 @@ static void want_child_status(void)
 /* The child's report over the pipe: 0 once exec worked. */
 static int await_exec(int fd, pid_t pid, const struct assay_process_options *o, struct assay_err *err)
 {
+	const uint64_t end = assay_monotonic_ns() + EXEC_MS * UINT64_C(1000000);
+	struct assay_process child = { .pid = pid, .pidfd = -1, .interrupted = o->interrupted };
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
 	struct failure f;
-	ssize_t n;
+	ssize_t n = -1;
 
-	do
+	while (poll(&pfd, 1, EXEC_MS) < 0 && errno == EINTR && assay_monotonic_ns() < end)
+		;
+	if (pfd.revents)
 		n = read(fd, &f, sizeof(f));
-	while (n < 0 && errno == EINTR);
 	if (n == 0)
 		return 0;
 
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	assay_process_kill(&child);
 	if (n != (ssize_t)sizeof(f))
 		return assay_err_set(err, ASSAY_EIO, "cannot start '%s': it died before it ran", o->argv[0]);
 	return assay_err_set(err, f.error == ENOENT ? ASSAY_ENOTFOUND : ASSAY_EIO, "cannot %s '%s'%s%s%s: %s", f.what,
@@ -375,6 +386,7 @@ int assay_process_start(struct assay_process *p, const struct assay_process_opti
 	if (rc)
 		goto out;
 	p->pid = pid;
+	p->interrupted = o->interrupted;
 	p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0u);
 out:
 	free(l.env);
@@ -391,6 +403,14 @@ out:
 }
 
 /* ---- afterwards ---- */
+
+static void leave(struct assay_process *p)
+{
+	p->reaped = true;
+	if (p->pidfd >= 0)
+		close(p->pidfd);
+	p->pidfd = -1;
+}
 
 bool assay_process_ended(struct assay_process *p)
 {
@@ -410,14 +430,13 @@ bool assay_process_ended(struct assay_process *p)
 	if (!rc)
 		kill(-p->pid, SIGKILL);
 	do
-		rc = waitpid(p->pid, &p->status, 0);
+		rc = waitpid(p->pid, &p->status, WNOHANG);
 	while (rc < 0 && errno == EINTR);
+	if (!rc)
+		return false;
 	if (rc < 0)
 		p->status = -1; /* somebody else took the status */
-	p->reaped = true;
-	if (p->pidfd >= 0)
-		close(p->pidfd);
-	p->pidfd = -1;
+	leave(p);
 	return true;
 }
 
@@ -440,8 +459,11 @@ bool assay_process_wait(struct assay_process *p, uint64_t timeout_ns)
 		if (p->pidfd >= 0) {
 			struct pollfd pfd = { .fd = p->pidfd, .events = POLLIN };
 
-			ppoll(&pfd, 1, &left, NULL);
-			continue;
+			if (ppoll(&pfd, 1, &left, NULL) <= 0)
+				continue;
+			if (assay_process_ended(p))
+				break;
+			/* it has ended, but nobody can reap it before its tracer has */
 		}
 		if (timeout_ns - gone > nap)
 			left = to_timespec(nap);
@@ -454,11 +476,24 @@ bool assay_process_wait(struct assay_process *p, uint64_t timeout_ns)
 
 void assay_process_kill(struct assay_process *p)
 {
+	const uint64_t start = assay_monotonic_ns();
+
 	if (p->pid <= 0 || p->reaped)
 		return;
-	kill(-p->pid, SIGKILL);
-	kill(p->pid, SIGKILL);
-	assay_process_wait(p, UINT64_MAX);
+	for (;;) {
+		uint64_t most;
+
+		assay_process_kin_end(p->pid);
+		kill(-p->pid, SIGKILL);
+		if (assay_process_wait(p, KILL_AGAIN_NS))
+			return;
+		most = (p->interrupted && *p->interrupted) || assay_process_state(p->pid) == 'Z' ? GIVE_UP_NS
+												 : ENDING_NS;
+		if (assay_monotonic_ns() - start > most)
+			break;
+	}
+	p->status = -1;
+	leave(p);
 }
 
 void assay_process_describe(const struct assay_process *p, char *buf, size_t size)
@@ -475,6 +510,9 @@ void assay_process_describe(const struct assay_process *p, char *buf, size_t siz
 			 name ? ")" : "");
 	} else if (p->status != -1 && WIFEXITED(p->status))
 		snprintf(buf, size, "exited with status %d", WEXITSTATUS(p->status));
+	else if (assay_process_tracer(p->pid))
+		snprintf(buf, size, "process %d does not end, since process %d traces it", (int)p->pid,
+			 (int)assay_process_tracer(p->pid));
 	else
 		snprintf(buf, size, "ended with an unknown status");
 }

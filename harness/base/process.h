@@ -12,10 +12,11 @@
 #include "base/err.h"
 
 struct assay_process {
-	pid_t pid; /* 0: none */
-	int pidfd; /* -1: none */
-	bool reaped;
-	int status; /* of waitpid, once reaped */
+	pid_t pid;   /* 0: none */
+	int pidfd;   /* -1: none */
+	bool reaped; /* or given up */
+	int status;  /* of waitpid, once reaped; -1: given up, or somebody else took it */
+	const volatile sig_atomic_t *interrupted;
 };
 
 /*
@@ -34,6 +35,8 @@ struct assay_process_options {
 	int keep_fd, second_fd;
 	int stdout_fd, stderr_fd;
 	const char *cwd; /* NULL: as it is */
+	/* Once it is set, a process that was killed and does not end is given up soon. NULL: never set. */
+	const volatile sig_atomic_t *interrupted;
 	/* Called in the parent while the child waits, before it becomes the program. NULL: it does not wait. */
 	void (*before_exec)(void *arg, pid_t pid);
 	void *before_exec_arg;
@@ -48,9 +51,12 @@ int assay_process_start(struct assay_process *p, const struct assay_process_opti
 bool assay_process_ended(struct assay_process *p);
 /* Wait up to @timeout_ns; true when it ended. Signals do not cut it short: to notice them, wait in slices. */
 bool assay_process_wait(struct assay_process *p, uint64_t timeout_ns);
-/* SIGKILL to its process group, and reap. */
+/*
+ * SIGKILL to what descends from it, to its process group and to what our kin traces it with; and reap. One that does
+ * not end all the same, as where a debugger holds it, is given up after some seconds.
+ */
 void assay_process_kill(struct assay_process *p);
-/* "killed by signal 11 (SIGSEGV)", "exited with status 3"; only once reaped. */
+/* "killed by signal 11 (SIGSEGV)", "exited with status 3"; only once reaped. Of one that was given up, who traces it. */
 void assay_process_describe(const struct assay_process *p, char *buf, size_t size);
 /* Resident set in bytes now, 0 when it is gone. */
 uint64_t assay_process_rss_bytes(const struct assay_process *p);

@@ -67,7 +67,8 @@ int assay_process_capture(const struct assay_capture *c, char **out, struct assa
 								  .keep_fd = -1,
 								  .cwd = c->cwd,
 								  .stdout_fd = o.write_fd,
-								  .stderr_fd = e.write_fd },
+								  .stderr_fd = e.write_fd,
+								  .interrupted = c->interrupted },
 				 err);
 	if (rc)
 		goto out;

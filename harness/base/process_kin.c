@@ -4,60 +4,162 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* More generations are a loop that changes while it is read. */
 #define MAX_GENERATIONS 1000
+/* A process that is killed starts none any more, so few rounds find those that were started during the one before. */
+#define KILL_ROUNDS 5
+#define MAX_TRACERS 8
 
-/* "/proc/PID/stat" */
-static void stat_path(pid_t pid, char *path)
+/* Up to @size bytes of "/proc/PID/@name" as a string. */
+static bool read_proc(pid_t pid, const char *name, char *text, size_t size)
 {
-	char digits[24];
+	char digits[24], path[64], *at = path;
+	ssize_t len;
 	size_t n = 0;
+	int fd;
 
 	for (; pid > 0; pid /= 10)
 		digits[n++] = (char)('0' + pid % 10);
-	memcpy(path, "/proc/", 6);
-	path += 6;
+	memcpy(at, "/proc/", 6);
+	at += 6;
 	while (n)
-		*path++ = digits[--n];
-	memcpy(path, "/stat", 6);
-}
-
-/* 0: nobody knows. The name in parentheses may hold anything; behind the last of them come the state and the parent. */
-static pid_t parent_of(pid_t pid)
-{
-	char path[48], text[512];
-	ssize_t len = 0, at;
-	pid_t parent = 0;
-	int fd;
-
-	stat_path(pid, path);
+		*at++ = digits[--n];
+	*at++ = '/';
+	memcpy(at, name, strlen(name) + 1);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return 0;
-	len = read(fd, text, sizeof(text));
+		return false;
+	len = read(fd, text, size - 1);
 	close(fd);
-	for (at = len - 1; at >= 0 && text[at] != ')'; at--)
-		;
-	if (at < 0)
+	text[len > 0 ? len : 0] = '\0';
+	return len > 0;
+}
+
+static pid_t number_at(const char *s)
+{
+	pid_t n = 0;
+
+	for (; *s >= '0' && *s <= '9'; s++)
+		n = 10 * n + (*s - '0');
+	return n;
+}
+
+/* The parent, 0 where nobody knows it, and the state. The name in parentheses may hold anything; both come behind it. */
+static pid_t parent_of(pid_t pid, char *state)
+{
+	char text[512];
+	const char *name_end;
+
+	*state = 0;
+	if (!read_proc(pid, "stat", text, sizeof(text)))
 		return 0;
-	for (at += 4; at < len && text[at] >= '0' && text[at] <= '9'; at++)
-		parent = 10 * parent + (text[at] - '0');
-	return parent;
+	name_end = strrchr(text, ')');
+	if (!name_end || strlen(name_end) < 5)
+		return 0;
+	*state = name_end[2];
+	return number_at(name_end + 4);
+}
+
+static bool descends(pid_t pid, pid_t above)
+{
+	char state;
+
+	for (int i = 0; i < MAX_GENERATIONS && pid > 1; i++) {
+		pid = parent_of(pid, &state);
+		if (pid == above)
+			return true;
+	}
+	return false;
 }
 
 bool assay_process_is_kin(pid_t pid)
 {
 	const int saved = errno;
-	const pid_t self = getpid();
-	bool kin = false;
+	const bool kin = descends(pid, getpid());
 
-	for (int i = 0; i < MAX_GENERATIONS && pid > 1 && !kin; i++) {
-		pid = parent_of(pid);
-		kin = pid == self;
-	}
 	errno = saved;
 	return kin;
+}
+
+char assay_process_state(pid_t pid)
+{
+	const int saved = errno;
+	char state;
+
+	parent_of(pid, &state);
+	errno = saved;
+	return state;
+}
+
+pid_t assay_process_tracer(pid_t pid)
+{
+	static const char key[] = "\nTracerPid:\t";
+	const int saved = errno;
+	char text[2048];
+	const char *at = read_proc(pid, "status", text, sizeof(text)) ? strstr(text, key) : NULL;
+
+	errno = saved;
+	return at ? number_at(at + strlen(key)) : 0;
+}
+
+struct dirent64_head {
+	uint64_t ino;
+	int64_t off;
+	uint16_t reclen;
+	uint8_t type;
+	char name[];
+};
+
+/* One round over all processes; whether it killed any that was alive. */
+static bool kill_below(pid_t above)
+{
+	_Alignas(8) char buf[4096];
+	int dir = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool any = false;
+	long n;
+
+	while (dir >= 0 && (n = syscall(SYS_getdents64, dir, buf, sizeof(buf))) > 0) {
+		for (long at = 0; at < n;) {
+			const struct dirent64_head *e = (const struct dirent64_head *)(buf + at);
+			const pid_t pid = number_at(e->name);
+
+			if (pid > 1 && descends(pid, above) && assay_process_state(pid) != 'Z')
+				any = !kill(pid, SIGKILL) || any;
+			at += e->reclen;
+		}
+	}
+	if (dir >= 0)
+		close(dir);
+	return any;
+}
+
+void assay_process_kin_kill(pid_t above)
+{
+	const int saved = errno;
+
+	for (int i = 0; i < KILL_ROUNDS && kill_below(above); i++)
+		;
+	errno = saved;
+}
+
+void assay_process_kin_end(pid_t pid)
+{
+	const int saved = errno;
+
+	for (int i = 0; i < MAX_TRACERS && pid > 1; i++) {
+		const pid_t tracer = assay_process_tracer(pid);
+
+		/* so that it neither starts others nor acts upon their end */
+		kill(pid, SIGSTOP);
+		assay_process_kin_kill(pid);
+		kill(pid, SIGKILL);
+		pid = assay_process_is_kin(tracer) ? tracer : 0;
+	}
+	errno = saved;
 }

@@ -3,16 +3,21 @@
 #include "base/process_strays.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 
-/* One that was killed hands its own children on: look again, but not for ever where they multiply faster. */
-#define MAX_ROUNDS 100
+#include "base/process_kin.h"
+
+/*
+ * One that was killed hands its own children on, and one that is traced ends only when its tracer has: look again, but
+ * not for ever. These are 2 s.
+ */
+#define MAX_ROUNDS 200
+#define NAP_NS     10000000
 
 typedef void (*child_fn)(void *arg, pid_t pid);
 
@@ -56,30 +61,48 @@ void assay_strays_watch(struct assay_strays *s)
 struct hunt {
 	const struct assay_strays *s;
 	pid_t keep;
-	bool again;
+	bool killed, left;
 };
+
+static bool is_stray(const struct hunt *h, pid_t pid)
+{
+	for (size_t i = 0; i < h->s->n; i++)
+		if (h->s->known[i] == pid)
+			return false;
+	return pid != h->keep;
+}
 
 static void kill_stray(void *arg, pid_t pid)
 {
 	struct hunt *h = arg;
 
-	for (size_t i = 0; i < h->s->n; i++)
-		if (h->s->known[i] == pid)
-			return;
-	if (pid == h->keep)
+	if (!is_stray(h, pid))
 		return;
-	kill(pid, SIGKILL);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	h->again = true;
+	assay_process_kin_end(pid);
+	h->killed = true;
+}
+
+static void reap_stray(void *arg, pid_t pid)
+{
+	struct hunt *h = arg;
+
+	if (is_stray(h, pid) && waitpid(pid, NULL, WNOHANG) != pid)
+		h->left = true;
 }
 
 void assay_strays_kill(const struct assay_strays *s, pid_t keep)
 {
-	struct hunt h = { .s = s, .keep = keep, .again = s->n <= ASSAY_STRAYS_KNOWN };
+	const struct timespec nap = { .tv_nsec = NAP_NS };
 
-	for (int round = 0; round < MAX_ROUNDS && h.again; round++) {
-		h.again = false;
+	for (int round = 0; round < MAX_ROUNDS && s->n <= ASSAY_STRAYS_KNOWN; round++) {
+		struct hunt h = { .s = s, .keep = keep };
+
+		/* all are killed before any is waited for, since they may trace each other */
 		each_child(kill_stray, &h);
+		if (!h.killed)
+			return;
+		each_child(reap_stray, &h);
+		if (h.left)
+			nanosleep(&nap, NULL);
 	}
 }

@@ -21,6 +21,8 @@ static void leave(void)
 	ssize_t n = write(STDERR_FILENO, text, strlen(text));
 
 	(void)n;
+	/* children die with this process, but not what made a session of its own below them */
+	assay_process_kin_kill(getpid());
 	_exit(ASSAY_CLI_EXIT_INTERRUPTED);
 }
 

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -149,12 +150,12 @@ static int lock(const struct revision_build *b, const char *name, struct assay_e
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return assay_err_set(err, ASSAY_EIO, "cannot open '%s': %s", path, strerror(errno));
-	do
-		rc = flock(fd, LOCK_EX);
-	while (rc && errno == EINTR && !interrupted(b));
+	/* not a lock that waits: a signal just before it would go unheeded */
+	while ((rc = flock(fd, LOCK_EX | LOCK_NB)) && (errno == EWOULDBLOCK || errno == EINTR) && !interrupted(b))
+		nanosleep(&(struct timespec){ .tv_nsec = WAIT_NS }, NULL);
 	if (!rc)
 		return fd;
-	rc = errno == EINTR ? assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted")
+	rc = interrupted(b) ? assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted")
 			    : assay_err_set(err, ASSAY_EIO, "cannot lock '%s': %s", path, strerror(errno));
 	close(fd);
 	return rc;
@@ -235,7 +236,8 @@ static int run_command(const struct revision_build *b, const char *name, const c
 									  .keep_fd = -1,
 									  .stdout_fd = fd,
 									  .stderr_fd = fd,
-									  .cwd = dir },
+									  .cwd = dir,
+									  .interrupted = b->o->interrupted },
 					 err);
 	assay_strings_release(&cmd);
 	close(fd);

@@ -106,6 +106,7 @@ int assay_worker_process_start(struct assay_process *process, const struct assay
 					    .second_fd = at->pair_fd,
 					    .stdout_fd = at->words_fd,
 					    .stderr_fd = at->words_fd,
+					    .interrupted = o->interrupted,
 					    .fixed_addresses = o->layout_seed || o->launch };
 	size_t n = 0;
 

@@ -15,6 +15,7 @@
 #include "base/monotonic.h"
 #include "base/pipe_reader.h"
 #include "base/process.h"
+#include "base/process_kin.h"
 #include "base/process_strays.h"
 #include "model/exact.h"
 #include "model/quantity.h"
@@ -228,6 +229,18 @@ static void ended(struct assay_worker *w, enum assay_status *status, char *reaso
 	snprintf(reason, size, "%s while %s", how, assay_phase_name(phase_of(w)));
 }
 
+/* Kill it; where it does not end, @reason says so, too. */
+static void kill_for(struct assay_worker *w, char *reason, size_t size)
+{
+	const size_t n = strlen(reason);
+	char how[128];
+
+	assay_process_kill(&w->process);
+	assay_process_describe(&w->process, how, sizeof(how));
+	if (w->process.status == -1 && n < size)
+		snprintf(reason + n, size - n, "; %s", how);
+}
+
 /* Memory used up? Then the worker is killed and *status says so. */
 static bool over_memory(struct assay_worker *w, enum assay_status *status, char *reason, size_t size)
 {
@@ -238,7 +251,7 @@ static bool over_memory(struct assay_worker *w, enum assay_status *status, char 
 	*status = ASSAY_STATUS_FAILED;
 	snprintf(reason, size, "took %.1f MiB while %s, the memory limit is %.1f MiB", (double)rss / 1048576,
 		 assay_phase_name(phase_of(w)), (double)w->memory_bytes / 1048576);
-	assay_process_kill(&w->process);
+	kill_for(w, reason, size);
 	return true;
 }
 
@@ -247,13 +260,19 @@ static int await_end(struct assay_worker *w, enum assay_status *status, char *re
 		     struct assay_err *err)
 {
 	const uint64_t end = assay_monotonic_ns() + w->end_ns;
+	pid_t tracer;
 
 	while (!assay_process_wait(&w->process, listen_to(w))) {
 		if (w->interrupted && *w->interrupted)
 			return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
 		if (assay_monotonic_ns() > end) {
 			*status = ASSAY_STATUS_FAILED;
+			tracer = assay_process_tracer(w->process.pid);
 			snprintf(reason, size, "the worker did not end after its last command");
+			if (tracer)
+				snprintf(reason, size, "the worker cannot end, since process %d traces it",
+					 (int)tracer);
+			kill_for(w, reason, size);
 			return 0;
 		}
 	}
@@ -288,7 +307,7 @@ static bool over_time(struct assay_worker *w, const struct assay_worker *partner
 	else
 		snprintf(reason, size, "not done after %s s (while %s, expected %s %s)", waited,
 			 assay_phase_name(phase_of(w)), limit.expected_ns ? "to take" : "within", expected);
-	assay_process_kill(&w->process);
+	kill_for(w, reason, size);
 	return true;
 }
 
@@ -323,7 +342,7 @@ static bool take_reply(struct assay_worker *w, enum assay_status *status, char *
 	if (assay_reply_take(&w->reply, &w->page->reply, &expected, &why)) {
 		*status = ASSAY_STATUS_FAILED;
 		snprintf(reason, size, "%s", why.text);
-		assay_process_kill(&w->process);
+		kill_for(w, reason, size);
 		return false;
 	}
 	*status = (enum assay_status)w->reply.status;

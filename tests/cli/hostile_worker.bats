@@ -72,3 +72,48 @@ says() {
 		[[ $stderr == *"ignored a signal that process "*" sent, which runs a plugin"* ]]
 	done
 }
+
+# traced VARIANT TIMEOUT: the command that runs it beside an honest one, with that much time for a case
+traced() {
+	sed -i "s/timeout = \"[^\"]*\"/timeout = \"$2\"/" hostile.bench
+	TRACED=(run "${COMMON[@]}" -p "$PLUGINS/hostile_trace.so" --only '*/ref/*' --only "*/$1/*" --json)
+}
+
+
+@test "a worker that its own child traces is ended and its case is named" {
+	traced traced 60s
+	run -4 --separate-stderr timeout -s KILL 120 "$ASSAY" "${TRACED[@]}"
+	says ref ok ''
+	says traced failed 'the worker cannot end, since process '
+	traced stopped 2s
+	run -4 --separate-stderr timeout -s KILL 120 "$ASSAY" "${TRACED[@]}"
+	says ref ok ''
+	says stopped timeout 'not done after 2 s (while running)'
+}
+
+@test "processes that a worker left behind and that trace each other are ended" {
+	traced each_other 60s
+	run -0 --separate-stderr timeout -s KILL 120 "$ASSAY" "${TRACED[@]}"
+	says ref ok ''
+	says each_other ok ''
+}
+
+@test "an interrupt ends a run whose worker is held stopped by its own child, with all that it left" {
+	local pid status=0 left
+	traced stopped 60s
+	"$ASSAY" "${TRACED[@]}" >out 2>err &
+	pid=$!
+	# the process that traces is below the worker, in a session of its own
+	for _ in $(seq 1200); do
+		left=$(cat /proc/[0-9]*/status 2>/dev/null | awk '/^Pid:/ { p = $2 } /^TracerPid:/ && $2 { print p, $2 }' |
+			while read -r p t; do [ "$(awk '{ print $4 }' "/proc/$p/stat")" = "$pid" ] && echo "$t"; done) || true
+		[ -z "$left" ] || break
+		sleep 0.1
+	done
+	[ -n "$left" ]
+	kill -INT "$pid"
+	wait "$pid" || status=$?
+	[ "$status" = 130 ]
+	[[ $(tail -n 1 err) == "assay: interrupted"* ]]
+	[ ! -e "/proc/$left" ]
+}

@@ -21,6 +21,10 @@ static const struct assay_variant variants[] = {
 	/* hostile_signal.c */
 	HONEST("interrupt"),
 	HONEST("interrupt_child"),
+	/* hostile_trace.c */
+	HONEST("traced"),
+	HONEST("stopped"),
+	HONEST("each_other"),
 	/* cheat_spy.c */
 	HONEST("spy_words"),
 	HONEST("spy_change"),

@@ -131,6 +131,28 @@ static int wait_to_stop(struct world *w, size_t task, const struct assay_lane *l
 	return assay_err_set(err, ASSAY_EINTERRUPTED, "task %zu stopped", task);
 }
 
+static int stop_itself(struct world *w, size_t task, const struct assay_lane *lane, struct assay_err *err)
+{
+	(void)w;
+	(void)lane;
+	(void)err;
+	if (task == 2)
+		raise(SIGSTOP);
+	return 0;
+}
+
+TEST(a_task_that_is_held_stopped_is_killed_and_told)
+{
+	struct world w = { .work = stop_itself, .limit = 2 };
+
+	alarm(60);
+	assert_int_equal(run(&w, NULL), 0);
+	alarm(0);
+	for (size_t i = 0; i < TASKS; i++)
+		assert_int_equal(w.why[i].code, i == 2 ? ASSAY_EIO : 0);
+	assert_string_equal(w.why[2].text, "a process of this program was stopped by another");
+}
+
 static struct world *waiting;
 
 static void interrupt(int sig)

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -174,6 +175,83 @@ TEST(kills_what_it_left_behind)
 	assert_true(assay_process_wait(&p, LONG_NS));
 	assert_int_equal(p.status, 0);
 	assert_true(group_is_gone(p.pid));
+}
+
+/* Trace @pid and stay; a byte to @ready says that it works. */
+static __attribute__((noreturn)) void trace_and_stay(pid_t pid, int ready)
+{
+	setsid();
+	if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) || write(ready, "", 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+/* The role of a child whose own child traces it. */
+static __attribute__((noreturn)) void be_traced_by_child(void)
+{
+	const pid_t self = getpid();
+
+	if (!fork())
+		trace_and_stay(self, 1);
+	for (;;)
+		pause();
+}
+
+TEST(kills_what_traces_it)
+{
+	const char *argv[] = { "/proc/self/exe", "traced", NULL };
+	struct assay_process_options o = plain(argv);
+	struct assay_process p;
+	char byte;
+	int fd[2];
+
+	assert_int_equal(pipe2(fd, O_CLOEXEC), 0);
+	o.stdout_fd = fd[1];
+	assert_int_equal(assay_process_start(&p, &o, NULL), 0);
+	close(fd[1]);
+	assert_int_equal(read(fd[0], &byte, 1), 1);
+	close(fd[0]);
+	alarm(60); /* a wait that has no end is a failure */
+	assay_process_kill(&p);
+	alarm(0);
+	assert_true(p.reaped);
+	assert_true(WIFSIGNALED(p.status) && WTERMSIG(p.status) == SIGKILL);
+}
+
+TEST(gives_up_what_a_stranger_traces)
+{
+	const char *argv[] = { "sleep", "600", NULL };
+	struct assay_process_options o = plain(argv);
+	struct assay_process p;
+	char how[100], want[100];
+	pid_t tracer, child;
+	int fd[2], status;
+
+	assert_int_equal(assay_process_start(&p, &o, NULL), 0);
+	assert_int_equal(pipe2(fd, O_CLOEXEC), 0);
+	/* its parent ends, so that it is none of ours */
+	child = fork();
+	if (!child) {
+		if (!fork())
+			trace_and_stay(p.pid, fd[1]);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	close(fd[1]);
+	assert_int_equal(read(fd[0], how, 1), 1);
+	tracer = assay_process_tracer(p.pid);
+	alarm(60);
+	assay_process_kill(&p);
+	alarm(0);
+	assert_true(p.reaped);
+	assert_int_equal(p.status, -1);
+	assay_process_describe(&p, how, sizeof(how));
+	snprintf(want, sizeof(want), "process %d does not end, since process %d traces it", (int)p.pid, (int)tracer);
+	assert_string_equal(how, want);
+	kill(tracer, SIGKILL);
+	assert_int_equal(waitpid(p.pid, &status, 0), p.pid);
+	close(fd[0]);
 }
 
 TEST(waits_without_a_pidfd)
@@ -382,5 +460,7 @@ int main(int argc, char **argv)
 		return list_fds();
 	if (argc > 1 && !strcmp(argv[1], "parent"))
 		return be_parent();
+	if (argc > 1 && !strcmp(argv[1], "traced"))
+		be_traced_by_child();
 	return cmocka_run_group_tests(unit_tests, NULL, NULL);
 }
