@@ -2,7 +2,7 @@
 /* assay init: a variant, what measures it and what gates it, in a repository of one's own. */
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "drive/author/source.h"
+#include "drive/author/author.h"
 
 /* Of the op that comes with a body that is right. */
 #define DEFAULT_OP "quantize.q8_0"

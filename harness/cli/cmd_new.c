@@ -5,7 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "drive/author/source.h"
+#include "drive/author/author.h"
 
 struct new_args {
 	struct assay_settings s;

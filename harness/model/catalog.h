@@ -116,20 +116,4 @@ struct assay_case_facts {
 	double rotated_bytes;           /* that a cold case reads of all of them; 0 for warm */
 };
 
-/* One tensor of a shape of an op. */
-struct assay_shape_tensor {
-	char name[ASSAY_NAME_MAX];
-	uint32_t role;  /* enum assay_role */
-	uint32_t dtype; /* enum assay_dtype */
-	uint32_t rank;
-	int64_t dims[ASSAY_MAX_RANK];
-};
-
-/* What an op says of one shape, whatever the variant. */
-struct assay_shape_facts {
-	struct assay_shape_tensor tensors[ASSAY_MAX_TENSORS];
-	uint32_t n_tensors;
-	double ops, bytes_read, bytes_written; /* of one call, as in struct assay_cost */
-};
-
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the inventory's child says, a line each: of plugins, of shapes and of cases. */
+/* What the inventory's child says, a line each: of plugins and of cases. */
 #include <jansson.h>
 
 #include "fuzz.h"
@@ -27,15 +27,12 @@ static void finish(struct assay_catalog *cat)
 static bool take_line(struct assay_catalog *cat, const json_t *msg)
 {
 	struct assay_err err = { 0 };
-	struct assay_shape_facts shape;
 	struct assay_case_facts facts;
 	struct assay_catalog_plugin *p;
 	int rc;
 
 	if (json_object_get(msg, "supported")) {
 		rc = assay_catalog_take_facts(msg, &facts, &err);
-	} else if (json_object_get(msg, "tensors")) {
-		rc = assay_catalog_take_shape(msg, &shape, &err);
 	} else {
 		p = assay_catalog_grow((void **)&cat->plugins, &cat->n_plugins, sizeof(*p));
 		FUZZ_CHECK(p);

@@ -10,23 +10,31 @@ static const struct {
 #include "new_templates.h"
 };
 
-/* The value of the key that begins at @at, behind its '@', and ends at the next one; NULL: no such key. */
-static const char *value_of(const char *at, size_t len, const struct assay_template_value *values, size_t n)
+const char *assay_template_text(const char *name)
 {
-	for (size_t i = 0; i < n; i++)
-		if (strlen(values[i].key) == len && !strncmp(values[i].key, at, len))
-			return values[i].value;
+	for (size_t i = 0; i < sizeof(templates) / sizeof(templates[0]); i++)
+		if (!strcmp(templates[i].name, name))
+			return templates[i].text;
 	return NULL;
 }
 
-static int fill_line(const char *line, size_t len, const struct assay_template_value *values, size_t n,
-		     struct assay_text *out, struct assay_err *err)
+/* The value of the key that begins at @key; NULL: there is no such key. */
+static const char *value_of(const char *key, size_t len, const struct assay_template_values *v)
+{
+	for (size_t i = 0; i < v->n; i++)
+		if (strlen(v->keys[i]) == len && !strncmp(v->keys[i], key, len))
+			return v->values[i].s ? v->values[i].s : "";
+	return NULL;
+}
+
+static int fill_line(const char *line, size_t len, const struct assay_template_values *v, struct assay_text *out,
+		     struct assay_err *err)
 {
 	const char *end = line + len, *at;
 
 	while ((at = memchr(line, '@', (size_t)(end - line)))) {
 		const char *close = memchr(at + 1, '@', (size_t)(end - at - 1));
-		const char *value = close ? value_of(at + 1, (size_t)(close - at - 1), values, n) : NULL;
+		const char *value = close ? value_of(at + 1, (size_t)(close - at - 1), v) : NULL;
 
 		if (!value)
 			return assay_err_set(err, ASSAY_EINTERNAL, "a template has a key without a value: '%.*s'",
@@ -42,37 +50,37 @@ static int fill_line(const char *line, size_t len, const struct assay_template_v
 	return 0;
 }
 
-const char *assay_template_text(const char *name)
+/* Is one of the words of "@only A B" a tag? */
+static bool wanted(const char *line, size_t len, const struct assay_strings *tags)
 {
-	for (size_t i = 0; i < sizeof(templates) / sizeof(templates[0]); i++)
-		if (!strcmp(templates[i].name, name))
-			return templates[i].text;
-	return NULL;
+	for (const char *word = line + strlen("@only "); word < line + len; word += strcspn(word, " \n") + 1)
+		for (size_t i = 0; i < tags->n; i++)
+			if (strcspn(word, " \n") == strlen(tags->v[i]) &&
+			    !strncmp(word, tags->v[i], strlen(tags->v[i])))
+				return true;
+	return false;
 }
 
-int assay_template_fill(const char *name, const struct assay_template_value *values, size_t n, struct assay_text *out,
+int assay_template_fill(const char *text, const struct assay_template_values *values, struct assay_text *out,
 			struct assay_err *err)
 {
-	const char *line = assay_template_text(name);
+	unsigned depth = 0, hidden = 0; /* hidden: the depth of the outermost block that is left out */
 	int rc = 0;
 
-	if (!line)
-		return assay_err_set(err, ASSAY_EINTERNAL, "no template '%s'", name);
-	while (*line && !rc) {
-		size_t len = strcspn(line, "\n") + 1;
-
-		rc = fill_line(line, len, values, n, out, err);
-		line += len;
+	for (size_t len; *text && !rc; text += len) {
+		len = strcspn(text, "\n");
+		len += text[len] == '\n';
+		if (!strncmp(text, "@only ", strlen("@only "))) {
+			depth++;
+			if (!hidden && !wanted(text, len, &values->tags))
+				hidden = depth;
+		} else if (!strncmp(text, "@end\n", strlen("@end\n"))) {
+			if (hidden == depth)
+				hidden = 0;
+			depth--;
+		} else if (!hidden) {
+			rc = fill_line(text, len, values, out, err);
+		}
 	}
 	return !rc && out->failed ? assay_err_set(err, ASSAY_ENOMEM, "out of memory") : rc;
-}
-
-void assay_template_comment(struct assay_text *out, const char *s)
-{
-	for (; *s; s++) {
-		assay_text_addn(out, (unsigned char)*s < ' ' ? " " : s, 1);
-		/* the ends and beginnings of comments, and trigraphs */
-		if ((s[0] == '*' && s[1] == '/') || (s[0] == '/' && s[1] == '*') || (s[0] == '?' && s[1] == '?'))
-			assay_text_add(out, " ");
-	}
 }

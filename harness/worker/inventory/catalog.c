@@ -318,32 +318,6 @@ int assay_catalog_take_facts(const json_t *j, struct assay_case_facts *f, struct
 		j, ok && f->measures <= ASSAY_MEASURES_PEAK && f->cost.arith <= ASSAY_ARITH_TERNARY && f->copies, err);
 }
 
-int assay_catalog_take_shape(const json_t *j, struct assay_shape_facts *f, struct assay_err *err)
-{
-	const json_t *tensors = json_object_get(j, "tensors");
-	bool ok = json_array_size(tensors) <= ASSAY_MAX_TENSORS;
-
-	*f = (struct assay_shape_facts){
-		.n_tensors = ok ? (uint32_t)json_array_size(tensors) : 0,
-		.ops = amount(j, "ops", &ok),
-		.bytes_read = amount(j, "bytes_read", &ok),
-		.bytes_written = amount(j, "bytes_written", &ok),
-	};
-	for (uint32_t i = 0; i < f->n_tensors; i++) {
-		const json_t *from = json_array_get(tensors, i), *dims = json_object_get(from, "dims");
-		const char *name = json_string_value(json_object_get(from, "name"));
-		struct assay_shape_tensor *t = &f->tensors[i];
-
-		snprintf(t->name, sizeof(t->name), "%s", name ? name : "");
-		t->role = (uint32_t)whole(from, "role", &ok);
-		t->dtype = (uint32_t)whole(from, "dtype", &ok);
-		for (; t->rank < json_array_size(dims) && t->rank < ASSAY_MAX_RANK; t->rank++)
-			t->dims[t->rank] = json_integer_value(json_array_get(dims, t->rank));
-		ok = ok && t->role >= ASSAY_INPUT && t->role <= ASSAY_SCRATCH && assay_dtype_bytes(t->dtype);
-	}
-	return take_fault(j, ok, err);
-}
-
 /* The driver of a composite op is its only variant of its own on the CPU. */
 static int refuse_own_variants(struct assay_catalog *cat, struct assay_err *err)
 {

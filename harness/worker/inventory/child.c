@@ -336,29 +336,6 @@ static json_t *describe_shape(const struct child *c, const json_t *q, const stru
 	return cost_ok(&p->cost) ? NULL : broken("describes a cost that is negative or no number");
 }
 
-static json_t *do_shape(struct child *c, const json_t *q)
-{
-	const struct assay_op *op;
-	struct assay_shape shape;
-	struct assay_problem p;
-	json_t *refused = describe_shape(c, q, &op, &shape, &p), *tensors;
-
-	if (refused)
-		return refused;
-	tensors = json_array();
-	for (uint32_t i = 0; i < p.n_tensors; i++) {
-		const struct assay_tensor_spec *t = &p.tensors[i];
-		json_t *dims = json_array();
-
-		for (uint32_t k = 0; k < t->rank; k++)
-			json_array_append_new(dims, json_integer(t->dims[k]));
-		json_array_append_new(tensors, json_pack("{s:o,s:i,s:i,s:o}", "name", text(t->name), "role",
-							 (int)t->role, "dtype", (int)t->dtype, "dims", dims));
-	}
-	return json_pack("{s:o,s:f,s:f,s:f}", "tensors", tensors, "ops", p.cost.ops, "bytes_read", p.cost.bytes_read,
-			 "bytes_written", p.cost.bytes_written);
-}
-
 static json_t *do_case(struct child *c, const json_t *q)
 {
 	const struct assay_op *op;
@@ -417,11 +394,10 @@ static json_t *do_place(struct child *c)
 static json_t *answer(struct child *c, const json_t *msg)
 {
 	const char *path = json_string_value(json_object_get(msg, "load"));
-	const json_t *shape = json_object_get(msg, "shape"), *of_case = json_object_get(msg, "case");
+	const json_t *of_case = json_object_get(msg, "case");
 
 	return path                            ? do_load(c, path, json_object_get(msg, "host"))
 	       : json_object_get(msg, "place") ? do_place(c)
-	       : shape                         ? do_shape(c, shape)
 	       : of_case                       ? do_case(c, of_case)
 					       : json_object();
 }

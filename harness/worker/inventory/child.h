@@ -10,9 +10,8 @@
  *     {"load": "path", "host": {…}}                             {"name", "ops", "variants", …} or {"error": "…"}
  *     {"ready": true}                                           {}
  *     {"place": true}                                           {"placed": true}
- *     {"shape": {"op", "axes", "threads"}}                      {"tensors", "ops", …}
  *     {"case": {"op", "variant", "axes", "threads", "cold"}}    {"supported", "timed", "reason", …}
- * Each question has a number, "question", that its answer repeats. Of shapes and cases the answer may also be
+ * Each question has a number, "question", that its answer repeats. Of cases the answer may also be
  * {"refused": "…"}, by the op, or {"broken": "…"}: what the op describes cannot be. A path has the letter of a part
  * before it.
  * Ends when the socket does. Returns the exit status of the process.

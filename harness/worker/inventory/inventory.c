@@ -345,28 +345,3 @@ int assay_inventory_describe(struct assay_inventory *inv, const struct assay_cas
 	assay_inventory_process_stop(&inv->child);
 	return rc;
 }
-
-int assay_inventory_shape(struct assay_inventory *inv, const struct assay_catalog_op *op, const int64_t *axes,
-			  unsigned n_threads, struct assay_shape_facts *out, struct assay_err *err)
-{
-	struct assay_err why = { 0 };
-	json_t *values = json_array(), *answer;
-	const char *refused;
-	int rc = 0;
-
-	for (size_t i = 0; i < op->n_axes; i++)
-		json_array_append_new(values, json_integer(axes[i]));
-	answer = ask(inv,
-		     json_pack("{s:{s:s,s:o,s:I}}", "shape", "op", op->name, "axes", values, "threads",
-			       (json_int_t)n_threads),
-		     &why);
-	if (!answer)
-		return assay_err_set(err, ASSAY_EPLUGIN, "op '%s' failed to describe a shape: %s", op->name, why.text);
-	refused = json_string_value(json_object_get(answer, "refused"));
-	if (refused)
-		rc = assay_err_set(err, ASSAY_EUSAGE, "op '%s' refuses a shape: %s", op->name, refused);
-	else if (assay_catalog_take_shape(answer, out, &why))
-		rc = assay_err_set(err, ASSAY_EPLUGIN, "op '%s' %s", op->name, why.text);
-	json_decref(answer);
-	return rc;
-}

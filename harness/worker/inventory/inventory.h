@@ -32,8 +32,4 @@ int assay_inventory_worker_bytes(struct assay_inventory *inv, uint64_t *bytes, s
 int assay_inventory_describe(struct assay_inventory *inv, const struct assay_case *cases, size_t n,
 			     struct assay_case_facts *out, struct assay_err *err);
 
-/* Ask an op for the tensors and the cost of one shape. A shape that it refuses is ASSAY_EUSAGE with its reason. */
-int assay_inventory_shape(struct assay_inventory *inv, const struct assay_catalog_op *op, const int64_t *axes,
-			  unsigned n_threads, struct assay_shape_facts *out, struct assay_err *err);
-
 #endif

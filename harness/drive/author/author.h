@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `assay new` and `assay init` ask for, and what they get. */
-#ifndef ASSAY_DRIVE_AUTHOR_REQUEST_H
-#define ASSAY_DRIVE_AUTHOR_REQUEST_H
+/*
+ * `assay new` and `assay init`: the source of a plugin that someone then fills in, a variant of an op of any loaded
+ * plugin or an op of its own, with what it takes to run it and, for `assay init`, to gate it.
+ */
+#ifndef ASSAY_DRIVE_AUTHOR_AUTHOR_H
+#define ASSAY_DRIVE_AUTHOR_AUTHOR_H
 
 #include "base/text.h"
 #include "drive/request.h"
@@ -26,5 +29,13 @@ struct assay_new_result {
 	struct assay_strings add_to, add; /* files that were there, and the line that each has to get */
 	bool right;                       /* the source is right as it is */
 };
+
+/*
+ * Write the files. ASSAY_EUSAGE for names that cannot be, files that are there already, ops that have no variants of
+ * their own, and for a repository a current folder that is not the top of one; nothing is left behind then. Release in
+ * either case.
+ */
+int assay_new_write(const struct assay_new_request *q, struct assay_new_result *out, struct assay_err *err);
+void assay_new_release(struct assay_new_result *r);
 
 #endif
