@@ -382,8 +382,8 @@ endef
 $(foreach f,$(FAMILIES),$(eval $(call family_rules,$(f))))
 
 # ---- tests ----
-UNIT_SRCS := $(sort $(wildcard tests/unit/test_*.c))
-UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(BUILD)/tests/%)
+UNIT_FOLDERS := $(sort $(notdir $(patsubst %/,%,$(wildcard tests/unit/*/))))
+UNIT_BINS := $(addprefix $(BUILD)/tests/test_,$(UNIT_FOLDERS))
 TEST_PLUGIN_SRCS := $(sort $(wildcard tests/plugins/*.c))
 TEST_PLUGINS := $(TEST_PLUGIN_SRCS:tests/plugins/%.c=$(BUILD)/tests/plugins/%.so)
 
@@ -397,9 +397,13 @@ TEST_LDFLAGS := $(if $(filter test unit-tests soak,$(GOALS)),$(shell said=$$(ech
 $(BUILD)/obj/tests/unit/%.o: tests/unit/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(say)$(CC) $(TEST_CFLAGS) -c -o $@ $<
-$(BUILD)/tests/test_%: $(BUILD)/obj/tests/unit/test_%.o $(BUILD)/lib/libassay-core.a
-	@mkdir -p $(@D)
-	$(say)$(CC) $(SANFLAGS) $(TEST_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LDLIBS)
+# One program a folder.
+define unit_rule
+$(BUILD)/tests/test_$(1): $(patsubst %.c,$(BUILD)/obj/%.o,tests/unit/main.c $(sort $(wildcard tests/unit/$(1)/*.c))) $(BUILD)/lib/libassay-core.a
+	@mkdir -p $$(@D)
+	$$(say)$$(CC) $$(SANFLAGS) $$(TEST_LDFLAGS) $$(LDFLAGS) -o $$@ $$(filter %.o,$$^) $$(filter %.a,$$^) -lcmocka $$(LDLIBS)
+endef
+$(foreach f,$(UNIT_FOLDERS),$(eval $(call unit_rule,$(f))))
 # These know how the page of a worker is laid out, or how CUPTI is.
 $(addprefix $(BUILD)/tests/plugins/,hostile_page.so cheat_spy.so cupti_standin.so cupti_older_standin.so): PLUGIN_CFLAGS += -Iharness
 # Loops that two of these share run equally fast: a short one that crosses a cache line takes twice as long on Zen 4.
@@ -444,24 +448,23 @@ $(BUILD)/tests/code_hash/bare.so: tests/fixtures/code_hash/probe.c $(BUILD)/flag
 	$(say)$(probe_cc)
 $(BUILD)/tests/code_hash/stripped.so: $(BUILD)/tests/code_hash/base.so
 	$(say)strip -o $@ $<
-$(BUILD)/tests/test_code_hash $(BUILD)/tests/test_function_code: | $(CODE_PROBES)
+$(BUILD)/tests/test_worker: | $(CODE_PROBES)
 # tests of what only the program, or a plugin, has
-$(BUILD)/tests/test_generate_parts: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard bench/generate/generate_vector_*.c))
-$(BUILD)/tests/test_progress: $(BUILD)/obj/harness/cli/progress.o
-$(BUILD)/tests/test_drive $(BUILD)/tests/test_project: | $(PLUGINS) $(BUILD)/share/assay
-$(BUILD)/tests/test_step_kernels: | $(PLUGINS)
-$(BUILD)/tests/test_cuda_emulated $(BUILD)/tests/test_cuda_generate $(BUILD)/tests/test_cuda_made: | $(if $(CXX_FOUND),$(EMULATED))
+$(BUILD)/tests/test_kernels: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard bench/generate/generate_vector_*.c))
+$(BUILD)/tests/test_cli: $(BUILD)/obj/harness/cli/progress.o
+$(BUILD)/tests/test_drive: | $(PLUGINS) $(BUILD)/share/assay
+$(BUILD)/tests/test_kernels: | $(PLUGINS) $(if $(CXX_FOUND),$(EMULATED))
 # allocations of the harness that fail when the test says so
-$(BUILD)/tests/test_judge_memory: private LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
-$(BUILD)/tests/test_steadiness: private LDFLAGS += -Wl,--wrap=realloc
+$(BUILD)/tests/test_judge: private LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+$(BUILD)/tests/test_measure: private LDFLAGS += -Wl,--wrap=realloc
 
 # The program, and tests of counters, as they are where neither PAPI nor valgrind has headers: what asks for these is compiled
 # once more and goes before the archive. In the shape of an installation.
 BARE := $(BUILD)/tests/bare
 BARE_OBJS  := $(patsubst %,$(BUILD)/obj/bare/%.o,papi/library callgrind/requests callgrind/launch)
-BARE_TESTS := test_counting test_papi_presets test_papi_sets test_callgrind
+BARE_TESTS := counting papi_presets papi_sets callgrind
 bare_cc = $(CC) $(filter-out -DASSAY_PAPI=% -DASSAY_VALGRIND=%,$(UNIT_CFLAGS)) -DASSAY_PAPI=0 -DASSAY_VALGRIND=0 -c -o $@ $<
-$(BUILD)/obj/bare/test_%.o: tests/unit/test_%.c $(BUILD)/flags
+$(BUILD)/obj/bare/tests/%.o: tests/unit/counters/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(say)$(bare_cc)
 $(BUILD)/obj/bare/%.o: harness/counters/%.c $(BUILD)/flags
@@ -470,7 +473,7 @@ $(BUILD)/obj/bare/%.o: harness/counters/%.c $(BUILD)/flags
 $(BARE)/bin/assay: $(CLI_OBJS) $(BARE_OBJS) $(BUILD)/lib/libassay-core.a
 	@mkdir -p $(@D); ln -sfn ../../share ../../plugins ../../lib ../../include $(BARE)
 	$(say)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
-$(BARE)/test_%: $(BUILD)/obj/bare/test_%.o $(BARE_OBJS) $(BUILD)/lib/libassay-core.a
+$(BARE)/test_counters: $(BARE_TESTS:%=$(BUILD)/obj/bare/tests/%.o) $(BUILD)/obj/tests/unit/main.o $(BARE_OBJS) $(BUILD)/lib/libassay-core.a
 	@mkdir -p $(@D)
 	$(say)$(CC) $(SANFLAGS) $(TEST_LDFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LDLIBS)
 
@@ -496,18 +499,19 @@ $(SCALE_BIN): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tests/scale/*.c)
 fuzz-targets: $(FUZZ_BINS) ## build the fuzz targets; libFuzzer drives them with CC=clang SANITIZE=fuzzer-no-link,address,undefined
 	@:
 
-unit-tests: $(HEAP_LIB) $(THREADS_LIB) $(GPU_LIB) $(UNIT_BINS) $(TEST_PLUGINS) $(BARE)/bin/assay $(BARE_TESTS:%=$(BARE)/%) $(FUZZ_BINS) $(SCALE_BIN)
+unit-tests: $(HEAP_LIB) $(THREADS_LIB) $(GPU_LIB) $(UNIT_BINS) $(TEST_PLUGINS) $(BARE)/bin/assay $(BARE)/test_counters $(FUZZ_BINS) $(SCALE_BIN)
 
 # Kernels of another architecture: their plugins and tests, run under emulation by tests/cli/cross.bats. Optional: what is
 # missing is said there. A sanitized build has none: they cannot be sanitized, and the plain build tests the same.
 CROSS_AARCH64 := $(if $(filter test cross-tests,$(if $(SANITIZE),,$(GOALS))),$(shell [ -e /usr/aarch64-linux-gnu/lib/libc.so.6 ] && \
 	command -v aarch64-linux-gnu-gcc))
-CROSS_TESTS   := test_ternary_variants test_quantize test_quantize_wrong test_quantize_halves test_quantize_agree
-$(BUILD)/aarch64/tests/%: tests/unit/%.c tests/cross/cmocka.h $(wildcard tests/unit/*.h)
+CROSS_TESTS   := $(addprefix tests/unit/,main.c $(addprefix kernels/,ternary_variants.c quantize.c quantize_wrong.c quantize_halves.c \
+	quantize_agree.c))
+$(BUILD)/aarch64/tests/test_kernels: $(CROSS_TESTS) tests/cross/cmocka.h $(wildcard tests/unit/*.h tests/unit/kernels/*.h)
 	@mkdir -p $(@D)
 	$(say)$(CROSS_AARCH64) $(filter-out -MMD -MP $(SANFLAGS),$(BASE_CFLAGS)) -Wno-unused-parameter -O1 -Itests/cross -Itests/unit -Iharness/include \
-		-o $@ $< -lm -ldl -lpthread
-cross-tests: $(if $(CROSS_AARCH64),$(CROSS_TESTS:%=$(BUILD)/aarch64/tests/%)) ## build what tests other architectures
+		-o $@ $(CROSS_TESTS) -lm -ldl -lpthread
+cross-tests: $(if $(CROSS_AARCH64),$(BUILD)/aarch64/tests/test_kernels) ## build what tests other architectures
 	$(if $(CROSS_AARCH64),@$(MAKE) --no-print-directory BUILD=$(BUILD)/aarch64 CC=aarch64-linux-gnu-gcc SANITIZE= OPENBLAS=0 NVCC= plugins)
 
 # Attacks for a given time. The program with sanitizers and the fuzz targets are a build of their own in ATTACKED, with libFuzzer
@@ -528,12 +532,8 @@ test-pmu: ## test hardware counters on an emulated machine that has a PMU
 test-gpu: all ## test the kernels for GPUs on a GPU (GPU=1: fail without one)
 	@GPU='$(GPU)' ci/test_gpu.sh $(BUILD)
 
-# A sanitized build, three times as slow, would show the same of these, and what they call has tests of its own there: simulations
-# with fixed seeds, of which every count is exact, kernels for GPUs on the emulated grid, which are not sanitized, and inputs of the
-# largest size.
-PLAIN_TESTS := $(if $(SANITIZE),$(addprefix $(BUILD)/tests/test_,paired_simulation cuda_generate large_inputs))
 test: all unit-tests cross-tests ## build and run all tests
-	@ci/run_tests.sh $(BUILD) $(filter-out $(PLAIN_TESTS),$(UNIT_BINS))
+	@ci/run_tests.sh $(BUILD) $(UNIT_BINS)
 
 # ---- measuring ----
 SUITE ?= quick

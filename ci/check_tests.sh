@@ -6,6 +6,6 @@ set -eu
 
 cd "${1:-$(dirname "$0")/..}"
 
-if grep -LE 'assert_|fail_msg|\<check_' tests/unit/test_*.c | sed 's/$/: asserts nothing/' | grep .; then
+if grep -LE 'assert_|fail_msg|\<check_' tests/unit/*/*.c | sed 's/$/: asserts nothing/' | grep .; then
 	exit 1
 fi

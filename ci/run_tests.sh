@@ -1,18 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs unit tests (cmocka programs) and command line tests (bats, two files at a time), and ends with what failed and one line of sums:
-# run_tests.sh BUILD UNIT_TEST... . Every program reports in TAP; one that dies counts as a failed test. Where up to four files fail,
-# each is run once more with none beside it: a busy machine is no failure, and what passes only then is told. What failed is also
-# appended to the file that FAILURES names.
+# run_tests.sh BUILD UNIT_TEST... . Every program reports in TAP; one that dies counts as a failed test. What failed is also appended to
+# the file that FAILURES names.
 set -u
 
 build=$1
 shift
-second_tries=4
-# Of a sanitized build, the command line tests are those that attack the program: tests/README.md.
 scripts=(tests/cli/*.bats)
-! grep -q sanitizers "$build/features" 2>/dev/null ||
+left_out=()
+# Of a sanitized build, the command line tests are those that attack the program: tests/README.md. It is three times as slow, and would
+# show the same of some unit tests: simulations with fixed seeds, kernels for GPUs, which are not sanitized, and inputs of the largest size.
+if grep -q sanitizers "$build/features" 2>/dev/null; then
 	scripts=(tests/cli/{bad_input,cheats,fuzz,hostile,hostile_worker,import,interrupt}.bats)
+	left_out=(-paired_simulation -paired_load -change_simulation -cuda_generate -large_inputs)
+fi
 
 # Run the unit test or script $1.
 tests_of() {
@@ -22,12 +24,11 @@ tests_of() {
 		env -u ASSAY_SEED -u ASSAY_DETERMINISTIC -u ASSAY_THREADS -u ASSAY_BATCH_SIZE -u ASSAY_MEMORY_LIMIT -u ASSAY_DB -u ASSAY_PAPI \
 			-u NO_COLOR LC_ALL=C.UTF-8 timeout 900 bats --tap "$1"
 		;;
-	*) env CMOCKA_MESSAGE_OUTPUT=TAP timeout 300 "$1" ;;
+	*) env CMOCKA_MESSAGE_OUTPUT=TAP timeout 900 "$1" "${left_out[@]}" ;;
 	esac
 }
 
-# count KIND FILE: run its tests, add up their TAP in $work/KIND/NAME.sums, and say so; what failed is collected in $work/KIND/NAME.failed,
-# beside the file's path in $work/KIND/NAME.file.
+# count KIND FILE: run its tests, add up their TAP in $work/KIND/NAME.sums, and say so, and collect what failed in $work/KIND/NAME.failed.
 count() {
 	local name=${2##*/} begin=$SECONDS status p f s
 	local at=$work/$1/$name tap=$work/$1/$name.tap
@@ -52,7 +53,6 @@ count() {
 	if [ "$f" != 0 ]; then
 		sed 's/^/    /' "$tap"
 		ci/failures.sh collect "$name" "$tap" "$status" >"$at.failed"
-		echo "$2" >"$at.file"
 	elif [ "$s" != 0 ]; then
 		grep -iE '^(not )?ok .*# skip' "$tap" | sed 's/^/    /'
 	fi
@@ -93,22 +93,6 @@ command_line_tests() {
 	done
 }
 
-# What failed is run again, one after the other.
-try_again() {
-	local first name
-
-	for first in "$work"/{unit,cli}/*.file; do
-		[ -e "$first" ] || continue
-		name=$(basename "$first" .file)
-		echo "again, with no other test beside it:"
-		if count again "$(cat "$first")"; then
-			sed -n 's/^[^ ].*/passed in a second try: &/p' "${first%.file}.failed" >>"$work/second"
-			mv "$work/again/$name.sums" "${first%.file}.sums"
-			rm "${first%.file}.failed"
-		fi
-	done
-}
-
 collected=${FAILURES-}
 unset FAILURES
 ASSAY_BUILD=$(realpath "$build")
@@ -118,7 +102,7 @@ export ASSAY_BUILD ASSAY_SOURCE
 # They wait more than they calculate, so unit tests and two lanes of the others run beside each other; what they say is shown one
 # after the other.
 lanes=(1 2)
-mkdir "$work/unit" "$work/cli" "$work/again"
+mkdir "$work/unit" "$work/cli"
 set -m # process groups of their own, to be ended with this script
 for lane in "${lanes[@]}"; do
 	(
@@ -140,9 +124,6 @@ for lane in "${lanes[@]}"; do
 	fi
 done
 
-failing=$(find "$work/unit" "$work/cli" -name '*.file' | wc -l)
-[ "$failing" -gt "$second_tries" ] || try_again
-[ ! -e "$work/second" ] || cat "$work/second"
 cat "$work"/{unit,cli}/*.failed >"$work/failures" 2>/dev/null
 [ -z "$collected" ] || cat "$work/failures" >>"$collected"
 ci/failures.sh show "$work/failures"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The CHECKs of the schema in C. tests/unit/test_store.c holds the two against each other: what SQLite refuses is
+ * The CHECKs of the schema in C. tests/unit/store/store.c holds the two against each other: what SQLite refuses is
  * refused here, too.
  */
 #include "store/rules.h"

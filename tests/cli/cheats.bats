@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Kernels that do less when they are timed, as people see them; tests/unit/test_audit.c has the kinds.
+# Kernels that do less when they are timed, as people see them; tests/unit/worker/audit.c has the kinds.
 
 load helpers
 

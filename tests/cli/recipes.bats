@@ -108,7 +108,7 @@ touched_only() {
 	# tests that go through variants find it; this one fails where its work is not counted
 	sed -i 's/return matmul_run(job, recipe_rows);/job->host->parallel(job, recipe_rows, job); return 0;/' tree/kernels/matmul/matmul_recipe_$isa.c
 	make_tree plugins
-	run env ASSAY_TEST_PLUGINS="$PWD/$TREE_BUILD/plugins" "$ASSAY_BUILD/tests/test_work_counters"
+	run env ASSAY_TEST_PLUGINS="$PWD/$TREE_BUILD/plugins" "$ASSAY_BUILD/tests/test_kernels" work_counters
 	[[ $output == *"matmul.f32/recipe/"* ]]
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Sides of a comparison that are git revisions, as the command line shows them; tests/unit/test_revision.c has the details.
+# Sides of a comparison that are git revisions, as the command line shows them; tests/unit/drive/revision.c has the details.
 
 load helpers
 

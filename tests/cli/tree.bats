@@ -56,14 +56,14 @@ planted() {
 
 @test "a file of unit tests that asserts nothing is found" {
 	run -0 "$ASSAY_SOURCE/ci/check_tests.sh"
-	mkdir -p tree/tests/unit
-	echo 'static void test_all(void **state) { assert_true(*state); }' >tree/tests/unit/test_a.c
+	mkdir -p tree/tests/unit/base
+	echo 'static void test_all(void **state) { assert_true(*state); }' >tree/tests/unit/base/a.c
 	run -0 "$ASSAY_SOURCE/ci/check_tests.sh" tree
-	echo 'static void test_all(void **state) { check_all(*state); }' >tree/tests/unit/test_b.c
+	echo 'static void test_all(void **state) { check_all(*state); }' >tree/tests/unit/base/b.c
 	run -0 "$ASSAY_SOURCE/ci/check_tests.sh" tree
-	echo 'static void test_all(void **state) { (void)state; }' >tree/tests/unit/test_b.c
+	echo 'static void test_all(void **state) { (void)state; }' >tree/tests/unit/base/b.c
 	run -1 "$ASSAY_SOURCE/ci/check_tests.sh" tree
-	[ "$output" = 'tests/unit/test_b.c: asserts nothing' ]
+	[ "$output" = 'tests/unit/base/b.c: asserts nothing' ]
 }
 
 @test "files of a folder that include each other in a circle are found" {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A temporary folder for all tests of a program: UNIT_MAIN(folder_make, folder_remove). */
+/* A temporary folder for all tests of a file: UNIT_GROUP(folder_make, folder_remove). */
 #ifndef ASSAY_TESTS_FOLDER_FIXTURE_H
 #define ASSAY_TESTS_FOLDER_FIXTURE_H
 

@@ -94,12 +94,16 @@ static inline void measure_with(struct world *w, const struct assay_case *c, boo
 		fail_msg("%s", err.text);
 }
 
-/* The program: a worker, or all tests in a world. */
-#define MEASURE_MAIN                                                                                                   \
-	int main(int argc, char **argv)                                                                                \
-	{                                                                                                              \
-		return assay_worker_is_command(argc, argv) ? assay_worker_main(argc, argv)                             \
-							   : cmocka_run_group_tests(unit_tests, set_up, tear_down);    \
-	}
+static inline bool world_is_worker(int argc, char **argv, int *status)
+{
+	const bool is = assay_worker_is_command(argc, argv);
+
+	if (is)
+		*status = assay_worker_main(argc, argv);
+	return is;
+}
+
+/* Ends a file: all tests in a world, whose workers are this program started again. */
+#define MEASURE_GROUP UNIT_GROUP_WITH(set_up, tear_down, NULL, world_is_worker)
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
-/* The tests of a program in the order of its source; those that are not there have no name. */
+/* The tests of a file in the order of its source; those that are not there have no name. */
 static struct CMUnitTest unit_tests[256] __attribute__((unused));
 
 static inline void unit_add(struct CMUnitTest test)
@@ -42,11 +43,30 @@ static inline void unit_add(struct CMUnitTest test)
 	}                                                                                                              \
 	static void test(void **state)
 
-/* The program: all tests, with what runs before the first and after the last. */
-#define UNIT_MAIN(set_up, tear_down)                                                                                   \
-	int main(void)                                                                                                 \
+/* The tests of one file, which the program of its folder (main.c) runs in a process of their own. */
+struct unit_group {
+	const char *file;
+	struct CMUnitTest *tests;
+	CMFixtureFunction set_up, tear_down; /* before the first test and after the last; NULL: nothing */
+	int (*run)(char **argv);             /* in place of cmocka's; NULL: as cmocka does */
+	/* Was the program started again by a test, to be something else? With its exit status. NULL: never. */
+	bool (*entry)(int argc, char **argv, int *status);
+	struct unit_group *next;
+};
+
+void unit_register(struct unit_group *group);
+
+/* What ends each file of tests; the last two are fields of struct unit_group. */
+#define UNIT_GROUP(set_up, tear_down) UNIT_GROUP_WITH(set_up, tear_down, NULL, NULL)
+#define UNIT_GROUP_WITH(set_up, tear_down, run, entry)                                                                 \
+	__attribute__((constructor)) static void unit_register_file(void)                                              \
 	{                                                                                                              \
-		return cmocka_run_group_tests(unit_tests, set_up, tear_down);                                          \
+		static struct unit_group group = { __FILE__, unit_tests, set_up, tear_down, run, entry, NULL };        \
+                                                                                                                       \
+		unit_register(&group);                                                                                 \
 	}
+
+/* Runs the tests of a file, as many as have been added by now. */
+#define UNIT_RUN(set_up, tear_down) cmocka_run_group_tests(unit_tests, set_up, tear_down)
 
 #endif

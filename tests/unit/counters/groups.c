@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Group files: what they hold, what is wrong with them, what is chosen and derived. */
+#include <unistd.h>
+
+#include "unit.h"
+#include "counters/groups.h"
+#include "counters/event_names.h"
+
+static char dir[64];
+
+static int set_up(void **state)
+{
+	strcpy(dir, "/tmp/assay-groups-XXXXXX");
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static void put(const char *name, const char *text)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s.group", dir, name);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0 && !fclose(f));
+}
+
+static void drop(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s.group", dir, name);
+	assert_int_equal(unlink(path), 0);
+}
+
+static int tear_down(void **state)
+{
+	return rmdir(dir);
+}
+
+static const char cache_text[] =
+	"group \"cache\" {\n"
+	"  summary = \"s\"\n"
+	"  events = {\"misses\"}\n"
+	"  event \"loads\" { any = {\"ANY_1\", \"ANY_2\"} amd = {\"AMD_1\"} intel = {\"I_1\"} }\n"
+	"  metric \"hit_rate\" { range = {\"0\", \"1\"}\n"
+	"    formula = \"1 - misses / loads\" better = \"higher\" }\n"
+	"}\n";
+
+TEST_WITH(test_events, set_up, tear_down)
+{
+	static const struct {
+		const char *vendor, *want;
+	} cases[] = { { "amd", "loads\tAMD_1\tANY_1\tANY_2\n" },
+		      { "intel", "loads\tI_1\tANY_1\tANY_2\n" },
+		      { "", "loads\tANY_1\tANY_2\n" } };
+
+	put("cache", cache_text);
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_counter_choice choice = { 0 };
+		struct assay_counter_groups g;
+		struct assay_text text = { 0 };
+		struct assay_err err;
+		char want[256];
+
+		assert_int_equal(assay_counter_groups_load(&g, dir, cases[i].vendor, &err), 0);
+		assert_int_equal(assay_counter_choice_add(&choice, &g, "cache,cache", &err), 0);
+		assert_int_equal(assay_counter_choice_add(&choice, &g, "", &err), 0);
+		assert_int_equal(assay_strings_add(&choice.events, "misses", NULL), 0);
+		assert_int_equal(assay_strings_add(&choice.events, "extra", NULL), 0);
+		assay_counter_choice_text(&choice, &text);
+		snprintf(want, sizeof(want), "misses\tmisses\n%sextra\textra\n", cases[i].want);
+		assert_string_equal(text.s, want);
+		assert_int_equal(assay_counter_choice_add(&choice, &g, "cahce", &err), ASSAY_EUSAGE);
+		assert_string_equal(err.text, "unknown group of counters 'cahce', did you mean 'cache'?");
+		assay_text_release(&text);
+		assay_counter_choice_release(&choice);
+		assay_counter_groups_release(&g);
+	}
+	drop("cache");
+}
+
+TEST_WITH(test_errors, set_up, tear_down)
+{
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{ "group \"g\" { events = {\"a\"} metric \"m\" {\nformula = \"a / \" } }",
+		  "g.group:2: cannot read 'a / '" },
+		{ "group \"g\" { events = {\"a\"}\nmetric \"m\" { formula = \"1 / ab\" } }",
+		  "g.group:2: 'ab' is no event of group 'g', did you mean 'a'?" },
+		{ "group \"g\" { events = {\"a\"} metric \"m\" { } }", "g.group:1: metric 'm' has no formula" },
+		{ "group \"g\" { events = {\"a\"} metric \"M\" { formula = \"a\" } }",
+		  "g.group:1: bad metric name 'M'" },
+		{ "group \"g\" { events = {\"a\"} metric \"time_s\" { formula = \"a\" } }",
+		  "bad metric name 'time_s'" },
+		{ "group \"g\" { events = {\"a\"} metric \"m\" { formula = \"a\" better = \"more\" } }",
+		  "better is 'more', expected higher, lower or neither" },
+		{ "group \"g\" { events = {\"a\"} metric \"m\" { formula = \"a\" range = {\"1\", \"0\"} } }",
+		  "bad range of metric 'm'" },
+		{ "group \"g\" { events = {\"a\"} metric \"m\" { formula = \"a\" range = {\"0\"} } }",
+		  "bad range of metric 'm'" },
+		{ "group \"g\" { events = {\"a\", \"a\"} }", "event 'a' stands twice in group 'g'" },
+		{ "group \"g\" { events = {\"\"} }", "bad event name ''" },
+		{ "group \"g\" { }", "group 'g' has no events" },
+		{ "group \"h\" { events = {\"a\"} }", "expected one group \"g\" in this file" },
+		{ "", "expected one group \"g\" in this file" },
+		{ "group \"g\" { event = {\"a\"} }", "g.group:1: " },
+		{ "group \"g\" { events = {\"a\"} metric \"m\" { formula = \"a\" } metric \"m\" { formula = \"a\" } }",
+		  "metric 'm' is already defined in " },
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_counter_groups g;
+		struct assay_err err = { 0 };
+
+		put("g", cases[i].text);
+		assert_int_equal(assay_counter_groups_load(&g, dir, "", &err), ASSAY_EUSAGE);
+		if (!strstr(err.text, cases[i].want))
+			fail_msg("'%s' says '%s'", cases[i].text, err.text);
+	}
+	drop("g");
+}
+
+static void count(struct assay_counters *c, const char *name, const char *source, double value, double running)
+{
+	struct assay_count v = { .value = value, .running_frac = running, .per_iteration = true };
+
+	strcpy(v.name, name);
+	strcpy(v.source, source);
+	assert_int_equal(assay_counters_add(c, &v), 0);
+}
+
+TEST_WITH(test_derived, set_up, tear_down)
+{
+	static const struct {
+		double misses, loads, running;
+		const char *source; /* of loads; NULL: not counted */
+		double want;        /* NaN is not: -1 stands for unavailable */
+		const char *why;
+	} cases[] = {
+		{ 25, 100, 1, "pmu", 0.75, NULL },
+		{ 25, 100, 0.5, "pmu", 0.75, NULL },
+		{ 25, 100, 1, "os", 0.75, NULL },
+		{ 0, 0, 1, "pmu", -1, "cache.group:6: division by zero: 'loads' is 0" },
+		{ 200, 100, 1, "pmu", -1, "metric 'hit_rate' is -1, allowed 0 to 1" },
+		{ 25, 0, 1, NULL, -1, "needs loads: no PMU" },
+	};
+
+	put("cache", cache_text);
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_counter_choice choice = { 0 };
+		struct assay_counters c = { 0 };
+		struct assay_counter_groups g;
+		struct assay_metric *m = NULL;
+		size_t n = 0;
+
+		assert_int_equal(assay_counter_groups_load(&g, dir, "", NULL), 0);
+		assert_int_equal(assay_counter_choice_add(&choice, &g, "cache", NULL), 0);
+		count(&c, "misses", "sde", cases[i].misses, 1);
+		if (cases[i].source)
+			count(&c, "loads", cases[i].source, cases[i].loads, cases[i].running);
+		else
+			assert_int_equal(assay_counters_add_missing(&c, "loads", "pmu", "no PMU"), 0);
+		assert_int_equal(assay_counter_derive(&choice, &c, &m, &n, NULL), 0);
+		assert_int_equal(n, cases[i].want >= 0);
+		if (n) {
+			assert_true(m->value == cases[i].want && m->better == 1);
+			assert_int_equal(m->estimated, cases[i].running < 1);
+			/* published by an op stands below the PMU, above what the system counts */
+			assert_string_equal(m->source, strcmp(cases[i].source, "os") ? "sde" : "os");
+			/* what is there already is left alone */
+			assert_int_equal(assay_counter_derive(&choice, &c, &m, &n, NULL), 0);
+			assert_int_equal(n, 1);
+		} else if (!strstr(assay_counters_find_missing(&c, "hit_rate")->reason, cases[i].why)) {
+			fail_msg("'%s'", assay_counters_find_missing(&c, "hit_rate")->reason);
+		}
+		free(m);
+		assay_counters_release(&c);
+		assay_counter_choice_release(&choice);
+		assay_counter_groups_release(&g);
+	}
+	drop("cache");
+}
+
+/* Those of the tree can be read, for every vendor, and a folder without groups holds none. */
+TEST_WITH(test_shipped, set_up, tear_down)
+{
+	static const char *const vendors[] = { "intel", "amd", "arm", "" };
+	static const char all[] =
+		"branch,cache,energy,flops,gpu,gpu_state,heap,kv_cache,memory,ops,os,stall,syscalls,tlb";
+	char *published[] = { (char[]){ "kv_lookups" }, (char[]){ "kv_hits" }, (char[]){ "kv_misses" },
+			      (char[]){ "cpu_ops" }, (char[]){ "fallbacks" } };
+	const struct assay_strings ops = { published, N_OF(published) };
+	struct assay_counter_groups g;
+	struct assay_err err;
+
+	for (size_t i = 0; i < N_OF(vendors); i++) {
+		struct assay_counter_choice choice = { 0 };
+
+		if (assay_counter_groups_load(&g, "bench/groups", vendors[i], &err) ||
+		    assay_counter_choice_add(&choice, &g, all, &err) || assay_counter_choice_check(&choice, &ops, &err))
+			fail_msg("%s", err.text);
+		assert_int_equal(choice.n_groups, g.n);
+		assay_counter_choice_release(&choice);
+		assay_counter_groups_release(&g);
+	}
+	assert_int_equal(assay_counter_groups_load(&g, "/nonexistent/groups", "", &err), 0);
+	assert_int_equal(g.n, 0);
+	assay_counter_groups_release(&g);
+}
+
+TEST_WITH(test_event_names, set_up, tear_down)
+{
+	static const struct {
+		const char *name, *want; /* NULL: makes sense */
+	} cases[] = {
+		{ "PAPI_L1_DCM", NULL },
+		{ "misses", NULL },
+		{ "kv_hits", NULL },
+		{ "minor_faults", NULL },
+		{ "MEM_INST_RETIRED:ANY", NULL },
+		{ "L1-DCACHE-LOADS", NULL },
+		{ "PAPI_L1_DCN", "unknown event 'PAPI_L1_DCN', did you mean 'PAPI_L1_DCM'?" },
+		{ "kv_hit", "unknown event 'kv_hit', did you mean 'kv_hits'?" },
+		{ "", "unknown event ''" },
+	};
+	char name[] = "kv_hits", *published[] = { name };
+	const struct assay_strings ops = { published, 1 };
+	struct assay_counter_groups g;
+
+	put("cache", cache_text);
+	assert_int_equal(assay_counter_groups_load(&g, dir, "", NULL), 0);
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_err err = { 0 };
+
+		assert_int_equal(assay_counter_event_check(cases[i].name, &g, &ops, &err),
+				 cases[i].want ? ASSAY_EUSAGE : 0);
+		if (cases[i].want && strncmp(err.text, cases[i].want, strlen(cases[i].want)))
+			fail_msg("'%s'", err.text);
+	}
+	assay_counter_groups_release(&g);
+	drop("cache");
+}
+
+/* What a chosen group names must be counted by something, wherever it stands in it. */
+TEST_WITH(test_names_in_groups, set_up, tear_down)
+{
+	static const struct {
+		const char *text, *vendor, *want; /* NULL: makes sense */
+	} cases[] = {
+		{ "group \"g\" { events = {\"minor_faults\",\n\"kv_hits\", \"heap_bytes\", \"PAPI_L1_DCM\", \"A:B\"} }",
+		  "", NULL },
+		{ "group \"g\" { events = {\"minor_faults\",\n\"kv_hitz\"} }", "",
+		  "g.group:2: unknown event 'kv_hitz', did you mean 'kv_hits'?" },
+		{ "group \"g\" {\nevent \"e\" { any = {\"PAPI_L1_DCM\", \"PAPI_L2_TCN\"} } }", "",
+		  "g.group:2: unknown event 'PAPI_L2_TCN', did you mean 'PAPI_L2_TCM'?" },
+		{ "group \"g\" { event \"e\" { arm = {\"STALL\"} any = {\"PAPI_L1_DCM\"} } }", "arm", NULL },
+		{ "group \"g\" { event \"e\" { arm = {\"STALL\"} any = {\"STALL\"} } }", "arm",
+		  "g.group:1: unknown event 'STALL'" },
+		{ "group \"g\" { event \"e\" { arm = {\"STALL\"} } }", "amd", NULL },
+	};
+	char name[] = "kv_hits", *published[] = { name };
+	const struct assay_strings ops = { published, 1 };
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_counter_choice choice = { 0 };
+		struct assay_counter_groups g;
+		struct assay_err err = { 0 };
+
+		put("g", cases[i].text);
+		assert_int_equal(assay_counter_groups_load(&g, dir, cases[i].vendor, NULL), 0);
+		assert_int_equal(assay_counter_choice_check(&choice, &ops, NULL), 0);
+		assert_int_equal(assay_counter_choice_add(&choice, &g, "g", NULL), 0);
+		assert_int_equal(assay_counter_choice_check(&choice, &ops, &err), cases[i].want ? ASSAY_EUSAGE : 0);
+		if (cases[i].want && !strstr(err.text, cases[i].want))
+			fail_msg("'%s'", err.text);
+		assay_counter_choice_release(&choice);
+		assay_counter_groups_release(&g);
+	}
+	drop("g");
+}
+
+/* A formula without events rests on no count, but on something. */
+TEST_WITH(test_constant, set_up, tear_down)
+{
+	struct assay_counter_choice choice = { 0 };
+	struct assay_counters c = { 0 };
+	struct assay_counter_groups g;
+	struct assay_metric *m = NULL;
+	size_t n = 0;
+
+	put("g",
+	    "group \"g\" { events = {\"a\"} metric \"m\" { formula = \"1 / 0\" } metric \"two\" { formula = \"2\" } }");
+	assert_int_equal(assay_counter_groups_load(&g, dir, "", NULL), 0);
+	assert_int_equal(assay_counter_choice_add(&choice, &g, "g", NULL), 0);
+	assert_int_equal(assay_counter_derive(&choice, &c, &m, &n, NULL), 0);
+	assert_int_equal(n, 1);
+	assert_string_equal(m->source, ASSAY_SOURCE_ASSAY);
+	assert_string_equal(assay_counters_find_missing(&c, "m")->source, ASSAY_SOURCE_ASSAY);
+	free(m);
+	assay_counters_release(&c);
+	assay_counter_choice_release(&choice);
+	assay_counter_groups_release(&g);
+	drop("g");
+}
+
+UNIT_GROUP(NULL, NULL)

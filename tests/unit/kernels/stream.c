@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stream.* and peak.*: every variant against the oracle, oracles against single flipped bits, sizes against the caches.
+ */
+#include <signal.h>
+#include <sys/mman.h>
+
+#include "mini_host.h"
+
+#include "assay/op_stream.h"
+
+static const char *const stream_ops[] = { "stream.read", "stream.copy", "stream.triad" };
+static const char *const peak_ops[] = { "peak.f32_fma", "peak.i8_dot", "peak.ternary_dot" };
+
+/* Run and check @variant where it exists and the CPU can; false where not. */
+static bool run_variant(const char *op, const char *variant, const char *axes, const struct mini_options *o)
+{
+	struct mini_case *c;
+
+	if (!mini_can_run(op, variant))
+		return false;
+	c = mini_new(op, variant, axes, o);
+	mini_fill(c);
+	mini_run(c);
+	mini_check(c);
+	mini_run(c);
+	mini_check(c);
+	mini_free(c);
+	return true;
+}
+
+TEST(test_stream_variants)
+{
+	static const char *const axes[] = { "level=l1", "level=l2", "level=l3" };
+
+	for (size_t op = 0; op < N_OF(stream_ops); op++)
+		for (size_t v = 0; v < mini_variant_names()->n; v++)
+			for (size_t a = 0; a < N_OF(axes); a++)
+				for (uint32_t t = 1; t <= 3; t++)
+					run_variant(stream_ops[op], mini_variant_names()->v[v], axes[a],
+						    &(struct mini_options){ .n_threads = t, .seed = 5 + t });
+	assert_true(run_variant("stream.read", "ref", "level=l1", NULL));
+}
+
+/* The stores around the caches, and their fallback where the arrays are not aligned. */
+TEST(test_stream_dram)
+{
+	run_variant("stream.triad", "avx2", "level=dram", &(struct mini_options){ .n_threads = 2, .seed = 9 });
+	run_variant("stream.copy", "avx512", "level=dram", &(struct mini_options){ .n_threads = 3, .seed = 9 });
+	run_variant("stream.copy", "avx2", "level=dram", &(struct mini_options){ .offset_bytes = 4 });
+}
+
+/* The pages at both ends of the first slice of the first array: one is closed; when it is read, the other is. */
+static struct {
+	char *page[2];
+	size_t page_bytes;
+	volatile int closed, passes;
+} guard;
+
+static void on_fault(int sig, siginfo_t *info, void *context)
+{
+	char *p = guard.page[guard.closed], *at = info->si_addr;
+
+	if (at < p || at >= p + guard.page_bytes) { /* a fault of somebody else: let it end the program */
+		signal(sig, SIG_DFL);
+		return;
+	}
+	mprotect(p, guard.page_bytes, PROT_READ | PROT_WRITE);
+	guard.closed = !guard.closed;
+	guard.passes += !guard.closed;
+	mprotect(guard.page[guard.closed], guard.page_bytes, PROT_NONE);
+}
+
+/* @want 0: as many as fill 16 MiB. */
+static void expect_passes(const char *op, unsigned n_arrays, const char *variant, const char *axes, uint64_t want)
+{
+	/* so many that a slice has less than the bytes that a run touches */
+	const struct mini_options o = { .n_threads = 32, .seed = 2 };
+	struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO }, before;
+	struct mini_case *c = mini_new(op, variant, axes, &o);
+	uint64_t slice = c->tensors[0].bytes / o.n_threads;
+	uint64_t passes = want ? want : (16u << 20) / (slice * n_arrays);
+	uintptr_t first = (uintptr_t)c->tensors[0].data, mask = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
+	int rc;
+
+	assert_true(passes > 1);
+	mini_fill(c);
+	guard.page_bytes = mask + 1;
+	guard.page[0] = (char *)((first + mask) & ~mask);
+	guard.page[1] = (char *)(((first + slice) & ~mask) - guard.page_bytes);
+	guard.closed = guard.passes = 0;
+	assert_int_equal(sigaction(SIGSEGV, &action, &before), 0);
+	assert_int_equal(mprotect(guard.page[0], guard.page_bytes, PROT_NONE), 0);
+	rc = mini_try_run(c);
+	assert_int_equal(mprotect(guard.page[0], guard.page_bytes, PROT_READ | PROT_WRITE), 0);
+	assert_int_equal(mprotect(guard.page[1], guard.page_bytes, PROT_READ | PROT_WRITE), 0);
+	assert_int_equal(sigaction(SIGSEGV, &before, NULL), 0);
+	assert_int_equal(rc, 0);
+	if ((uint64_t)guard.passes != passes)
+		fail_msg("%s/%s: %d passes, want %llu", op, variant, guard.passes, (unsigned long long)passes);
+	mini_check(c);
+	mini_free(c);
+}
+
+/* A run makes the passes that its bytes are counted for, also where it stores around the caches. */
+TEST(test_passes)
+{
+	for (size_t op = 0; op < N_OF(stream_ops); op++)
+		for (size_t v = 0; v < mini_variant_names()->n; v++) {
+			const char *variant = mini_variant_names()->v[v];
+
+			if (!mini_can_run(stream_ops[op], variant))
+				continue;
+			expect_passes(stream_ops[op], (unsigned)op + 1, variant, "level=dram", 0);
+			expect_passes(stream_ops[op], (unsigned)op + 1, variant, "level=dram,passes=2", 2);
+		}
+}
+
+TEST(test_peak_variants)
+{
+	for (size_t op = 0; op < N_OF(peak_ops); op++)
+		for (size_t v = 0; v < mini_variant_names()->n; v++)
+			for (uint32_t t = 1; t <= 3; t += 2)
+				for (uint64_t seed = 0; seed < 3; seed++)
+					run_variant(peak_ops[op], mini_variant_names()->v[v], "",
+						    &(struct mini_options){ .n_threads = t, .seed = seed });
+	assert_true(run_variant("peak.i8_dot", "ref", "", NULL));
+}
+
+/* Fewer steps are that many, by every variant; what a variant cannot do is no shape. */
+TEST(test_peak_steps)
+{
+	struct assay_problem p = { 0 };
+	struct assay_reason why = { "" };
+
+	for (size_t op = 0; op < N_OF(peak_ops); op++) {
+		for (size_t v = 0; v < mini_variant_names()->n; v++)
+			run_variant(peak_ops[op], mini_variant_names()->v[v], "steps=192",
+				    &(struct mini_options){ .seed = 5 });
+		assert_true(mini_try_describe(peak_ops[op], "steps=65", &p, &why) < 0);
+		assert_string_equal(why.text, "steps=65 is not a multiple of 64");
+	}
+}
+
+/* One bit anywhere in the output is found, and found in the right place. */
+static void expect_flips_found(const char *op, const char *axes, uint32_t output, uint32_t element_bytes)
+{
+	struct mini_case *c = mini_new(op, "ref", axes, &(struct mini_options){ .n_threads = 2, .seed = 77 });
+	uint64_t n = c->tensors[output].bytes / element_bytes;
+	const uint64_t where[] = { 0, 1, n / 2, n - 1 };
+
+	mini_fill(c);
+	mini_run(c);
+	for (size_t i = 0; i < N_OF(where); i++) {
+		for (unsigned bit = 0; bit < 8 * element_bytes; bit += 5) {
+			unsigned char *p =
+				(unsigned char *)c->tensors[output].data + where[i] * element_bytes + bit / 8;
+			struct assay_check got;
+
+			*p ^= (unsigned char)(1u << bit % 8);
+			got = mini_try_check(c);
+			*p ^= (unsigned char)(1u << bit % 8);
+			assert_int_equal(got.correct, 0);
+			assert_int_equal(got.first_bad, where[i]);
+			assert_string_equal(got.tensor, c->problem.tensors[output].name);
+			assert_non_null(strstr(got.reason.text, "want"));
+		}
+	}
+	mini_check(c);
+	mini_free(c);
+}
+
+TEST(test_flips)
+{
+	expect_flips_found("stream.read", "level=l1", ASSAY_STREAM_READ_SUM, 8);
+	expect_flips_found("stream.copy", "level=l1", ASSAY_STREAM_COPY_B, 4);
+	expect_flips_found("stream.triad", "level=l1", ASSAY_STREAM_TRIAD_A, 4);
+	expect_flips_found("peak.f32_fma", "", ASSAY_PEAK_FMA_Y, 4);
+	expect_flips_found("peak.i8_dot", "", ASSAY_PEAK_DOT_Y, 4);
+	expect_flips_found("peak.ternary_dot", "", ASSAY_PEAK_DOT_Y, 4);
+}
+
+/* The inputs are the same for any number of threads that fill them. */
+TEST(test_fill_threads)
+{
+	struct mini_case *one = mini_new("stream.read", "ref", "level=l3", &(struct mini_options){ .seed = 3 });
+	struct mini_case *three =
+		mini_new("stream.read", "ref", "level=l3", &(struct mini_options){ .n_threads = 3, .seed = 3 });
+	uint64_t bytes =
+		one->tensors[0].bytes < three->tensors[0].bytes ? one->tensors[0].bytes : three->tensors[0].bytes;
+
+	mini_fill(one);
+	mini_fill(three);
+	assert_memory_equal(one->tensors[0].data, three->tensors[0].data, bytes);
+	mini_free(one);
+	mini_free(three);
+}
+
+TEST(test_sizes)
+{
+	static const struct {
+		const char *op;
+		int64_t level;
+		uint32_t n_threads;
+		struct assay_host_info host;
+		uint64_t want; /* bytes of the first tensor; 0: refused */
+	} cases[] = {
+		/* 48 KiB, 1 MiB, 32 MiB; 8 GiB of memory */
+		{ "stream.read", ASSAY_LEVEL_L1, 1, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 }, 24 << 10 },
+		{ "stream.read", ASSAY_LEVEL_L1, 4, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 }, 96 << 10 },
+		{ "stream.copy", ASSAY_LEVEL_L1, 1, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 }, 12 << 10 },
+		{ "stream.triad",
+		  ASSAY_LEVEL_L1,
+		  2,
+		  { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 },
+		  16 << 10 },
+		{ "stream.read", ASSAY_LEVEL_L2, 2, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 }, 1 << 20 },
+		{ "stream.read", ASSAY_LEVEL_L3, 1, { 0, 0, 48 << 10, 1 << 20, 12 << 20, 8ull << 30, 0, 0 }, 6 << 20 },
+		/* a small part of a cache that many share */
+		{ "stream.read",
+		  ASSAY_LEVEL_L3,
+		  1,
+		  { 0, 0, 48 << 10, 2 << 20, 260 << 20, 8ull << 30, 0, 0 },
+		  16 << 20 },
+		{ "stream.read",
+		  ASSAY_LEVEL_L3,
+		  2,
+		  { 0, 0, 48 << 10, 2 << 20, 260 << 20, 8ull << 30, 0, 0 },
+		  16 << 20 },
+		{ "stream.read",
+		  ASSAY_LEVEL_L3,
+		  16,
+		  { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 },
+		  32 << 20 },
+		/* twice the level-2 caches would exceed the last level */
+		{ "stream.read",
+		  ASSAY_LEVEL_L3,
+		  32,
+		  { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 },
+		  48 << 20 },
+		{ "stream.read",
+		  ASSAY_LEVEL_DRAM,
+		  1,
+		  { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 },
+		  256 << 20 },
+		{ "stream.read",
+		  ASSAY_LEVEL_DRAM,
+		  2,
+		  { 0, 0, 48 << 10, 1 << 20, 96 << 20, 8ull << 30, 0, 0 },
+		  512 << 20 },
+		/* a quarter of a small memory, if that still leaves the caches */
+		{ "stream.read",
+		  ASSAY_LEVEL_DRAM,
+		  1,
+		  { 0, 0, 48 << 10, 1 << 20, 32 << 20, 512 << 20, 0, 0 },
+		  128 << 20 },
+		{ "stream.read", ASSAY_LEVEL_DRAM, 1, { 0, 0, 48 << 10, 1 << 20, 96 << 20, 512 << 20, 0, 0 }, 0 },
+		/* nothing known */
+		{ "stream.read", ASSAY_LEVEL_L1, 1, { 0 }, 16 << 10 },
+		{ "stream.read", ASSAY_LEVEL_L3, 1, { 0 }, 4 << 20 },
+		{ "stream.triad", ASSAY_LEVEL_DRAM, 1, { 0 }, (64 << 20) / 3 / 4096 * 4096 },
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_shape shape = { .size = sizeof(shape),
+					     .n_threads = cases[i].n_threads,
+					     .host = &cases[i].host,
+					     .axis = { cases[i].level } };
+		struct assay_problem p = { .size = sizeof(p) };
+		struct assay_reason why = { "" };
+		int rc = mini_op(cases[i].op)->describe(&shape, &p, &why);
+		uint64_t bytes;
+
+		if (!cases[i].want) {
+			assert_true(rc < 0);
+			assert_non_null(strstr(why.text, "last-level cache"));
+			continue;
+		}
+		assert_int_equal(rc, 0);
+		bytes = (uint64_t)p.tensors[0].dims[0] * mini_dtype_bytes(p.tensors[0].dtype);
+		if (bytes != cases[i].want)
+			fail_msg("case %zu: %llu bytes, want %llu", i, (unsigned long long)bytes,
+				 (unsigned long long)cases[i].want);
+		assert_int_equal(bytes % (4096ull * cases[i].n_threads), 0);
+	}
+}
+
+/* Bytes count every pass, and only what the arithmetic needs. */
+TEST(test_cost)
+{
+	static const double reads[] = { 1, 1, 2 }, writes[] = { 0, 1, 1 };
+
+	for (size_t op = 0; op < N_OF(stream_ops); op++) {
+		struct mini_case *c = mini_new(stream_ops[op], "ref", "level=l2", NULL);
+		unsigned n_arrays = (unsigned)(reads[op] + writes[op]);
+		double array = (double)c->tensors[0].bytes;
+		double passes = (double)assay_stream_passes(&c->shape, c->tensors[0].bytes, n_arrays);
+
+		assert_true(passes > 1);
+		assert_true(c->problem.cost.bytes_read == reads[op] * array * passes);
+		if (op)
+			assert_true(c->problem.cost.bytes_written == writes[op] * array * passes);
+		else
+			assert_true(c->problem.cost.bytes_written == 64);
+		mini_free(c);
+	}
+}
+
+UNIT_GROUP(NULL, NULL)

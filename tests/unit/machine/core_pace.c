@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pace of a core, with a clock of the test's own; what a survey of real cores looks like to the doctor. No time is
+ * measured.
+ */
+#include <math.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "unit.h"
+#include "machine/core_pace.h"
+#include "machine/core_survey.h"
+
+static const struct assay_clock clock_of_test = { .source = ASSAY_CLOCK_MONOTONIC_RAW, .ns_per_tick = 1 };
+static uint64_t now_ns, step_ns = 100;
+static unsigned reads;
+static bool own_clock; /* other files of this program have the real one */
+
+/* Stands before that of the C library: the clock goes on by a step at each read, by a tenth of one at the tenth. */
+int clock_gettime(clockid_t id, struct timespec *ts)
+{
+	if (!own_clock)
+		return (int)syscall(SYS_clock_gettime, id, ts);
+	now_ns += ++reads == 10 ? step_ns / 10 : step_ns;
+	*ts = (struct timespec){ .tv_nsec = (long)now_ns };
+	return 0;
+}
+
+/* A short loop for the caches, and the one that counts. */
+TEST(test_a_loop_lies_between_two_reads)
+{
+	reads = 10;
+	assert_int_equal(assay_core_pace_ticks(&clock_of_test), 100);
+	assert_int_equal(reads, 14);
+	reads = 8; /* the tenth read ends the short one */
+	assert_int_equal(assay_core_pace_ticks(&clock_of_test), 100);
+	reads = 6;
+	assert_int_equal(assay_core_pace_ticks(&clock_of_test), 10);
+}
+
+TEST(test_slow_is_a_quarter_more)
+{
+	static const struct {
+		uint64_t ticks, least;
+		bool slow;
+	} rows[] = {
+		{ 1000, 1000, false }, { 1250, 1000, false }, { 1251, 1000, true },
+		{ 9000, 1000, true },  { 500, 1000, false },  { 1000, 0, false },
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++)
+		if (assay_core_pace_slow(rows[i].ticks, rows[i].least) != rows[i].slow)
+			fail_msg("row %zu", i);
+}
+
+TEST(test_each_cpu_is_known_by_its_least)
+{
+	static struct assay_core_pace p;
+
+	assay_core_pace_learn(&p, 3, 700);
+	assay_core_pace_learn(&p, 3, 900);
+	assay_core_pace_learn(&p, 3, 0);
+	assert_int_equal(assay_core_pace_known(&p, 3), 700);
+	assay_core_pace_learn(&p, 3, 600);
+	assert_int_equal(assay_core_pace_known(&p, 3), 600);
+	assert_int_equal(assay_core_pace_known(&p, 2), 0);
+	/* what cannot be watched is not known, and nobody's table is nobody's */
+	assay_core_pace_learn(&p, ASSAY_PACE_CPUS, 5);
+	assay_core_pace_learn(&p, -1, 5);
+	assay_core_pace_learn(NULL, 3, 5);
+	assert_int_equal(assay_core_pace_known(&p, ASSAY_PACE_CPUS), 0);
+	assert_int_equal(assay_core_pace_known(&p, -1), 0);
+	assert_int_equal(assay_core_pace_known(NULL, 3), 0);
+}
+
+/* A core with all others busy, or behind wide vectors, is not slow: its clock is lower. */
+TEST(test_a_table_for_each_variant_and_number_of_threads)
+{
+	struct assay_core_paces all = { 0 };
+	struct assay_core_pace *one = assay_core_paces_of(&all, "avx2", 1), *two = assay_core_paces_of(&all, "avx2", 2),
+			       *wide = assay_core_paces_of(&all, "avx512", 1);
+
+	assert_true(one && two && wide && one != two && one != wide && two != wide);
+	assay_core_pace_learn(one, 0, 700);
+	assert_int_equal(assay_core_pace_known(two, 0), 0);
+	assert_int_equal(assay_core_pace_known(wide, 0), 0);
+	assert_ptr_equal(assay_core_paces_of(&all, "avx2", 1), one);
+	assert_ptr_equal(assay_core_paces_of(&all, "avx512", 1), wide);
+	assert_int_equal(all.n, 3);
+	assert_null(assay_core_paces_of(NULL, "avx2", 1));
+	assay_core_paces_release(&all);
+	assert_int_equal(all.n, 0);
+}
+
+TEST(test_where_the_loop_would_tell_nothing)
+{
+	static const struct {
+		const char *machine;
+		double step_ns;
+		int cpus[3];
+		size_t n;
+		const char *why;
+	} rows[] = {
+		{ "two-sockets", 20, { 0, 1, 2 }, 3, NULL },
+		{ "two-sockets", 60, { 0, 1, 2 }, 3, NULL },
+		{ "two-sockets", 61, { 0 }, 1, "the steps of the clock are too coarse" },
+		{ "two-sockets", 20, { 0, 1, 16 }, 3, "threads of the case share a core" },
+		{ "two-sockets", 20, { 16 }, 1, NULL },
+		{ "two-sockets", 20, { 0, 9999 }, 2, NULL },
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		const struct assay_clock c = { .resolution_ns = rows[i].step_ns, .ns_per_tick = 1 };
+		struct assay_topology *t = NULL;
+		struct assay_err err = { 0 };
+		char path[128];
+		const char *why;
+
+		snprintf(path, sizeof(path), "tests/fixtures/topology/%s.xml", rows[i].machine);
+		if (assay_topology_open(&t, path, &err))
+			fail_msg("%s", err.text);
+		why = assay_core_pace_untold(t, &c, rows[i].cpus, rows[i].n);
+		if (!why != !rows[i].why || (why && strcmp(why, rows[i].why)))
+			fail_msg("row %zu: '%s'", i, why ? why : "");
+		assay_topology_close(t);
+	}
+}
+
+TEST(test_slow_loops_are_counted)
+{
+	static const struct {
+		uint64_t ticks[8];
+		size_t n, slow;
+		double ratio; /* of the median slow one */
+	} rows[] = {
+		{ { 100 }, 1, 0, 1 },
+		{ { 110, 125, 100, 120 }, 4, 0, 1 },
+		{ { 300, 100, 126, 100, 100, 150, 100, 100 }, 8, 3, 1.5 },
+		{ { 100, 200, 100 }, 3, 1, 2 },
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_core_share s = { .cpu = 7 };
+		uint64_t ticks[8];
+
+		memcpy(ticks, rows[i].ticks, sizeof(ticks));
+		assay_core_share_count(&s, ticks, rows[i].n);
+		if (s.loops != rows[i].n || s.slow != rows[i].slow || s.ratio != rows[i].ratio || s.cpu != 7)
+			fail_msg("row %zu: %zu of %zu slow, %g times", i, s.slow, s.loops, s.ratio);
+	}
+}
+
+TEST(test_what_the_doctor_says)
+{
+	static const struct {
+		size_t n, n_cores;
+		struct assay_core_share share[8];
+		enum assay_health health;
+		const char *value;
+	} rows[] = {
+		{ 1,
+		  1,
+		  { { .cpu = 5, .loops = 100, .slow = 5, .ratio = 1.4 } },
+		  ASSAY_HEALTH_GOOD,
+		  "the core at full speed" },
+		{ 2,
+		  2,
+		  { { .cpu = 0, .loops = 1000, .slow = 51, .ratio = 1.3 },
+		    { .cpu = 1, .loops = 10, .slow = 8, .ratio = 1.84 } },
+		  ASSAY_HEALTH_WARN,
+		  "2 of 2 cores are slow at times: CPU 1 most, for 80 % of the time, when a loop takes 1.8 times as "
+		  "long" },
+		{ 8,
+		  64,
+		  { [3] = { .cpu = 1006, .loops = 10, .slow = 10, .ratio = 1.3 } },
+		  ASSAY_HEALTH_WARN,
+		  "1 of 8 cores tried is slow at times: CPU 1006 for 100 % of the time, when a loop takes 1.3 times as "
+		  "long" },
+		{ 8, 64, { { 0 } }, ASSAY_HEALTH_GOOD, "8 of 64 cores tried, all at full speed" },
+		{ 2, 2, { { 0 } }, ASSAY_HEALTH_GOOD, "both cores at full speed" },
+		{ 4, 4, { { 0 } }, ASSAY_HEALTH_GOOD, "all 4 cores at full speed" },
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_findings all = { 0 };
+
+		assay_core_share_add(&all, rows[i].share, rows[i].n, rows[i].n_cores);
+		assert_int_equal(all.n, 1);
+		assert_string_equal(all.v[0].name, "core_pace");
+		assert_string_equal(all.v[0].value, rows[i].value);
+		assert_int_equal(all.v[0].health, rows[i].health);
+		assert_int_equal(!all.v[0].advice[0], rows[i].health != ASSAY_HEALTH_WARN);
+		assay_findings_release(&all);
+	}
+}
+
+#define SURVEY_NS 100000000u
+
+/* With a clock that always goes on by as much no loop is slow; with one of coarse steps there is nothing to tell. */
+TEST(test_a_survey_of_this_machine)
+{
+	struct assay_clock coarse = clock_of_test;
+	struct assay_topology *t = NULL;
+	const struct assay_placement_options one_a_core = { 0 };
+	struct assay_core_share share[ASSAY_SURVEY_CPUS];
+	struct assay_err err = { 0 };
+	size_t n, n_cores;
+
+	reads = 10;
+	step_ns = 50000;
+	coarse.resolution_ns = 100;
+	assert_int_equal(assay_topology_open(&t, NULL, &err), 0);
+	assert_null(assay_core_survey_take(t, &one_a_core, &clock_of_test, SURVEY_NS, share, &n, &n_cores, &err));
+	assert_true(n >= 1 && n <= n_cores);
+	for (size_t i = 0; i < n; i++)
+		assert_true(share[i].loops && !share[i].slow);
+	assert_string_equal(assay_core_survey_take(t, &one_a_core, &coarse, SURVEY_NS, share, &n, &n_cores, &err),
+			    "the steps of the clock are too coarse");
+	assert_int_equal(n, 0);
+	assay_topology_close(t);
+}
+
+/* Something has a part of the core that makes many loops slow, or stops few for long. */
+TEST(what_shares_a_core)
+{
+	static const struct {
+		size_t slow;
+		uint64_t slow_ticks;
+		bool want;
+	} rows[] = {
+		{ 0, 0, false }, { 40, 1500, false }, { 80, 1500, true }, { 2, 10000, false }, { 2, 90000, true }
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_core_share s = { .cpu = 1 };
+		uint64_t ticks[1000];
+
+		for (size_t k = 0; k < N_OF(ticks); k++)
+			ticks[k] = k < rows[i].slow ? rows[i].slow_ticks : 1000;
+		assay_core_share_count(&s, ticks, N_OF(ticks));
+		if (assay_core_share_taken(&s) != rows[i].want)
+			fail_msg("%zu slow loops of %llu ticks", rows[i].slow, (unsigned long long)rows[i].slow_ticks);
+	}
+}
+
+/* Turns of loops that take as long every time, that drift, and of which one in two blocks is hit. */
+TEST(noise_of_turns)
+{
+	uint64_t ticks[4000];
+
+	for (size_t i = 0; i < N_OF(ticks); i++)
+		ticks[i] = 1000;
+	assert_true(assay_core_share_noise(ticks, N_OF(ticks), 10000) == 0);
+	/* ABBA takes a steady drift away */
+	for (size_t i = 0; i < N_OF(ticks); i++)
+		ticks[i] = 1000000 + i;
+	assert_true(assay_core_share_noise(ticks, N_OF(ticks), 1e7) < 1e-6);
+	/* in every other block one turn takes 1 % longer */
+	for (size_t i = 0; i < N_OF(ticks); i++)
+		ticks[i] = i / 40 % 2 ? 1000 : i % 40 < 10 ? 1010 : 1000;
+	assert_true(fabs(assay_core_share_noise(ticks, N_OF(ticks), 10000) - 0.0025) < 0.0005);
+	/* too few blocks, and none */
+	assert_true(isnan(assay_core_share_noise(ticks, 80, 10000)));
+	assert_true(isnan(assay_core_share_noise(ticks, 0, 10000)));
+}
+
+static int use_own_clock(void **state)
+{
+	own_clock = true;
+	return 0;
+}
+
+UNIT_GROUP(use_own_clock, NULL)

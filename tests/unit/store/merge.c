@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Databases merged and pruned: nothing twice, nothing lost. */
+#include "merge_fixture.h"
+
+STORE_TEST(test_twice_is_once)
+{
+	struct fixture *f = *state;
+	struct assay_store_merged m;
+	struct assay_store *v[2];
+	struct assay_strings once, twice;
+
+	make_two(f, v);
+	m = merge(f, v[0], v[1]);
+	assert_int_equal(m.runs, 2);
+	assert_int_equal(m.results, 6);
+	assert_int_equal(m.comparisons, 1);
+	assert_int_equal(m.counts, 1);
+	assert_int_equal(m.certifications, 1);
+	assert_int_equal(m.profiles, 3);
+	assert_int_equal(m.baselines, 1);
+	assert_int_equal(m.known, 0);
+	assert_int_equal(m.notes.n, 0);
+	assay_store_merged_release(&m);
+	once = lines_of(f, v[0]);
+
+	m = merge(f, v[0], v[1]);
+	assert_int_equal(m.runs + m.results + m.comparisons + m.counts + m.certifications + m.profiles + m.baselines,
+			 0);
+	assert_int_equal(m.known, 8);
+	assay_store_merged_release(&m);
+	twice = lines_of(f, v[0]);
+	assert_int_equal(once.n, twice.n);
+	assay_strings_release(&once);
+	assay_strings_release(&twice);
+	assay_store_close(v[0]);
+	assay_store_close(v[1]);
+}
+
+STORE_TEST(test_both_ways_are_one_set)
+{
+	struct fixture *f = *state;
+	struct assay_store *v[2], *into;
+	struct assay_store_merged m;
+
+	make_two(f, v);
+	into = open_named(f, "c");
+	m = merge(f, into, v[1]);
+	assay_store_merged_release(&m);
+	m = merge(f, into, v[0]);
+	assay_store_merged_release(&m);
+	m = merge(f, v[0], v[1]);
+	assay_store_merged_release(&m);
+	assert_same_contents(f, into, v[0]);
+	assay_store_close(v[0]);
+	assay_store_close(v[1]);
+	assay_store_close(into);
+}
+
+/* A copy that was made while a run and a comparison were measured becomes whole, and never the other way round. */
+STORE_TEST(test_an_unfinished_copy_is_completed)
+{
+	struct fixture *f = *state;
+	struct assay_store *part = open_named(f, "part"), *whole = open_named(f, "whole");
+	struct assay_store_merged m;
+	struct assay_run run;
+
+	fill(f, whole, "m1", 1, 1000, 0);
+	add_comparison(f, whole, 3000, 3, true);
+	add_comparison(f, part, 3000, 2, false);
+	make_run(&run, "quick", "m1");
+	run.started_ns = 1000;
+	assert_ok(f, assay_store_run_begin(part, &run, &f->err));
+	m = merge(f, whole, part);
+	assert_int_equal(m.known, 2);
+	assert_int_equal(m.completed, 0);
+	assay_store_merged_release(&m);
+	m = merge(f, part, whole);
+	assert_int_equal(m.completed, 2);
+	assert_int_equal(m.runs + m.comparisons, 0);
+	assay_store_merged_release(&m);
+	assert_same_contents(f, part, whole);
+	assay_store_close(part);
+	assay_store_close(whole);
+}
+
+STORE_TEST(test_baselines_of_one_name)
+{
+	struct fixture *f = *state;
+	struct assay_store *a = open_named(f, "a"), *b = open_named(f, "b"), *c = open_named(f, "c");
+	struct assay_baseline_info *v = NULL;
+	struct assay_store_merged m;
+	size_t n = 0;
+
+	fill(f, a, "m1", 2, 1000, 0);
+	fill(f, b, "m1", 2, 2000, 0);
+	fill(f, c, "m2", 1, 3000, 0);
+	assert_ok(f, assay_store_baseline_save(a, "main", 1, 7, &f->err));
+	assert_ok(f, assay_store_baseline_save(b, "main", 2, 9, &f->err));
+	assert_ok(f, assay_store_baseline_save(c, "main", 1, 9, &f->err));
+	m = merge(f, a, b);
+	assert_int_equal(m.notes.n, 1);
+	assert_non_null(strstr(m.notes.v[0], "baseline 'main' got 1 run of"));
+	assay_store_merged_release(&m);
+	m = merge(f, a, c);
+	assert_int_equal(m.notes.n, 1);
+	assert_non_null(strstr(m.notes.v[0], "was left out"));
+	assay_store_merged_release(&m);
+	assert_ok(f, assay_store_baselines(a, NULL, NULL, &v, &n, &f->err));
+	assert_int_equal(n, 1);
+	assert_int_equal(v[0].n_runs, 2);
+	assert_string_equal(v[0].machine_id, "m1");
+	assay_baseline_infos_release(v, n);
+	assay_store_close(a);
+	assay_store_close(b);
+	assay_store_close(c);
+}
+
+/* What explains a case is told from what it was made into, and goes with its comparison. */
+STORE_TEST(test_what_explains_a_case)
+{
+	struct fixture *f = *state;
+	struct assay_store *s = open_named(f, "a");
+	struct assay_because_evidence none = { .unknown = "it crashed" }, *e;
+	struct assay_comparison cmp;
+
+	add_comparison(f, s, 5000, 2, true);
+	assert_error(f, assay_store_because_add(s, 99, &none, &f->err), ASSAY_ENOTFOUND, "no case 99 of a comparison");
+	assert_true(assay_store_because_add(s, 2, &none, &f->err) < 0);
+	assert_ok(f, assay_store_because_add(s, 1, &none, &f->err));
+	assert_ok(f, assay_store_comparison_load(s, 0, &cmp, NULL, NULL, &f->err));
+	assert_string_equal(cmp.cases[0].because->unknown, "it crashed");
+	assert_int_equal(cmp.cases[1].because->functions[0].weight[1][1], 1u << 30);
+	assay_comparison_release(&cmp);
+	run_sql(s->path, "DELETE FROM because WHERE comparison_case = 1");
+	assert_ok(f, assay_store_because_load(s, 1, &e, &f->err));
+	assert_null(e);
+	run_sql(s->path, "UPDATE because_function SET weights = x'ffff' WHERE place = 0");
+	assert_error(f, assay_store_because_load(s, 2, &e, &f->err), ASSAY_ESTORE, "'because_function'");
+	run_sql(s->path, "PRAGMA foreign_keys = ON; DELETE FROM comparison");
+	assert_int_equal(ask(s->path, "SELECT (SELECT count(*) FROM because) + (SELECT count(*) FROM because_pair)"
+				      " + (SELECT count(*) FROM because_function)"),
+			 0);
+	assay_store_close(s);
+}
+
+STORE_TEST(test_a_key_with_two_meanings)
+{
+	struct fixture *f = *state;
+	struct assay_store_merged m = { 0 };
+	struct assay_store *v[2];
+	char path[96];
+
+	make_two(f, v);
+	path_of(f, "a", path);
+	run_sql(path, "UPDATE case_axis SET value = 77 WHERE place = 0");
+	assert_error(f, assay_store_merge(v[0], v[1], &m, &f->err), ASSAY_ESTORE, "stands for another case");
+	assay_store_merged_release(&m);
+	assay_store_close(v[0]);
+	assay_store_close(v[1]);
+}
+
+/* Killed at any row, or at the end: the database is as it was, and whoever comes next merges all of it. */
+STORE_TEST(test_a_kill_leaves_the_database_whole)
+{
+	static const char *const places[] = { "result", "result_numbers", "pair_side", "baseline", "commit" };
+	struct fixture *f = *state;
+	struct assay_store *v[2], *kept;
+	struct assay_store_merged m;
+
+	make_two(f, v);
+	assay_store_close(v[0]);
+	assay_store_close(v[1]);
+	for (size_t i = 0; i < N_OF(places); i++) {
+		pid_t pid = fork();
+		int status;
+
+		assert_true(pid >= 0);
+		if (!pid) {
+			v[0] = open_store(f, ASSAY_STORE_WRITE);
+			v[1] = open_named(f, "b");
+			if (i + 1 < N_OF(places))
+				sqlite3_update_hook(v[0]->db, die_at, (void *)places[i]);
+			else
+				sqlite3_commit_hook(v[0]->db, die_at_commit, NULL);
+			merge(f, v[0], v[1]);
+			_exit(1);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+		kept = open_store(f, ASSAY_STORE_WRITE);
+		assert_faultless(kept);
+		assert_int_equal(ask(kept->path, "SELECT count(*) FROM run"), 3);
+		assay_store_close(kept);
+	}
+	v[0] = open_store(f, ASSAY_STORE_WRITE);
+	v[1] = open_named(f, "b");
+	m = merge(f, v[0], v[1]);
+	assert_int_equal(m.runs, 2);
+	assay_store_merged_release(&m);
+	assay_store_close(v[0]);
+	assay_store_close(v[1]);
+}
+
+STORE_TEST(test_prune)
+{
+	static const int64_t two[] = { 1, 2 }, held[] = { 2, 3 };
+	struct fixture *f = *state;
+	struct assay_store_pruned p;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
+	pid_t pid;
+	int status;
+
+	fill(f, s, "m1", 4, 1000, 0);
+	add_comparison(f, s, 3000, 1, true);
+	add_comparison(f, s, 3001, 1, false);
+	assert_ok(f, assay_store_baseline_save(s, "main", 3, 7, &f->err));
+	assert_error(f, assay_store_prune(s, held, 2, 4000, false, &p, &f->err), ASSAY_ESTORE, "run 3: a baseline");
+	assert_int_equal(ask(s->path, "SELECT count(*) FROM run"), 4);
+	assert_int_equal(ask(s->path, "SELECT count(*) FROM comparison"), 2);
+	assert_ok(f, assay_store_prune(s, two, 2, 4000, true, &p, &f->err));
+	assert_int_equal(p.runs, 2);
+	assert_int_equal(p.results, 6);
+	assert_int_equal(p.comparisons, 1);
+	assert_true(p.after_bytes < p.before_bytes);
+	assert_int_equal(ask(s->path, "SELECT count(*) FROM run"), 4);
+	assay_store_close(s);
+
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		s = open_store(f, ASSAY_STORE_WRITE);
+		sqlite3_commit_hook(s->db, die_at_commit, NULL);
+		assay_store_prune(s, two, 2, 4000, false, &p, &f->err);
+		_exit(1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	s = open_store(f, ASSAY_STORE_WRITE);
+	assert_faultless(s);
+	assert_int_equal(ask(s->path, "SELECT count(*) FROM result"), 12);
+	assert_ok(f, assay_store_prune(s, two, 2, 4000, false, &p, &f->err));
+	assert_faultless(s);
+	assert_int_equal(ask(s->path, "SELECT count(*) FROM result_samples"), 6);
+	assert_int_equal(ask(s->path, "SELECT count(*) FROM comparison WHERE ended_ns IS NOT NULL"), 1);
+	assert_int_equal(ask(s->path, "SELECT count(*) FROM comparison"), 1);
+	assay_store_close(s);
+}
+
+/* A table that merging does not know would be lost with every merge. */
+STORE_TEST(test_all_tables_are_known)
+{
+	struct fixture *f = *state;
+	struct assay_store *s = open_named(f, "a");
+
+	assert_int_equal(
+		ask(s->path,
+		    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+		    " AND name NOT IN ('machine', 'machine_fact', 'build', 'run', 'environment',"
+		    " 'bench_case', 'case_axis', 'series', 'number_name', 'result', 'result_samples',"
+		    " 'result_numbers', 'profile', 'because', 'because_pair', 'because_function', 'profile_thread',"
+		    " 'profile_frame', 'profile_stack', 'profile_heap', 'profile_site', 'profile_gpu', "
+		    "'profile_gpu_device',"
+		    " 'profile_gpu_work', 'profile_wait', 'exact_run', 'exact_case', 'exact_function', 'comparison',"
+		    " 'comparison_case', 'pair', 'pair_side', 'pair_metric', 'pair_counter',"
+		    " 'pair_unavailable', 'certify', 'baseline', 'baseline_run',"
+		    " 'change_answer')"),
+		0);
+	assay_store_close(s);
+}
+
+/* One transaction of many runs; an error leaves nothing. */
+STORE_TEST(test_bulk)
+{
+	struct fixture *f = *state;
+	struct assay_store *s = open_named(f, "a");
+	const int64_t first = 1;
+	struct assay_store_pruned pruned;
+	struct assay_run run;
+
+	assert_ok(f, assay_store_bulk_begin(s, &f->err));
+	fill(f, s, "m1", 2, 1000, 0);
+	assert_int_equal(assay_store_bulk_end(s, ASSAY_EINTERRUPTED, &f->err), ASSAY_EINTERRUPTED);
+	assert_int_equal(ask(s->path, "SELECT count(*) FROM run"), 0);
+	assert_ok(f, assay_store_bulk_begin(s, &f->err));
+	fill(f, s, "m1", 2, 1000, 0);
+	fill(f, s, "m2", 1, 1000, 0);
+	assert_ok(f, assay_store_bulk_end(s, 0, &f->err));
+	assert_ok(f, assay_store_run_load(s, 2, &run, &f->err));
+	assert_int_equal(run.n_results, 3);
+	assay_run_release(&run);
+	assert_int_equal(ask(s->path, "SELECT count(*) FROM series"), 6);
+	assert_faultless(s);
+	/* afterwards a run takes its results along again */
+	assert_ok(f, assay_store_prune(s, &first, 1, 0, false, &pruned, &f->err));
+	assert_int_equal(ask(s->path, "SELECT count(*) FROM result WHERE run = 1"), 0);
+	assert_faultless(s);
+	assay_store_close(s);
+}
+
+/* What ended takes nothing more, neither in the transaction that ended it nor in a later one. */
+STORE_TEST(test_bulk_adds_to_no_run_that_ended)
+{
+	struct fixture *f = *state;
+	struct assay_store *s = open_named(f, "a");
+	struct assay_result r;
+	struct assay_run run;
+
+	make_result(&r, 7, 10);
+	for (unsigned later = 0; later < 2; later++) {
+		assert_ok(f, assay_store_bulk_begin(s, &f->err));
+		make_run(&run, "quick", "m1");
+		run.started_ns += later;
+		assert_ok(f, assay_store_run_begin_with(s, &run, &r, &f->err));
+		assert_ok(f, assay_store_run_end(s, run.id, 5000, &f->err));
+		if (later) {
+			assert_ok(f, assay_store_bulk_end(s, 0, &f->err));
+			assert_ok(f, assay_store_bulk_begin(s, &f->err));
+		}
+		strcpy(r.c.key, later ? "a/b/-/t=1/warm" : "c/d/-/t=1/warm");
+		assert_error(f, assay_store_result_add(s, run.id, &r, &f->err), ASSAY_ESTORE, "the run has ended");
+		assert_int_equal(assay_store_bulk_end(s, ASSAY_ESTORE, &f->err), ASSAY_ESTORE);
+	}
+	/* nor afterwards, when SQLite looks again */
+	assert_error(f, assay_store_result_add(s, run.id, &r, &f->err), ASSAY_ESTORE, "the run has ended");
+	r.c.variant[0] = '\0';
+	r.status = ASSAY_N_STATUS;
+	make_run(&run, "quick", "m1");
+	assert_error(f, assay_store_run_begin_with(s, &run, &r, &f->err), ASSAY_ESTORE, "CHECK");
+	assay_result_release(&r);
+	assay_store_close(s);
+}
+
+UNIT_GROUP(NULL, NULL)

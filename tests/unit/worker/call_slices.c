@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Long calls of the two sides, cut into slices: what each side has to itself, and what belongs to a sample. */
+#include "pair_world.h"
+#include "worker/pair/call_slices.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#define MAX_RECORDS 4096
+
+/* A begin or an end of a call, as compare_slices writes it. */
+struct record {
+	int64_t process, output, end;
+};
+
+struct trace {
+	char path[32];
+	int fd;
+	struct record v[MAX_RECORDS];
+	size_t n;
+};
+
+static void trace_open(struct trace *t)
+{
+	*t = (struct trace){ .path = "/tmp/assay-trace-XXXXXX" };
+	t->fd = mkstemp(t->path);
+	assert_true(t->fd >= 0);
+	setenv("ASSAY_TEST_TRACE", t->path, 1);
+}
+
+static void trace_clear(struct trace *t)
+{
+	assert_int_equal(ftruncate(t->fd, 0), 0);
+}
+
+static void trace_read(struct trace *t)
+{
+	assert_int_equal(lseek(t->fd, 0, SEEK_SET), 0);
+	t->n = (size_t)read(t->fd, t->v, sizeof(t->v)) / sizeof(t->v[0]);
+	assert_true(t->n && t->n < MAX_RECORDS);
+}
+
+static void trace_close(struct trace *t)
+{
+	unsetenv("ASSAY_TEST_TRACE");
+	unlink(t->path);
+	close(t->fd);
+}
+
+/* What the trace tells of calls that began while one of the other process was under way. */
+struct beside {
+	size_t calls;
+	size_t same;  /* that wrote to one output with the other */
+	bool swapped; /* each side has one of two outputs for two calls, then the other */
+};
+
+static struct beside calls_beside(const struct trace *t)
+{
+	struct beside b = { .swapped = true };
+	const struct record *open[2] = { NULL, NULL };
+	int64_t before = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct record *r = &t->v[i];
+		const int side = r->process != t->v[0].process;
+		const struct record *other = open[!side];
+
+		assert_int_equal(r->end, open[side] != NULL);
+		b.same += other && other->output == r->output;
+		open[side] = r->end ? NULL : r;
+		if (r->end || !other)
+			continue;
+		b.swapped &= !b.calls || (open[0]->output == before) == (b.calls % 2 == 1);
+		before = open[0]->output;
+		b.calls++;
+	}
+	return b;
+}
+
+/* A call takes 4 ms by the plugin's clock. With what the other side has meanwhile it would be twice as long. */
+static bool own_time_is_told(const struct assay_pair *p)
+{
+	for (int side = 0; side < 2; side++) {
+		double least = INFINITY;
+
+		for (size_t i = 0; i < 2 * p->n_blocks; i++)
+			least = fmin(least, (double)p->side[side].samples[i].ns);
+		if (!(least > 3e6 && least < 7e6))
+			return false;
+	}
+	return true;
+}
+
+static unsigned cpus(const struct world *w)
+{
+	return (unsigned)assay_placement_max(w->topology, &(struct assay_placement_options){ 0 });
+}
+
+static void plan_slices(struct world *w, unsigned threads, struct measured *m)
+{
+	if (!assay_call_slices_possible())
+		skip();
+	plan(w, (const char *const[2]){ "compare_slices", "compare_slices" }, m);
+	m->c.threads = threads;
+	assert_int_equal(assay_case_make_key(&m->c, NULL), 0);
+}
+
+/*
+ * Two pairs, the second in slices, until @p as_asked says yes or is NULL: beside other programs a thread may wait for
+ * long anywhere, and an attempt come to nothing.
+ */
+static void take_sliced(const struct assay_measure_options *o, struct measured *m,
+			bool (*as_asked)(const struct assay_pair *))
+{
+	bool told = false;
+
+	for (int i = 0; i < 20 && !told; i++) {
+		struct assay_pair_lessons lessons = { 0 };
+
+		take_pair(o, &lessons, m);
+		take_pair(o, &lessons, m);
+		assert_ok(m);
+		told = m->pair.side[ASSAY_HEAD].samples[0].flags & ASSAY_SAMPLE_BESIDE &&
+		       (!as_asked || as_asked(&m->pair));
+	}
+	assert_true(told);
+}
+
+/*
+ * The first pair finds that calls are long. From the next on each call of a side is under way beside one of the other,
+ * on a copy that the other does not have, on as many threads as the case has.
+ */
+TEST(long_calls_are_sliced)
+{
+	for (unsigned threads = 1; threads <= 2 && threads <= cpus(*state); threads++) {
+		struct assay_pair_lessons lessons = { 0 };
+		struct assay_measure_options o;
+		struct measured m;
+		bool told = false;
+		struct trace t;
+
+		trace_open(&t);
+		plan_slices(*state, threads, &m);
+		o = options_of(*state, &m);
+		/* on a busy machine a thread may wait for long, and two may not be stopped in time */
+		for (int pair = 0; pair < 3 || (pair < 20 && !told); pair++) {
+			struct beside b;
+
+			trace_clear(&t);
+			lessons.slices = pair; /* else one that was disturbed might have ended it */
+			take_pair_as(&o, (struct assay_pair_options){ .pair_seed = 7 + (uint64_t)pair }, &lessons, &m);
+			assert_ok(&m);
+			assert_true(pair ? m.pair.n_blocks >= 2 : lessons.slices && !m.pair.n_blocks);
+			trace_read(&t);
+			b = calls_beside(&t);
+			assert_int_equal(b.same, 0);
+			if (threads == 1 || !pair)
+				assert_int_equal(b.calls, 2 * m.pair.n_blocks);
+			assert_true(threads > 1 || b.swapped);
+			told |= pair && b.calls == 2 * m.pair.n_blocks && b.swapped &&
+				(threads > 1 || own_time_is_told(&m.pair));
+			for (int side = 0; side < 2; side++)
+				for (size_t i = 0; i < 2 * m.pair.n_blocks; i++)
+					assert_true(m.pair.side[side].samples[i].flags & ASSAY_SAMPLE_BESIDE);
+		}
+		assert_true(told);
+		trace_close(&t);
+		release(&m);
+	}
+}
+
+/*
+ * Inputs and outputs take some 4 KiB each. A second copy of both must not drive the case out of the last-level cache;
+ * there the inputs are common instead, or calls stay whole.
+ */
+TEST(copies_fit_into_the_cache)
+{
+	static const struct {
+		uint64_t llc;
+		bool slices, inputs_only;
+	} rows[] = {
+		{ 0, true, false },       { 6 << 10, true, false },  { 9 << 10, false, false },
+		{ 13 << 10, true, true }, { 22 << 10, true, false },
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_pair_lessons lessons = { 0 };
+		struct assay_host_info host = ((struct world *)*state)->host;
+		struct assay_measure_options o;
+		struct measured m;
+
+		plan_slices(*state, 1, &m);
+		o = options_of(*state, &m);
+		host.llc_bytes = rows[i].llc;
+		o.host = &host;
+		take_pair(&o, &lessons, &m);
+		assert_ok(&m);
+		if (lessons.slices != rows[i].slices || lessons.inputs_only != rows[i].inputs_only)
+			fail_msg("cache of %llu bytes: slices %d, common inputs %d", (unsigned long long)rows[i].llc,
+				 lessons.slices, lessons.inputs_only);
+		take_pair(&o, &lessons, &m);
+		assert_ok(&m);
+		/* as a run has it */
+		assert_true(side_value(&m.pair.side[ASSAY_HEAD], "op_bytes") == 8196);
+		release(&m);
+	}
+}
+
+/*
+ * A thread of the plugin's own would go on while the other side has the turn. One that is always there is seen in the
+ * first pair, one that is there in calls alone when the first of these would be cut.
+ */
+TEST(own_threads_are_not_sliced)
+{
+	for (int in_calls = 0; in_calls < 2; in_calls++) {
+		const char *const name = in_calls ? "ASSAY_TEST_THREAD_IN_CALLS" : "ASSAY_TEST_OWN_THREAD";
+		struct assay_pair_lessons lessons;
+		struct assay_measure_options o;
+		struct measured m;
+		size_t beside = 1;
+		struct trace t;
+
+		setenv(name, "1", 1);
+		trace_open(&t);
+		plan_slices(*state, 1, &m);
+		o = options_of(*state, &m);
+		/* beside other programs a call may be cut before its thread is there, or when it is gone */
+		for (int i = 0; i < 20 && beside; i++) {
+			lessons = (struct assay_pair_lessons){ 0 };
+			take_pair(&o, &lessons, &m);
+			assert_ok(&m);
+			assert_int_equal(lessons.slices, in_calls);
+			trace_clear(&t);
+			take_pair(&o, &lessons, &m);
+			assert_ok(&m);
+			trace_read(&t);
+			beside = calls_beside(&t).calls;
+		}
+		assert_int_equal(beside, 0);
+		unsetenv(name);
+		trace_close(&t);
+		release(&m);
+	}
+}
+
+/* A variant that blocks the signal is cut all the same; one that fails when it is cut is measured in whole calls. */
+TEST(who_cannot_be_cut_is_not)
+{
+	static const struct {
+		const char *name;
+		bool cut;
+	} rows[] = { { "ASSAY_TEST_BLOCK_SIGNAL", true }, { "ASSAY_TEST_FAIL_WHEN_CUT", false } };
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_pair_lessons lessons = { 0 };
+		struct assay_measure_options o;
+		struct measured m;
+
+		setenv(rows[i].name, "1", 1);
+		plan_slices(*state, 1, &m);
+		o = options_of(*state, &m);
+		if (rows[i].cut) {
+			take_sliced(&o, &m, NULL);
+		} else {
+			for (int pair = 0; pair < 2; pair++) {
+				take_pair(&o, &lessons, &m);
+				assert_ok(&m);
+			}
+			assert_false(m.pair.side[ASSAY_HEAD].samples[0].flags & ASSAY_SAMPLE_BESIDE);
+			assert_true(lessons.whole);
+		}
+		unsetenv(rows[i].name);
+		release(&m);
+	}
+}
+
+/* Of calls with parts, these end samples, and inputs alone are common: the output is each side's own. */
+TEST(parts_end_samples)
+{
+	struct assay_pair_lessons lessons = { 0 };
+	struct assay_measure_options o;
+	struct measured m;
+
+	if (!assay_call_slices_possible())
+		skip();
+	plan(*state, (const char *const[2]){ "compare_parts", "compare_parts" }, &m);
+	o = options_of(*state, &m);
+	take_pair(&o, &lessons, &m);
+	take_pair(&o, &lessons, &m);
+	assert_ok(&m);
+	assert_true(lessons.turn_parts == 1 && 2 * m.pair.n_blocks % 8 == 0);
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < 2 * m.pair.n_blocks; i++)
+			assert_int_equal(m.pair.side[side].samples[i].flags &
+						 (ASSAY_SAMPLE_BESIDE | ASSAY_SAMPLE_CONTINUES),
+					 ASSAY_SAMPLE_BESIDE | (i % 8 < 7 ? ASSAY_SAMPLE_CONTINUES : 0));
+	release(&m);
+}
+
+/* A first pair that finds its calls to be long leaves its samples to those that follow, if there are any. */
+TEST(a_pair_alone_is_sampled)
+{
+	for (int alone = 0; alone < 2; alone++) {
+		struct assay_pair_lessons lessons = { 0 };
+		struct assay_measure_options o;
+		struct measured m;
+
+		plan_slices(*state, 1, &m);
+		o = options_of(*state, &m);
+		take_pair_as(&o, (struct assay_pair_options){ .alone = alone }, &lessons, &m);
+		assert_ok(&m);
+		assert_true(lessons.slices);
+		assert_int_equal(m.pair.n_blocks > 0, alone);
+		release(&m);
+	}
+}
+
+/* Copies of the case are those of both sides, and hold what the other one has just left there. */
+TEST(copies_of_a_case)
+{
+	struct assay_measure_options o;
+	struct measured m;
+
+	plan_slices(*state, 1, &m);
+	m.facts.copies = 4;
+	o = options_of(*state, &m);
+	take_sliced(&o, &m, NULL);
+	release(&m);
+}
+
+/* Sides that have nothing in common, since one of them cannot bear it, take turns call by call. */
+TEST(own_memory_is_not_sliced)
+{
+	struct assay_pair_lessons lessons = { .own_memory = true };
+	struct assay_measure_options o;
+	struct measured m;
+
+	plan_slices(*state, 1, &m);
+	o = options_of(*state, &m);
+	for (int pair = 0; pair < 2; pair++) {
+		take_pair(&o, &lessons, &m);
+		assert_ok(&m);
+		assert_false(m.pair.side[0].samples[0].flags & ASSAY_SAMPLE_BESIDE);
+	}
+	release(&m);
+}
+
+#define SWITCHES "voluntary_switches"
+
+static bool nothing_is_counted(const struct assay_pair *p)
+{
+	for (int side = 0; side < 2; side++) {
+		const struct assay_count *c = assay_counters_find(&p->side[side].counters, SWITCHES);
+
+		assert_non_null(c);
+		if (c->value >= 1)
+			return false;
+	}
+	return true;
+}
+
+/* The counts of a sample leave out what happens between slices: each hand-over is a switch of the thread's own will. */
+TEST(hand_overs_are_not_counted)
+{
+	struct assay_strings events = { 0 };
+	struct assay_measure_options o;
+	struct measured m;
+
+	assert_int_equal(assay_strings_add(&events, SWITCHES, NULL), 0);
+	plan_slices(*state, 1, &m);
+	o = options_of(*state, &m);
+	o.events = &events;
+	take_sliced(&o, &m, nothing_is_counted);
+	assay_strings_release(&events);
+	release(&m);
+}
+
+/* A side that cannot go on ends the pair, in the middle of the other one's call. */
+TEST(a_crash_between_slices)
+{
+	struct assay_pair_lessons lessons = { 0 };
+	struct assay_measure_options o;
+	struct measured m;
+
+	plan_slices(*state, 1, &m);
+	o = options_of(*state, &m);
+	take_pair(&o, &lessons, &m);
+	setenv("ASSAY_TEST_DIE_AT", "6", 1);
+	take_pair(&o, &lessons, &m);
+	unsetenv("ASSAY_TEST_DIE_AT");
+	assert_true(m.pair.side[ASSAY_BASE].status == ASSAY_STATUS_CRASHED ||
+		    m.pair.side[ASSAY_HEAD].status == ASSAY_STATUS_CRASHED);
+	release(&m);
+}
+
+static bool may_run(struct assay_pair_turn *turn, unsigned side)
+{
+	return (atomic_load(&turn->slice) & 3) == side;
+}
+
+/* Whose slice begins at @ns? */
+static unsigned owner_at(uint64_t seed, uint64_t ns, uint64_t slice_ns)
+{
+	const bool head = assay_pair_slice_ns(seed, 1, ns - slice_ns / 2, slice_ns) == ns;
+
+	assert_int_equal(assay_pair_slice_ns(seed, 0, ns - slice_ns / 2, slice_ns) == ns, !head);
+	return head;
+}
+
+/* What comes every 2^n slices comes to both sides equally often, wherever it begins. */
+TEST(slices_share_what_is_periodic)
+{
+	enum { SLICE = 250000, TIMES = 64 };
+
+	for (uint64_t seed = 0; seed < 2; seed++)
+		for (uint64_t period = 1; period <= 64; period *= 2)
+			for (uint64_t begin = 1000; begin < 1000 + period; begin++) {
+				unsigned head = 0;
+
+				for (uint64_t i = 0; i < TIMES; i++)
+					head += owner_at(seed, (begin + i * period) * SLICE, SLICE);
+				if (head < TIMES / 2 - 1 || head > TIMES / 2 + 1)
+					fail_msg("every %u slices from %u: %u of %u fall on the head", (unsigned)period,
+						 (unsigned)begin, head, TIMES);
+			}
+}
+
+/* A turn is worth its hand-over, and not long. */
+TEST(slices_have_a_length)
+{
+	enum { SLICE = 250000 };
+
+	for (uint64_t now = UINT64_C(77) * SLICE; now < UINT64_C(141) * SLICE; now += SLICE / 8)
+		for (unsigned side = 0; side < 2; side++) {
+			const uint64_t next = assay_pair_slice_ns(1, side, now, SLICE);
+
+			assert_in_range(next - now, SLICE / 4 + 1, 3 * SLICE + SLICE / 4);
+			assert_int_equal(next % SLICE, 0);
+		}
+}
+
+/* Who begins, and when the next call does, when nobody may yet: the words that the two sides share. */
+TEST(the_words_of_two_sides)
+{
+	struct assay_pair_turn turn = { 0 };
+	const uint64_t seed = 42;
+	unsigned first = 0;
+
+	for (uint32_t call = 0; call < 1000; call += 2) {
+		assert_int_not_equal(assay_pair_beginner(seed, call), assay_pair_beginner(seed, call + 1));
+		first += assay_pair_beginner(seed, call);
+	}
+	assert_in_range(first, 220, 280);
+	assay_pair_hold(&turn, seed);
+	for (unsigned side = 0; side < 2; side++) {
+		assert_false(may_run(&turn, side));
+		assert_false(assay_pair_finished(&turn, seed, side, 0));
+	}
+	assay_pair_join(&turn, seed, true);
+	assert_false(may_run(&turn, 0) || may_run(&turn, 1));
+	assay_pair_join(&turn, seed, true);
+	for (unsigned i = 0; i < 4; i++) {
+		const unsigned side = assay_pair_beginner(seed, 0) ^ (i & 1);
+
+		assert_true(may_run(&turn, side));
+		assay_pair_blur(&turn, 7, i); /* a series of calls */
+		assert_true(may_run(&turn, side));
+		assert_false(may_run(&turn, !side));
+		assay_pair_pass(&turn, !side);
+	}
+	assay_pair_finish(&turn, seed, 1, 0);
+	assert_true(assay_pair_finished(&turn, seed, 1, 0));
+	assert_false(assay_pair_finished(&turn, seed, 1, 1) || assay_pair_finished(&turn, seed, 0, 0));
+}
+
+MEASURE_GROUP
