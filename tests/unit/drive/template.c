@@ -45,4 +45,4 @@ TEST(templates_are_there)
 	assert_null(assay_template_text("variant"));
 }
 
-UNIT_MAIN(NULL, NULL)
+UNIT_GROUP(NULL, NULL)
