@@ -122,7 +122,7 @@ static bool is_heading(char *const fields[FIELDS])
 }
 
 /* Parse @line, which is cut up in place, into @out. False if it is empty or malformed; the latter is reported. */
-static bool read_row(struct assay_importing *im, char *line, struct row *out)
+static bool read_row(struct assay_import_job *im, char *line, struct row *out)
 {
 	char *fields[FIELDS] = { NULL }, *end;
 	double value;
@@ -133,22 +133,21 @@ static bool read_row(struct assay_importing *im, char *line, struct row *out)
 		return false;
 	n = split(line, fields);
 	if (!n)
-		assay_json_fail(im->j, "a quote has no end, or something follows behind it");
+		assay_import_fail(im, "a quote has no end, or something follows behind it");
 	else if (n != FIELDS)
-		assay_json_fail(im->j, "this line has %zu field%s, expected name, value and unit", n,
-				n == 1 ? "" : "s");
+		assay_import_fail(im, "this line has %zu field%s, expected name, value and unit", n, n == 1 ? "" : "s");
 	if (n != FIELDS)
 		return false;
-	if (!im->j->line && is_heading(fields))
+	if (im->line == 1 && is_heading(fields))
 		return false;
 	if (!*fields[NAME] || strlen(fields[NAME]) >= sizeof(out->name)) {
-		assay_json_fail(im->j, "the name has %zu bytes, expected 1 to %zu", strlen(fields[NAME]),
-				sizeof(out->name) - 1);
+		assay_import_fail(im, "the name has %zu bytes, expected 1 to %zu", strlen(fields[NAME]),
+				  sizeof(out->name) - 1);
 		return false;
 	}
 	value = strtod(fields[VALUE], &end);
 	if (!*fields[VALUE] || *end || !isfinite(value) || value <= 0) {
-		assay_json_fail(im->j, "the value is '%.40s', expected a number above 0", fields[VALUE]);
+		assay_import_fail(im, "the value is '%.40s', expected a number above 0", fields[VALUE]);
 		return false;
 	}
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
@@ -157,79 +156,65 @@ static bool read_row(struct assay_importing *im, char *line, struct row *out)
 			out->ns = value * units[i].ns;
 			return true;
 		}
-	assay_json_fail(im->j, "the unit is '%.40s', expected a time: ns, us, ms, s or min", fields[UNIT]);
+	assay_import_fail(im, "the unit is '%.40s', expected a time: ns, us, ms, s or min", fields[UNIT]);
 	return false;
 }
 
-/* Every row, by @each. */
-static void read_rows(struct assay_importing *im, struct table *t,
-		      void (*each)(struct assay_importing *im, struct table *t, const struct row *r))
+static void fail(struct assay_import_job *im, int rc)
 {
-	struct assay_text line = { 0 };
-	struct row r;
-
-	while (assay_json_next_line(im->j, &line))
-		if (read_row(im, line.s, &r))
-			each(im, t, &r);
-	assay_text_release(&line);
+	if (rc && !im->rc)
+		im->rc = rc;
 }
 
-static void fail(struct assay_importing *im, int rc)
-{
-	if (rc && !im->j->rc)
-		im->j->rc = rc;
-}
-
-static void add_row(struct assay_importing *im, struct table *t, const struct row *r)
+static void add_row(struct assay_import_job *im, struct table *t, const struct row *r)
 {
 	struct assay_result *c;
 	bool found = false;
 	size_t at = 0;
 
 	fail(im, assay_name_index_put(&t->index, r->name, t->n, &at, &found, im->err));
-	if (!im->j->rc && !found &&
+	if (!im->rc && !found &&
 	    (assay_grow(&t->cases, t->n, sizeof(*t->cases)) || assay_grow(&t->names, t->n, sizeof(*t->names))))
 		fail(im, assay_err_set(im->err, ASSAY_ENOMEM, "out of memory"));
-	if (im->j->rc)
+	if (im->rc)
 		return;
 	c = &t->cases[at];
 	if (!found) {
 		*c = (struct assay_result){ 0 };
-		assay_importing_command(r->name, c->c.op);
+		assay_import_command(r->name, c->c.op);
 		snprintf(c->c.variant, sizeof(c->c.variant), "csv");
 		snprintf(t->names[at], sizeof(t->names[at]), "%.150s", r->name);
 		t->n++;
 	}
-	assay_importing_sample(im, c, 1, r->ns, c->n_samples ? ASSAY_SAMPLE_NEW_ROUND : 0);
+	assay_import_sample(im, c, 1, r->ns, c->n_samples ? ASSAY_SAMPLE_NEW_ROUND : 0);
 }
 
-static void count_row(struct assay_importing *im, struct table *t, const struct row *r)
-{
-	(void)im;
-	(void)r;
-	t->n++;
-}
-
-/* All lines are looked at before a database is opened. */
-static void head(struct assay_importing *im)
+static void read_all(struct assay_import_job *im)
 {
 	struct table t = { 0 };
+	struct assay_text line = { 0 };
+	struct row r;
+	size_t len;
 
-	read_rows(im, &t, count_row);
+	for (const char *at = im->text; *at && !im->rc; at += len + (at[len] == '\n')) {
+		len = strcspn(at, "\n");
+		line.len = 0;
+		im->line++;
+		assay_text_addn(&line, at, len);
+		if (line.failed)
+			fail(im, assay_err_set(im->err, ASSAY_ENOMEM, "out of memory"));
+		else if (read_row(im, line.s, &r))
+			add_row(im, &t, &r);
+	}
+	assay_text_release(&line);
 	if (!t.n)
-		assay_json_fail(im->j, "there are no benchmarks in it");
-}
-
-static void benchmarks(struct assay_importing *im)
-{
-	struct table t = { 0 };
-
-	read_rows(im, &t, add_row);
+		assay_import_fail(im, "there are no benchmarks in it");
+	im->line = 0;
 	for (size_t i = 0; i < t.n; i++)
-		assay_importing_put(im, &t.cases[i], t.names[i]);
+		assay_import_put(im, &t.cases[i], t.names[i]);
 	assay_name_index_release(&t.index);
 	free(t.cases);
 	free(t.names);
 }
 
-const struct assay_import_format assay_import_csv = { "csv", head, benchmarks };
+const struct assay_import_format assay_import_csv = { "csv", read_all };

@@ -2,7 +2,7 @@
 /*
  * Google Benchmark's JSON, of versions 1.0 to 1.9: {"context": {…}, "benchmarks": [{"name", "iterations", "real_time",
  * "cpu_time", "time_unit", …}]}. The repetitions of a benchmark are the samples of a case. They may lie anywhere in the
- * file (--benchmark_enable_random_interleaving), so a case is kept until as many were seen as it is said to have.
+ * file (--benchmark_enable_random_interleaving), where the file says how many there are.
  *
  * No sample is: mean, median, stddev, cv; the two rows of a complexity (BigO, RMS). Where a benchmark has nothing else,
  * as with --benchmark_report_aggregates_only, it has no time.
@@ -16,19 +16,11 @@
 #include "base/grow.h"
 #include "drive/exchange/reader.h"
 
-/* An element of "benchmarks", without its counters. */
-struct row {
-	struct assay_text name, run_name; /* whole, however long */
-	char unit[8], error[256];
-	double iterations, real_time, cpu_time, repetitions, threads;
-	bool typed, timed, aggregate, failed, skipped;
-	struct assay_result r; /* its counters, as metrics */
-};
-
-/* A benchmark of which repetitions may follow. */
-struct pending {
-	char *name;
+/* A benchmark: of its rows, those that are repetitions are its samples. */
+struct benchmark {
+	const char *name; /* in the file */
 	size_t repetitions, seen;
+	size_t last_row;
 	struct assay_result r;
 };
 
@@ -38,71 +30,36 @@ struct pending {
  */
 enum real_time_of { A_CALL, A_CALL_OF_ALL_THREADS, NOBODY_KNOWS };
 
-/* What became of a name. */
-enum { STORED, PENDING };
-
 struct reading {
-	struct assay_importing *im;
-	struct pending **v;
-	size_t n;
-	struct assay_name_index known; /* all names of benchmarks so far, each STORED or PENDING + its place in @v */
+	struct assay_import_job *im;
+	struct benchmark *v;
+	size_t n, row;
+	struct assay_name_index known; /* names of benchmarks, with the place in @v of the last one by that name */
 	enum real_time_of real_time;
 };
 
 /* ---- the whole ---- */
 
-/* A build outside of git may name no version, which is not the same as a library that names none. */
-static void note_version(struct assay_importing *im)
-{
-	const char *version = assay_json_take_text(im->j);
-
-	assay_importing_fact(im, "library_version", version[0] ? version : "unknown");
-}
-
-static void read_context(struct assay_importing *im)
+static void read_context(struct assay_import_job *im, const json_t *context)
 {
 	static const char *const facts[] = { "executable",          "num_cpus",           "mhz_per_cpu",
 					     "cpu_scaling_enabled", "aslr_enabled",       "library_version",
 					     "library_build_type",  "json_schema_version" };
-	struct assay_json *j = im->j;
+	const char *host = json_string_value(json_object_get(context, "host_name"));
+	/* --benchmark_context=commit=… is how people hand it on */
+	const char *commit = json_string_value(json_object_get(context, "commit"));
+	const char *version = json_string_value(json_object_get(context, "library_version"));
 
-	assay_json_enter(j, ASSAY_JSON_OBJECT);
-	while (assay_json_next(j)) {
-		const enum assay_json_kind kind = assay_json_peek(j);
-		bool fact = false;
-
-		for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-			fact |= assay_json_is(j, facts[i]);
-		if (assay_json_is(j, "date") && kind == ASSAY_JSON_TEXT)
-			assay_importing_started(im, assay_json_take_text(j));
-		else if (assay_json_is(j, "host_name") && kind == ASSAY_JSON_TEXT)
-			assay_importing_machine(im, assay_json_take_text(j));
-		/* --benchmark_context=commit=… is how people hand it on */
-		else if (assay_json_is(j, "commit") && kind == ASSAY_JSON_TEXT)
-			assay_importing_commit(im, assay_json_take_text(j));
-		else if (assay_json_is(j, "library_version") && kind == ASSAY_JSON_TEXT)
-			note_version(im);
-		else if (fact)
-			assay_importing_fact_here(im, assay_json_name(j));
-		else
-			assay_json_skip(j);
-	}
-}
-
-static void head(struct assay_importing *im)
-{
-	bool found = false;
-
-	assay_json_enter(im->j, ASSAY_JSON_OBJECT);
-	while (assay_json_next(im->j)) {
-		found |= assay_json_is(im->j, "benchmarks");
-		if (assay_json_is(im->j, "context"))
-			read_context(im);
-		else
-			assay_json_skip(im->j);
-	}
-	if (!found)
-		assay_json_fail(im->j, "no 'benchmarks': this is not what Google Benchmark writes");
+	assay_import_started(im, assay_import_text(context, "date"));
+	if (host)
+		assay_import_machine(im, host);
+	if (commit)
+		assay_import_commit(im, commit);
+	/* a build outside of git may name no version, which is not the same as a library that names none */
+	if (version && !version[0])
+		assay_import_fact(im, "library_version", "unknown");
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		assay_import_fact_in(im, context, facts[i]);
 }
 
 /* ---- names ---- */
@@ -152,7 +109,7 @@ static int name_case(const char *run_name, struct assay_case *c)
 	if (!name)
 		return ASSAY_ENOMEM;
 	part = strsep(&rest, "/");
-	assay_importing_word(part, c->op);
+	assay_import_word(part, c->op);
 	while ((part = strsep(&rest, "/"))) {
 		n++;
 		if (take_threads(part, c))
@@ -162,17 +119,15 @@ static int name_case(const char *run_name, struct assay_case *c)
 		/* "std::sort" is no name with a value */
 		if (colon && colon > part && colon[1] && colon[1] != ':') {
 			*colon = '\0';
-			assay_importing_axis(c, part, colon + 1);
+			assay_import_axis(c, part, colon + 1);
 		} else {
-			assay_importing_axis(c, number, part);
+			assay_import_axis(c, number, part);
 		}
 	}
 	snprintf(c->variant, sizeof(c->variant), "google-benchmark");
 	free(name);
 	return 0;
 }
-
-/* ---- a row ---- */
 
 static double factor_ns(const char *unit)
 {
@@ -187,103 +142,41 @@ static double factor_ns(const char *unit)
 	return NAN;
 }
 
-static void read_name(struct assay_json *j, struct assay_text *to)
-{
-	to->len = 0;
-	if (assay_json_peek(j) == ASSAY_JSON_TEXT)
-		assay_text_add(to, assay_json_take_text(j));
-	else
-		assay_json_skip(j);
-}
-
-static void read_text(struct assay_json *j, char *buf, size_t size)
-{
-	if (assay_json_peek(j) == ASSAY_JSON_TEXT)
-		snprintf(buf, size, "%s", assay_json_take_text(j));
-	else
-		assay_json_skip(j);
-}
-
 /* A counter under a tag of its own: the mean is one of repetitions, never one of two counters. */
-static void add_counter(struct reading *rd, struct row *row, const char *name, const char *unit, int better)
+static void add_counter(struct assay_import_job *im, struct assay_result *r, const char *name, const json_t *v)
 {
+	/* what a program's memory manager counts */
+	const bool bytes = !strcmp(name, "max_bytes_used") || !strcmp(name, "total_allocated_bytes");
 	char tag[ASSAY_METRIC_TAG_MAX];
 
-	assay_importing_tag(name, tag);
-	if (assay_result_metric(&row->r, tag))
-		assay_json_fail(rd->im->j, "the counter '%.100s' is there twice", name);
-	assay_importing_metric(rd->im, &row->r, tag, unit, better, assay_json_take_number(rd->im->j));
+	assay_import_tag(name, tag);
+	assay_import_metric(im, r, tag, bytes ? "B" : "1", bytes ? -1 : 0, assay_import_number(im, v, name));
 }
 
-/* What is no measurement and no name: a counter of the user, or one of the library's own. */
-static void read_counter(struct reading *rd, struct row *row)
+/* The members that are no measurement and no name: counters of the user, or some of the library's own. */
+static void add_counters(struct assay_import_job *im, struct assay_result *r, const json_t *row)
 {
-	static const char *const passed_over[] = { "family_index", "per_family_instance_index", "repetition_index" };
-	struct assay_json *j = rd->im->j;
-	const char *name = assay_json_name(j);
+	static const char *const passed_over[] = { "family_index",     "per_family_instance_index",
+						   "repetition_index", "iterations",
+						   "real_time",        "cpu_time",
+						   "repetitions",      "threads" };
+	const char *name;
+	const json_t *v;
 
-	for (size_t i = 0; i < sizeof(passed_over) / sizeof(passed_over[0]); i++)
-		if (!strcmp(passed_over[i], name)) {
-			assay_json_skip(j);
-			return;
-		}
-	if (assay_json_peek(j) != ASSAY_JSON_NUMBER)
-		assay_json_skip(j);
-	else if (!strcmp(name, "bytes_per_second"))
-		assay_importing_metric(rd->im, &row->r, "bytes_per_s", "B/s", 1, assay_json_take_number(j));
-	else if (!strcmp(name, "items_per_second"))
-		assay_importing_metric(rd->im, &row->r, "items_per_s", "1/s", 1, assay_json_take_number(j));
-	else if (!strcmp(name, "max_bytes_used") || !strcmp(name, "total_allocated_bytes"))
-		add_counter(rd, row, name, "B", -1);
-	else
-		add_counter(rd, row, name, "1", 0);
-}
+	json_object_foreach((json_t *)row, name, v)
+	{
+		bool own = !assay_import_is_number(v);
 
-static bool read_number(struct assay_json *j, const char *name, double (*take)(struct assay_json *), double *to)
-{
-	if (!assay_json_is(j, name))
-		return false;
-	if (assay_json_peek(j) == ASSAY_JSON_NUMBER)
-		*to = take(j);
-	else
-		assay_json_skip(j);
-	return true;
-}
-
-static void read_member(struct reading *rd, struct row *row)
-{
-	struct assay_json *j = rd->im->j;
-	char type[16] = "";
-
-	row->timed |= assay_json_is(j, "real_time");
-	if (read_number(j, "iterations", assay_json_take_count, &row->iterations) ||
-	    read_number(j, "real_time", assay_json_take_number, &row->real_time) ||
-	    read_number(j, "cpu_time", assay_json_take_number, &row->cpu_time) ||
-	    read_number(j, "repetitions", assay_json_take_count, &row->repetitions) ||
-	    read_number(j, "threads", assay_json_take_count, &row->threads))
-		return;
-	if (assay_json_is(j, "name")) {
-		read_name(j, &row->name);
-	} else if (assay_json_is(j, "run_name")) {
-		read_name(j, &row->run_name);
-	} else if (assay_json_is(j, "time_unit")) {
-		read_text(j, row->unit, sizeof(row->unit));
-	} else if (assay_json_is(j, "run_type")) {
-		read_text(j, type, sizeof(type));
-		row->typed = true;
-		row->aggregate |= strcmp(type, "iteration") != 0;
-	} else if (assay_json_is(j, "aggregate_name") || assay_json_is(j, "big_o") || assay_json_is(j, "rms") ||
-		   assay_json_is(j, "cpu_coefficient")) {
-		row->aggregate = true;
-		assay_json_skip(j);
-	} else if (assay_json_is(j, "error_message") || assay_json_is(j, "skip_message")) {
-		read_text(j, row->error, sizeof(row->error));
-	} else if (assay_json_is(j, "error_occurred") && assay_json_peek(j) == ASSAY_JSON_BOOL) {
-		row->failed = assay_json_take_bool(j);
-	} else if (assay_json_is(j, "skipped") && assay_json_peek(j) == ASSAY_JSON_BOOL) {
-		row->skipped = assay_json_take_bool(j);
-	} else {
-		read_counter(rd, row);
+		for (size_t i = 0; i < sizeof(passed_over) / sizeof(passed_over[0]); i++)
+			own |= !strcmp(passed_over[i], name);
+		if (own)
+			continue;
+		if (!strcmp(name, "bytes_per_second"))
+			assay_import_metric(im, r, "bytes_per_s", "B/s", 1, assay_import_number(im, v, name));
+		else if (!strcmp(name, "items_per_second"))
+			assay_import_metric(im, r, "items_per_s", "1/s", 1, assay_import_number(im, v, name));
+		else
+			add_counter(im, r, name, v);
 	}
 }
 
@@ -309,185 +202,171 @@ static bool ends_as_aggregate(const struct reading *rd, const char *name)
 	return found;
 }
 
-/* ---- cases ---- */
+/* ---- benchmarks ---- */
 
 static void no_memory(struct reading *rd)
 {
-	if (!rd->im->j->rc)
-		rd->im->j->rc = assay_err_set(rd->im->err, ASSAY_ENOMEM, "out of memory");
+	if (!rd->im->rc)
+		rd->im->rc = assay_err_set(rd->im->err, ASSAY_ENOMEM, "out of memory");
 }
 
-static struct pending *find(struct reading *rd, const char *name)
+/*
+ * The benchmark of a row; NULL: there is none of which it could be a repetition. Versions that do not number their
+ * repetitions write them one behind the other.
+ */
+static struct benchmark *find(struct reading *rd, const char *name)
 {
+	struct benchmark *b;
 	size_t at;
 
-	return assay_name_index_find(&rd->known, name, &at) && at >= PENDING ? rd->v[at - PENDING] : NULL;
+	if (!assay_name_index_find(&rd->known, name, &at))
+		return NULL;
+	b = &rd->v[at];
+	return (b->repetitions ? b->seen < b->repetitions : b->last_row + 1 == rd->row) ? b : NULL;
 }
 
-static struct pending *add(struct reading *rd, const struct row *row, const char *name)
+static struct benchmark *add(struct reading *rd, const json_t *row, const char *name)
 {
-	struct pending *p = calloc(1, sizeof(*p));
+	const double threads = assay_import_count(rd->im, row, "threads", 0);
+	const double repetitions = assay_import_count(rd->im, row, "repetitions", 0);
+	struct benchmark *b;
 	size_t at;
 
-	if (p && row->threads >= 1 && row->threads <= 1e6)
-		p->r.c.threads = (unsigned)row->threads;
-	if (!p || !(p->name = strdup(name)) || name_case(name, &p->r.c) || assay_grow(&rd->v, rd->n, sizeof(*rd->v)) ||
-	    assay_name_index_put(&rd->known, name, 0, &at, NULL, NULL)) {
-		free(p ? p->name : NULL);
-		free(p);
+	if (assay_grow(&rd->v, rd->n, sizeof(*rd->v)) ||
+	    assay_name_index_put(&rd->known, name, rd->n, &at, NULL, NULL)) {
 		no_memory(rd);
 		return NULL;
 	}
-	assay_name_index_set(&rd->known, name, PENDING + rd->n);
-	rd->v[rd->n++] = p;
+	b = &rd->v[rd->n];
+	*b = (struct benchmark){ .name = name };
 	/* older versions say nothing, or 0, of benchmarks that are not repeated */
-	p->repetitions = row->repetitions >= 1 && row->repetitions < 1e9 ? (size_t)row->repetitions : 0;
-	return p;
+	b->repetitions = repetitions >= 1 && repetitions < 1e9 ? (size_t)repetitions : 0;
+	b->r.c.threads = threads >= 1 && threads <= 1e6 ? (unsigned)threads : 0;
+	if (name_case(name, &b->r.c))
+		no_memory(rd);
+	assay_name_index_set(&rd->known, name, rd->n++);
+	return b;
 }
 
-/* Store benchmark @i, of which no more will be read. */
-static void put(struct reading *rd, size_t i)
+static double number_or_nan(struct assay_import_job *im, const json_t *row, const char *name)
 {
-	struct pending *p = rd->v[i];
+	const json_t *v = json_object_get(row, name);
 
-	assay_importing_put(rd->im, &p->r, p->name);
-	assay_name_index_set(&rd->known, p->name, STORED);
-	free(p->name);
-	free(p);
-	rd->v[i] = rd->v[--rd->n];
-	if (i < rd->n)
-		assay_name_index_set(&rd->known, rd->v[i]->name, PENDING + i);
+	return assay_import_is_number(v) ? assay_import_number(im, v, name) : NAN;
 }
 
-/* Versions that do not number their repetitions write them one behind the other. */
-static void put_others(struct reading *rd, const char *name)
+static void add_sample(struct reading *rd, struct assay_result *r, const json_t *row, double unit_ns)
 {
-	for (size_t i = rd->n; i > 0; i--)
-		if (!rd->v[i - 1]->repetitions && strcmp(rd->v[i - 1]->name, name) != 0)
-			put(rd, i - 1);
-}
+	struct assay_import_job *im = rd->im;
+	const double iterations = assay_import_count(im, row, "iterations", NAN);
+	const double ns = number_or_nan(im, row, "real_time") * unit_ns;
 
-static void take_repetition(struct reading *rd, const struct row *row, const char *name)
-{
-	const double ns = factor_ns(row->unit[0] ? row->unit : "ns");
-	size_t at;
-	struct pending *p = find(rd, name);
-
-	if (!p)
-		p = add(rd, row, name);
-	if (!p)
+	if (r->c.threads > 1 && rd->real_time == NOBODY_KNOWS) {
+		assay_import_no_time(r, ASSAY_STATUS_SKIPPED,
+				     "the 'library_version' of the file does not say whether its real_time is "
+				     "divided by %u threads, as it was before 1.9.0",
+				     r->c.threads);
 		return;
-	p->seen++;
-	if (!isfinite(ns))
-		assay_json_fail(rd->im->j, "time_unit '%s' is not known, expected ns, us, ms or s", row->unit);
-	if (row->failed || row->skipped) {
-		assay_importing_no_time(&p->r, row->failed ? ASSAY_STATUS_FAILED : ASSAY_STATUS_SKIPPED, "%s",
-					row->error[0] ? row->error : "the benchmark said that it failed");
-	} else if (p->r.c.threads > 1 && rd->real_time == NOBODY_KNOWS) {
-		assay_importing_no_time(&p->r, ASSAY_STATUS_SKIPPED,
-					"the 'library_version' of the file does not say whether its real_time is "
-					"divided by %u threads, as it was before 1.9.0",
-					p->r.c.threads);
-	} else {
-		const unsigned divided = rd->real_time == A_CALL_OF_ALL_THREADS && p->r.c.threads ? p->r.c.threads : 1;
-
-		assay_importing_sample(rd->im, &p->r, row->iterations, row->real_time * divided * row->iterations * ns,
-				       0);
-		assay_importing_metric(rd->im, &p->r, "cpu_time_s", "s", -1, row->cpu_time * ns * 1e-9);
-		for (size_t i = 0; i < row->r.n_metrics; i++) {
-			const struct assay_metric *m = &row->r.metrics[i];
-
-			assay_importing_metric(rd->im, &p->r, m->tag, m->unit, m->better, m->value);
-		}
-		for (size_t i = 0; i < row->r.counters.n_missing; i++)
-			assay_importing_metric(rd->im, &p->r, row->r.counters.missing[i].name, "1", 0, NAN);
 	}
-	if (p->repetitions && p->seen >= p->repetitions && assay_name_index_find(&rd->known, name, &at))
-		put(rd, at - PENDING);
+	assay_import_sample(
+		im, r, iterations,
+		ns * (rd->real_time == A_CALL_OF_ALL_THREADS && r->c.threads ? r->c.threads : 1) * iterations, 0);
+	assay_import_metric(im, r, "cpu_time_s", "s", -1, number_or_nan(im, row, "cpu_time") * unit_ns * 1e-9);
+	add_counters(im, r, row);
 }
 
-/* A name that stands there with aggregates alone gets a case without a time, when all was read. */
-static void take_aggregate(struct reading *rd, const struct row *row, const char *name)
+static void take_repetition(struct reading *rd, const json_t *row, const char *name)
 {
-	struct pending *p;
+	const bool failed = json_is_true(json_object_get(row, "error_occurred"));
+	const char *unit = assay_import_text(row, "time_unit"), *why = assay_import_text(row, "error_message");
+	const double ns = factor_ns(unit[0] ? unit : "ns");
+	struct benchmark *b = find(rd, name);
+
+	if (!b)
+		b = add(rd, row, name);
+	if (!b)
+		return;
+	b->seen++;
+	b->last_row = rd->row;
+	if (!why[0])
+		why = assay_import_text(row, "skip_message");
+	if (!isfinite(ns))
+		assay_import_fail(rd->im, "time_unit '%s' is not known, expected ns, us, ms or s", unit);
+	else if (failed || json_is_true(json_object_get(row, "skipped")))
+		assay_import_no_time(&b->r, failed ? ASSAY_STATUS_FAILED : ASSAY_STATUS_SKIPPED, "%s",
+				     why[0] ? why : "the benchmark said that it failed");
+	else
+		add_sample(rd, &b->r, row, ns);
+}
+
+/* A name that stands there with aggregates alone gets a case without a time. */
+static void take_aggregate(struct reading *rd, const json_t *row, const char *name)
+{
+	struct benchmark *b;
 	size_t at;
 
 	rd->im->report->n_aggregates++;
+	if (assay_name_index_find(&rd->known, name, &at)) {
+		rd->v[at].last_row = rd->row;
+		return;
+	}
 	/* of a complexity there is no benchmark by that name */
-	if (!row->run_name.len || !isfinite(row->real_time))
+	if (!assay_import_text(row, "run_name")[0] || !isfinite(number_or_nan(rd->im, row, "real_time")))
 		return;
-	if (assay_name_index_find(&rd->known, name, &at))
-		return;
-	p = add(rd, row, name);
-	if (p)
-		assay_importing_no_time(&p->r, ASSAY_STATUS_SKIPPED,
-					"the file has only means of it, which are no samples: run without "
-					"--benchmark_report_aggregates_only");
+	b = add(rd, row, name);
+	if (b)
+		assay_import_no_time(&b->r, ASSAY_STATUS_SKIPPED,
+				     "the file has only means of it, which are no samples: run without "
+				     "--benchmark_report_aggregates_only");
 }
 
-static void read_row(struct reading *rd, struct row *row)
+static bool is_aggregate(const struct reading *rd, const json_t *row)
 {
-	const char *name;
+	static const char *const members[] = { "aggregate_name", "big_o", "rms", "cpu_coefficient" };
+	const json_t *type = json_object_get(row, "run_type");
 
-	memset(row->unit, 0, offsetof(struct row, r) - offsetof(struct row, unit));
-	row->name.len = row->run_name.len = 0;
-	row->real_time = row->iterations = row->cpu_time = NAN;
-	assay_json_enter(rd->im->j, ASSAY_JSON_OBJECT);
-	while (assay_json_next(rd->im->j))
-		read_member(rd, row);
-	name = row->run_name.len ? row->run_name.s : row->name.len ? row->name.s : "";
-	if (row->name.failed || row->run_name.failed)
-		no_memory(rd);
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		if (json_object_get(row, members[i]))
+			return true;
+	return type ? strcmp(assay_import_text(row, "run_type"), "iteration") != 0
+		    : ends_as_aggregate(rd, assay_import_text(row, "name"));
+}
+
+static void read_row(struct assay_import_job *im, const json_t *row, void *arg)
+{
+	struct reading *rd = arg;
+	const char *name = assay_import_text(row, "run_name");
+	const bool aggregate = is_aggregate(rd, row);
+
+	rd->row++;
 	if (!name[0])
-		assay_json_fail(rd->im->j, "a benchmark without a name");
-	else if (!row->timed && !row->aggregate && !row->failed && !row->skipped)
-		assay_json_fail(rd->im->j, "a benchmark without 'real_time': this is not what Google Benchmark writes");
-	if (!rd->im->j->rc) {
-		row->aggregate |= !row->typed && ends_as_aggregate(rd, row->name.len ? row->name.s : "");
-		put_others(rd, name);
-		if (row->aggregate)
-			take_aggregate(rd, row, name);
-		else
-			take_repetition(rd, row, name);
-	}
-	assay_result_release(&row->r);
+		name = assay_import_text(row, "name");
+	if (!name[0])
+		assay_import_fail(im, "a benchmark without a name");
+	else if (!json_object_get(row, "real_time") && !aggregate &&
+		 !json_is_true(json_object_get(row, "error_occurred")) &&
+		 !json_is_true(json_object_get(row, "skipped")))
+		assay_import_fail(im, "a benchmark without 'real_time': this is not what Google Benchmark writes");
+	else if (aggregate)
+		take_aggregate(rd, row, name);
+	else
+		take_repetition(rd, row, name);
 }
 
-static void read_rows(struct reading *rd)
+static void read_all(struct assay_import_job *im)
 {
-	struct row *row = calloc(1, sizeof(*row));
+	const json_t *all = json_array_get(im->values, 0), *rows = json_object_get(all, "benchmarks");
+	struct reading rd = { .im = im };
 
-	if (!row) {
-		no_memory(rd);
-		return;
-	}
-	assay_json_enter(rd->im->j, ASSAY_JSON_ARRAY);
-	while (assay_json_next(rd->im->j))
-		read_row(rd, row);
-	assay_text_release(&row->name);
-	assay_text_release(&row->run_name);
-	free(row);
-}
-
-static void benchmarks(struct assay_importing *im)
-{
-	struct reading rd = { .im = im, .real_time = real_time_of(assay_importing_fact_of(im, "library_version")) };
-
-	assay_json_enter(im->j, ASSAY_JSON_OBJECT);
-	while (assay_json_next(im->j)) {
-		if (assay_json_is(im->j, "benchmarks"))
-			read_rows(&rd);
-		else
-			assay_json_skip(im->j);
-	}
-	/* in the order of the file */
-	for (size_t i = 0; i < rd.n; i++) {
-		assay_importing_put(im, &rd.v[i]->r, rd.v[i]->name);
-		free(rd.v[i]->name);
-		free(rd.v[i]);
-	}
+	if (!rows)
+		assay_import_fail(im, "no 'benchmarks': this is not what Google Benchmark writes");
+	read_context(im, json_object_get(all, "context"));
+	rd.real_time = real_time_of(assay_import_fact_of(im, "library_version"));
+	assay_import_each(im, rows, "benchmarks", read_row, &rd);
+	for (size_t i = 0; i < rd.n; i++)
+		assay_import_put(im, &rd.v[i].r, rd.v[i].name);
 	free(rd.v);
 	assay_name_index_release(&rd.known);
 }
 
-const struct assay_import_format assay_import_google_benchmark = { "google-benchmark", head, benchmarks };
+const struct assay_import_format assay_import_google_benchmark = { "google-benchmark", read_all };

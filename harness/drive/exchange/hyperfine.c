@@ -10,131 +10,92 @@
 
 #include "drive/exchange/reader.h"
 
-static void head(struct assay_importing *im)
+/* Each time is that of a process. */
+static void read_times(struct assay_import_job *im, const json_t *times, struct assay_result *r)
 {
-	bool found = false;
+	char field[40];
 
-	assay_json_enter(im->j, ASSAY_JSON_OBJECT);
-	while (assay_json_next(im->j)) {
-		found |= assay_json_is(im->j, "results");
-		assay_json_skip(im->j);
+	for (size_t i = 0; i < json_array_size(times) && !im->rc; i++) {
+		snprintf(field, sizeof(field), "times[%zu]", i);
+		assay_import_sample(im, r, 1, assay_import_number(im, json_array_get(times, i), field) * 1e9,
+				    r->n_samples ? ASSAY_SAMPLE_NEW_ROUND : 0);
 	}
-	if (!found)
-		assay_json_fail(im->j, "no 'results': this is not what 'hyperfine --export-json' writes");
-}
-
-static void read_times(struct assay_importing *im, struct assay_result *r)
-{
-	assay_json_enter(im->j, ASSAY_JSON_ARRAY);
-	while (assay_json_next(im->j)) /* each time is that of a process */
-		assay_importing_sample(im, r, 1, assay_json_take_number(im->j) * 1e9,
-				       r->n_samples ? ASSAY_SAMPLE_NEW_ROUND : 0);
 }
 
 /* A time of a command that failed is no time of what it is to do. null is a signal. */
-static void read_exit_codes(struct assay_importing *im, struct assay_result *r)
+static void read_exit_codes(struct assay_import_job *im, const json_t *codes, struct assay_result *r)
 {
-	size_t n = 0, failed = 0;
-	double code, first = NAN;
+	size_t n = json_array_size(codes), failed = 0;
+	double first = NAN;
 
-	assay_json_enter(im->j, ASSAY_JSON_ARRAY);
-	while (assay_json_next(im->j)) {
-		code = NAN;
-		if (assay_json_peek(im->j) == ASSAY_JSON_NULL)
-			assay_json_skip(im->j);
-		else
-			code = assay_json_take_number(im->j);
-		n++;
-		if (code == 0)
-			continue;
-		if (!failed++)
+	for (size_t i = 0; i < n && !im->rc; i++) {
+		const json_t *v = json_array_get(codes, i);
+		const double code = json_is_null(v) ? NAN : assay_import_number(im, v, "exit_codes");
+
+		if (code != 0 && !failed++)
 			first = code;
 	}
 	/* that it failed says more than what its times are */
 	if (failed)
 		r->status = ASSAY_STATUS_OK;
 	if (failed && isfinite(first))
-		assay_importing_no_time(r, ASSAY_STATUS_FAILED, "%zu of %zu runs failed, the first with exit code %.0f",
-					failed, n, first);
+		assay_import_no_time(r, ASSAY_STATUS_FAILED, "%zu of %zu runs failed, the first with exit code %.0f",
+				     failed, n, first);
 	else if (failed)
-		assay_importing_no_time(r, ASSAY_STATUS_FAILED, "%zu of %zu runs failed, the first with a signal",
-					failed, n);
+		assay_import_no_time(r, ASSAY_STATUS_FAILED, "%zu of %zu runs failed, the first with a signal", failed,
+				     n);
 }
 
-static void add_axis(struct assay_importing *im, struct assay_result *r, const char *name)
+static void add_axis(struct assay_import_job *im, struct assay_result *r, const char *name, const json_t *v)
 {
 	char number[40];
 
-	if (assay_json_peek(im->j) == ASSAY_JSON_NUMBER) {
-		snprintf(number, sizeof(number), "%.12g", assay_json_take_number(im->j));
-		assay_importing_axis(&r->c, name, number);
-	} else if (assay_json_peek(im->j) == ASSAY_JSON_TEXT) {
-		assay_importing_axis(&r->c, name, assay_json_take_text(im->j));
-	} else {
-		assay_json_skip(im->j);
+	if (assay_import_is_number(v)) {
+		snprintf(number, sizeof(number), "%.12g", assay_import_number(im, v, name));
+		assay_import_axis(&r->c, name, number);
+	} else if (json_is_string(v)) {
+		assay_import_axis(&r->c, name, json_string_value(v));
 	}
 }
 
-static void read_parameters(struct assay_importing *im, struct assay_result *r)
+static void read_result(struct assay_import_job *im, const json_t *from, void *arg)
 {
-	assay_json_enter(im->j, ASSAY_JSON_OBJECT);
-	while (assay_json_next(im->j))
-		add_axis(im, r, assay_json_name(im->j));
-}
-
-/* The most that any run took. */
-static void read_memory(struct assay_importing *im, struct assay_result *r)
-{
+	static const struct {
+		const char *name, *tag;
+	} times[] = { { "user", "user_s" }, { "system", "system_s" } };
+	const json_t *parameters = json_object_get(from, "parameters"), *v;
+	const json_t *memory = json_object_get(from, "memory_usage_byte");
+	const char *command = assay_import_text(from, "command"), *name;
+	struct assay_result r = { .c.variant = "hyperfine" };
 	double most = 0;
 
-	assay_json_enter(im->j, ASSAY_JSON_ARRAY);
-	while (assay_json_next(im->j))
-		most = fmax(most, assay_json_take_number(im->j));
+	(void)arg;
+	if (!command[0])
+		assay_import_fail(im, "a result without 'command'");
+	assay_import_command(command, r.c.op);
+	read_times(im, json_object_get(from, "times"), &r);
+	read_exit_codes(im, json_object_get(from, "exit_codes"), &r);
+	json_object_foreach((json_t *)parameters, name, v) add_axis(im, &r, name, v);
+	add_axis(im, &r, "parameter", json_object_get(from, "parameter"));
+	for (size_t i = 0; i < json_array_size(memory); i++)
+		most = fmax(most, assay_import_number(im, json_array_get(memory, i), "memory_usage_byte"));
 	if (most > 0)
-		assay_importing_metric(im, r, "rss_peak_bytes", "B", -1, most);
-}
-
-static void read_result(struct assay_importing *im)
-{
-	struct assay_result r = { 0 };
-	char name[160] = "";
-
-	assay_json_enter(im->j, ASSAY_JSON_OBJECT);
-	while (assay_json_next(im->j)) {
-		const enum assay_json_kind kind = assay_json_peek(im->j);
-
-		if (assay_json_is(im->j, "command")) {
-			const char *command = assay_json_take_text(im->j);
-
-			snprintf(name, sizeof(name), "%s", command);
-			assay_importing_command(command, r.c.op);
-		} else if (assay_json_is(im->j, "times") && kind != ASSAY_JSON_NULL) {
-			read_times(im, &r);
-		} else if (assay_json_is(im->j, "exit_codes") && kind != ASSAY_JSON_NULL) {
-			read_exit_codes(im, &r);
-		} else if (assay_json_is(im->j, "parameters") && kind == ASSAY_JSON_OBJECT) {
-			read_parameters(im, &r);
-		} else if (assay_json_is(im->j, "parameter")) {
-			add_axis(im, &r, "parameter");
-		} else if (assay_json_is(im->j, "memory_usage_byte") && kind == ASSAY_JSON_ARRAY) {
-			read_memory(im, &r);
-		} else if (assay_json_is(im->j, "user") && kind == ASSAY_JSON_NUMBER) {
-			assay_importing_metric(im, &r, "user_s", "s", -1, assay_json_take_number(im->j));
-		} else if (assay_json_is(im->j, "system") && kind == ASSAY_JSON_NUMBER) {
-			assay_importing_metric(im, &r, "system_s", "s", -1, assay_json_take_number(im->j));
-		} else {
-			assay_json_skip(im->j);
-		}
+		assay_import_metric(im, &r, "rss_peak_bytes", "B", -1, most);
+	for (size_t i = 0; i < 2; i++) {
+		v = json_object_get(from, times[i].name);
+		if (assay_import_is_number(v))
+			assay_import_metric(im, &r, times[i].tag, "s", -1, assay_import_number(im, v, times[i].name));
 	}
-	if (!r.c.op[0])
-		assay_json_fail(im->j, "a result without 'command'");
-	snprintf(r.c.variant, sizeof(r.c.variant), "hyperfine");
-	assay_importing_put(im, &r, name);
+	assay_import_put(im, &r, command);
 }
 
-static void benchmarks(struct assay_importing *im)
+static void read_all(struct assay_import_job *im)
 {
-	assay_importing_each(im, "results", read_result);
+	const json_t *results = json_object_get(json_array_get(im->values, 0), "results");
+
+	if (!results)
+		assay_import_fail(im, "no 'results': this is not what 'hyperfine --export-json' writes");
+	assay_import_each(im, results, "results", read_result, NULL);
 }
 
-const struct assay_import_format assay_import_hyperfine = { "hyperfine", head, benchmarks };
+const struct assay_import_format assay_import_hyperfine = { "hyperfine", read_all };

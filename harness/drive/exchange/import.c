@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A file of another tool into the database. It is read three times, a piece at a time: its beginning for the format,
- * all of it for the digest and what is said of the whole, and all of it again for the benchmarks. What comes through a
- * pipe is put into a temporary file first.
- */
+/* A file of another tool into the database. All of it is held in memory. */
 #include "drive/exchange/import.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -34,66 +31,41 @@ const size_t assay_n_import_formats = sizeof(assay_import_formats) / sizeof(assa
 
 /* ---- the file ---- */
 
-/* What is read, and the digest of what was. */
-struct source {
-	const struct assay_watch *w;
-	const char *path; /* for messages */
-	FILE *spool;      /* of a pipe */
-	int fd;
-	struct assay_hasher *hasher; /* NULL: no digest is taken */
-	uint64_t size, at;           /* of the pass that stores: all bytes, and those that were read; else size is 0 */
-};
+#define SIZE_MAX_MIB 256
 
-static int cannot_read(const struct source *s, const char *why, struct assay_err *err)
+static int cannot_read(const struct assay_import_job *im, const char *why)
 {
-	return assay_err_set(err, ASSAY_EUSAGE, "cannot read '%.250s': %s", s->path, why);
+	return assay_err_set(im->err, ASSAY_EUSAGE, "cannot read '%.250s': %s", im->path, why);
 }
 
-static ssize_t read_some(void *arg, char *buf, size_t size, struct assay_err *err)
+static int read_all(const struct assay_import_job *im, int fd, struct assay_text *t)
 {
-	struct source *s = arg;
+	char *room;
 	ssize_t n;
 
-	if (assay_watch_check(s->w, err))
-		return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted: nothing of '%.250s' was stored", s->path);
-	if (s->size)
-		assay_watch_tell(s->w, &(struct assay_event){ .kind = ASSAY_EVENT_SHARE,
-							      .done_frac = (double)s->at / (double)s->size,
-							      .text = "importing" });
-	do
-		n = read(s->fd, buf, size);
-	while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return cannot_read(s, strerror(errno), err);
-	if (s->hasher)
-		assay_hasher_add(s->hasher, buf, (size_t)n);
-	s->at += (uint64_t)n;
-	return n;
-}
-
-/* All that a pipe gives, in a file that nobody else sees. */
-static int spool(struct source *s, struct assay_err *err)
-{
-	char buf[1 << 16];
-	ssize_t n;
-
-	s->spool = tmpfile();
-	if (!s->spool)
-		return assay_err_set(err, ASSAY_EUSAGE, "cannot keep what comes through the pipe: %s", strerror(errno));
-	while ((n = read_some(s, buf, sizeof(buf), err)) > 0)
-		if (fwrite(buf, 1, (size_t)n, s->spool) != (size_t)n)
-			return assay_err_set(err, ASSAY_EUSAGE, "cannot keep what comes through the pipe: %s",
-					     strerror(errno));
-	if (n < 0)
-		return (int)n;
-	if (fflush(s->spool))
-		return assay_err_set(err, ASSAY_EUSAGE, "cannot keep what comes through the pipe: %s", strerror(errno));
-	s->fd = fileno(s->spool);
+	do {
+		if (assay_watch_check(im->watch, im->err))
+			return assay_err_set(im->err, ASSAY_EINTERRUPTED, "interrupted: nothing of '%.250s' was stored",
+					     im->path);
+		room = assay_text_room(t, 1 << 16);
+		if (!room)
+			return assay_err_set(im->err, ASSAY_ENOMEM, "out of memory");
+		n = read(fd, room, 1 << 16);
+		if (n < 0 && errno != EINTR)
+			return cannot_read(im, strerror(errno));
+		if (n > 0)
+			assay_text_grow(t, (size_t)n);
+		if (t->len > (size_t)SIZE_MAX_MIB << 20)
+			return assay_err_set(im->err, ASSAY_EUSAGE,
+					     "'%.250s' has more than %d MiB: split it, or keep fewer repetitions",
+					     im->path, SIZE_MAX_MIB);
+	} while (n);
 	return 0;
 }
 
-/* By its first bytes: is it something that must first be turned into text in UTF-8? Then the message says how. */
-static int check_encoding(const struct source *s, struct assay_err *err)
+/* By its first bytes: is it something that must first be turned into text in
+ * UTF-8? Then the message says how. */
+static int check_encoding(const struct assay_import_job *im, const struct assay_text *t)
 {
 	static const struct {
 		const char *bytes, *what, *command;
@@ -113,52 +85,137 @@ static int check_encoding(const struct source *s, struct assay_err *err)
 		{ "\0{", "text in UTF-16 without a mark", "iconv -f UTF-16BE -t UTF-8", 2 },
 		{ "\0[", "text in UTF-16 without a mark", "iconv -f UTF-16BE -t UTF-8", 2 },
 	};
-	char head[8];
-	ssize_t n = pread(s->fd, head, sizeof(head), 0);
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (n >= (ssize_t)known[i].n && !memcmp(head, known[i].bytes, known[i].n))
-			return assay_err_set(err, ASSAY_EUSAGE,
+		if (t->len >= known[i].n && !memcmp(t->s, known[i].bytes, known[i].n))
+			return assay_err_set(im->err, ASSAY_EUSAGE,
 					     "'%.250s' is %s: import what '%s' makes of it, with '-' for the file",
-					     s->path, known[i].what, known[i].command);
+					     im->path, known[i].what, known[i].command);
 	return 0;
 }
 
-static int open_source(struct source *s, const char *path, struct assay_err *err)
+static int read_file(struct assay_import_job *im, struct assay_text *t)
 {
 	struct stat st;
-	int rc;
+	int fd, rc;
 
-	if (!strcmp(path, "-")) {
-		s->path = "standard input";
-		s->fd = STDIN_FILENO;
-		rc = spool(s, err);
-		return rc ? rc : check_encoding(s, err);
+	assay_text_add(t, "");
+	im->path = strcmp(im->q->path, "-") != 0 ? im->q->path : "standard input";
+	if (im->path != im->q->path) {
+		rc = read_all(im, STDIN_FILENO, t);
+		return rc ? rc : check_encoding(im, t);
 	}
-	s->path = path;
-	s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (s->fd < 0 || fstat(s->fd, &st))
-		return cannot_read(s, strerror(errno), err);
-	if (S_ISDIR(st.st_mode))
-		return cannot_read(s, strerror(EISDIR), err);
-	if (!S_ISREG(st.st_mode))
-		return cannot_read(s, "it is no regular file; '-' reads standard input", err);
-	return check_encoding(s, err);
+	fd = open(im->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	rc = fd < 0 || fstat(fd, &st) ? cannot_read(im, strerror(errno))
+	     : S_ISDIR(st.st_mode)    ? cannot_read(im, strerror(EISDIR))
+	     : !S_ISREG(st.st_mode)   ? cannot_read(im, "it is no regular file; '-' reads standard input")
+				      : read_all(im, fd, t);
+	if (fd >= 0)
+		close(fd);
+	return rc ? rc : check_encoding(im, t);
 }
 
-static void close_source(struct source *s)
+/* ---- JSON ---- */
+
+/* NaN, Infinity and nan, -inf and their like where a value may stand: their
+ * length. */
+static size_t no_number(const char *at)
 {
-	if (s->spool)
-		fclose(s->spool);
-	else if (s->fd > STDERR_FILENO)
-		close(s->fd);
+	static const char *const words[] = { "NaN", "nan", "Infinity", "inf" };
+	const size_t sign = *at == '-' || *at == '+';
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strncmp(at + sign, words[i], strlen(words[i])) &&
+		    !isalnum((unsigned char)at[sign + strlen(words[i])]))
+			return sign + strlen(words[i]);
+	return 0;
+}
+
+/* JSON has no NaN and no Infinity: as texts that begin with
+ * ASSAY_IMPORT_NO_NUMBER, jansson passes them on. */
+static int mark_no_numbers(struct assay_text *t)
+{
+	struct assay_text out = { 0 };
+	const char *from = t->s;
+	bool text = false;
+	size_t n;
+
+	for (const char *at = t->s; *at; at++) {
+		if (text && *at == '\\' && at[1]) {
+			at++;
+		} else if (*at == '"') {
+			text = !text;
+		} else if (!text && strchr("Nn-+Ii", *at) && (n = no_number(at))) {
+			assay_text_addn(&out, from, (size_t)(at - from));
+			assay_text_addf(&out, "\"\\u0001%.*s\"", (int)n, at);
+			from = at + n;
+			at = from - 1;
+		}
+	}
+	if (from == t->s)
+		return 0;
+	assay_text_add(&out, from);
+	assay_text_release(t);
+	*t = out;
+	return out.failed ? ASSAY_ENOMEM : 0;
+}
+
+static size_t lines(const char *from, const char *to)
+{
+	size_t n = 0;
+
+	while ((from = memchr(from, '\n', (size_t)(to - from)))) {
+		from++;
+		n++;
+	}
+	return n;
+}
+
+/* Take away the mark at the beginning of texts in UTF-8; no text has bytes that
+ * are zero. */
+static void check_text(struct assay_import_job *im, struct assay_text *t)
+{
+	const char *zero = memchr(t->s, '\0', t->len);
+
+	if (!strncmp(t->s, "\xef\xbb\xbf", 3))
+		memset(t->s, ' ', 3);
+	if (!zero)
+		return;
+	im->line = lines(t->s, zero) + 1;
+	assay_import_fail(im, "a byte of this line is zero: this is no text");
+}
+
+/* All values of the text, one behind the other, as JSON lines have them. */
+static json_t *read_json(struct assay_import_job *im, struct assay_text *t)
+{
+	const size_t flags = JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL;
+	json_t *values = json_array(), *one;
+	json_error_t why;
+	const char *at, *end;
+
+	if (mark_no_numbers(t))
+		im->rc = assay_err_set(im->err, ASSAY_ENOMEM, "out of memory");
+	at = t->s;
+	end = t->s + t->len;
+	for (at += strspn(at, " \t\r\n"); !im->rc && (*at || !json_array_size(values)); at += strspn(at, " \t\r\n")) {
+		one = json_loadb(at, (size_t)(end - at), flags, &why);
+		if (one) {
+			json_array_append_new(values, one);
+			at += why.position;
+			continue;
+		}
+		im->line = lines(t->s, at) + (size_t)(why.line > 0 ? why.line : 1);
+		assay_import_fail(im, "%s", *at ? why.text : "the file ends, expected an object or an array");
+	}
+	return values;
 }
 
 /* ---- the format ---- */
 
 /*
- * A member that no other tool's results have. Several tools call their lists "benchmarks" or "results" (nvbench,
- * pytest-benchmark, ASV), so that what stands in the first element decides.
+ * A member that no other tool's results have. Several tools call their lists
+ * "benchmarks" or "results" (nvbench, pytest-benchmark, ASV), so that what
+ * stands in the first element decides.
  */
 static const struct {
 	const char *list, *member; /* list "": a member of the object itself */
@@ -175,56 +232,21 @@ static const struct {
 };
 #define N_MARKS (sizeof(marks) / sizeof(marks[0]))
 
-static bool is_list(const char *name)
+/* By the members of an object, or else of those in its lists. */
+static const struct assay_import_format *recognise(const json_t *one)
 {
-	for (size_t i = 0; i < N_MARKS; i++)
-		if (!strcmp(marks[i].list, name))
-			return name[0] != '\0';
-	return false;
-}
+	if (json_is_array(one))
+		one = json_array_get(one, 0);
+	for (size_t i = 0; i < N_MARKS; i++) {
+		const json_t *list = json_object_get(one, marks[i].list);
 
-/* By the members of the object that comes next, before all of it was read. */
-static const struct assay_import_format *recognise_object(struct assay_json *j, const char *list)
-{
-	const struct assay_import_format *found = NULL;
-	char name[16];
-
-	assay_json_enter(j, ASSAY_JSON_OBJECT);
-	while (!found && assay_json_next(j)) {
-		for (size_t i = 0; i < N_MARKS && !found; i++)
-			if (!strcmp(marks[i].list, list) && assay_json_is(j, marks[i].member))
-				found = marks[i].format;
-		if (!found && !list[0] && is_list(assay_json_name(j)) && assay_json_peek(j) == ASSAY_JSON_ARRAY) {
-			snprintf(name, sizeof(name), "%s", assay_json_name(j));
-			assay_json_enter(j, ASSAY_JSON_ARRAY);
-			while (!found && assay_json_next(j)) {
-				if (assay_json_peek(j) == ASSAY_JSON_OBJECT)
-					found = recognise_object(j, name);
-				else
-					assay_json_skip(j);
-			}
-		} else if (!found) {
-			assay_json_skip(j);
-		}
+		if (!marks[i].list[0] && json_object_get(one, marks[i].member))
+			return marks[i].format;
+		for (size_t k = 0; k < json_array_size(list); k++)
+			if (json_object_get(json_array_get(list, k), marks[i].member))
+				return marks[i].format;
 	}
-	return found;
-}
-
-static const struct assay_import_format *recognise(struct assay_json *j)
-{
-	const struct assay_import_format *found = NULL;
-
-	if (assay_json_peek(j) == ASSAY_JSON_ARRAY) {
-		assay_json_enter(j, ASSAY_JSON_ARRAY);
-		if (assay_json_next(j))
-			found = recognise_object(j, "");
-	} else {
-		found = recognise_object(j, "");
-	}
-	if (!found)
-		assay_json_fail(j, "this is none of the formats that are known: google-benchmark, llama-bench, "
-				   "hyperfine, pyperf; 'assay import csv' takes lines of name, value and unit");
-	return found;
+	return NULL;
 }
 
 static int find_format(const char *name, const struct assay_import_format **out, struct assay_err *err)
@@ -241,123 +263,18 @@ static int find_format(const char *name, const struct assay_import_format **out,
 			     assay_conf_hint(name, assay_import_formats, assay_n_import_formats, hint, sizeof(hint)));
 }
 
-/* ---- the passes ---- */
+/* ---- storing ---- */
 
-/* A reader at the beginning of @s. It is large, so it lies on the heap. */
-static struct assay_json *begin(struct source *s, bool digest, struct assay_err *err)
-{
-	struct assay_json *j = calloc(1, sizeof(*j));
-
-	if (!j) {
-		assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-		return NULL;
-	}
-	*j = (struct assay_json){ .path = s->path, .source = read_some, .arg = s, .err = err };
-	s->hasher = NULL;
-	if (lseek(s->fd, 0, SEEK_SET))
-		j->rc = cannot_read(s, strerror(errno), err);
-	if (digest && !(s->hasher = assay_hasher_new()))
-		j->rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	return j;
-}
-
-/* The result of a pass, and the digest of what was read; all of it where nothing failed. */
-static int end(struct assay_json *j, struct source *s, struct assay_digest *digest)
-{
-	int rc = j->rc;
-
-	if (s->hasher)
-		*digest = assay_hasher_finish(s->hasher);
-	s->hasher = NULL;
-	assay_json_release(j);
-	free(j);
-	return rc;
-}
-
-static int detect(struct source *s, const struct assay_import_format **format, struct assay_err *err)
-{
-	struct assay_json *j = begin(s, false, err);
-
-	if (!j)
-		return ASSAY_ENOMEM;
-	if (!j->rc)
-		*format = recognise(j);
-	return end(j, s, NULL);
-}
-
-static int read_head(struct assay_importing *im, struct source *s, const struct assay_import_format *f)
-{
-	struct assay_digest digest = { "" };
-	int rc;
-
-	im->j = begin(s, true, im->err);
-	if (!im->j)
-		return ASSAY_ENOMEM;
-	assay_importing_machine(im, "");
-	assay_importing_commit(im, "");
-	if (!im->j->rc)
-		f->head(im);
-	if (!im->j->rc && assay_json_peek(im->j) != ASSAY_JSON_END)
-		assay_json_fail(im->j, "something follows behind the end of the results");
-	rc = end(im->j, s, &digest);
-	im->j = NULL;
-	memcpy(im->run.imported.digest, digest.hex, sizeof(digest.hex));
-	return rc;
-}
-
-/* How far it is shows from here on. */
-static void begin_span(struct source *s)
-{
-	struct stat st;
-
-	s->at = 0;
-	s->size = fstat(s->fd, &st) ? 0 : (uint64_t)st.st_size;
-	assay_watch_tell(
-		s->w, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = NS_PER_BYTE * (double)s->size });
-}
-
-static int read_benchmarks(struct assay_importing *im, struct source *s, const struct assay_import_format *f)
-{
-	struct assay_digest digest = { "" };
-	int rc;
-
-	im->j = begin(s, true, im->err);
-	if (!im->j)
-		return ASSAY_ENOMEM;
-	begin_span(s);
-	if (!im->j->rc)
-		f->benchmarks(im);
-	/* so that all of it was read */
-	if (!im->j->rc)
-		assay_json_peek(im->j);
-	if (!im->j->rc && !im->report->n_runs && !im->report->n_same)
-		assay_json_fail(im->j, "there are no benchmarks in it");
-	assay_importing_end_run(im);
-	rc = end(im->j, s, &digest);
-	im->j = NULL;
-	assay_watch_tell(s->w, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
-	if (!rc && strcmp(digest.hex, im->run.imported.digest))
-		rc = cannot_read(s, "it changed while it was read", im->err);
-	return rc;
-}
-
-static bool is_other(const struct assay_import_report *r, int64_t id)
-{
-	for (size_t i = 0; i < r->n_other; i++)
-		if (r->other[i] == id)
-			return true;
-	return false;
-}
-
-/* It comes last and in a transaction of its own, since one of many results looks at no references. */
-static int remove_replaced(struct assay_importing *im)
+/* It comes last and in a transaction of its own, since one of many results
+ * looks at no references. */
+static int remove_replaced(struct assay_import_job *im)
 {
 	struct assay_import_report *r = im->report;
 	struct assay_store_pruned pruned;
 	struct assay_err why = { 0 };
 	int rc;
 
-	if (!is_other(r, im->q->replace))
+	if (!assay_import_is_other(r, im->q->replace))
 		return 0;
 	rc = assay_store_prune(im->store, &im->q->replace, 1, 0, false, &pruned, &why);
 	if (rc)
@@ -366,25 +283,23 @@ static int remove_replaced(struct assay_importing *im)
 	return 0;
 }
 
-/* All of the file in one transaction. */
-static int store_all(struct assay_importing *im, struct source *s, const struct assay_import_format *f)
+static int store_all(struct assay_import_job *im, const struct assay_import_format *f, size_t size)
 {
-	int rc = assay_store_bulk_begin(im->store, im->err);
+	int rc;
 
-	if (rc)
-		return rc;
-	rc = assay_store_imported(im->store, im->run.imported.digest, &im->report->other, &im->report->n_other,
-				  im->err);
-	if (!rc && im->q->replace && !is_other(im->report, im->q->replace))
-		rc = assay_err_set(im->err, ASSAY_EUSAGE,
-				   "cannot replace run %" PRId64 ": it did not come from this file", im->q->replace);
-	if (!rc)
-		rc = read_benchmarks(im, s, f);
-	rc = assay_store_bulk_end(im->store, rc, im->err);
+	/* how far it is shows from here on */
+	assay_watch_tell(im->watch,
+			 &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = NS_PER_BYTE * (double)size });
+	f->read(im);
+	if (!im->report->n_runs && !im->report->n_same)
+		assay_import_fail(im, "there are no benchmarks in it");
+	assay_import_end_run(im);
+	assay_watch_tell(im->watch, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
+	rc = im->begun ? assay_store_bulk_end(im->store, im->rc, im->err) : im->rc;
 	return rc ? rc : remove_replaced(im);
 }
 
-static void set_up(struct assay_importing *im, const struct assay_import_format *f)
+static void set_up(struct assay_import_job *im, const struct assay_import_format *f)
 {
 	const struct assay_import_request *q = im->q;
 	struct assay_run *run = &im->run;
@@ -397,32 +312,47 @@ static void set_up(struct assay_importing *im, const struct assay_import_format 
 	snprintf(im->report->format, sizeof(im->report->format), "%s", f->name);
 	run->started_ns = q->started_ns ? q->started_ns : (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	run->started_unknown = !q->started_ns;
+	assay_import_machine(im, "");
+	assay_import_commit(im, "");
 }
 
 int assay_import(const struct assay_import_request *q, const struct assay_watch *w, struct assay_import_report *out,
 		 struct assay_err *err)
 {
-	struct assay_importing im = { .q = q, .report = out, .err = err };
+	struct assay_import_job im = { .q = q, .watch = w, .report = out, .err = err };
 	const struct assay_import_format *f;
-	struct source s = { .w = w, .fd = -1 };
+	struct assay_text text = { 0 };
+	json_t *values = NULL;
 	int rc = find_format(q->format, &f, err);
 
 	*out = (struct assay_import_report){ 0 };
 	if (!rc)
-		rc = open_source(&s, q->path, err);
-	if (!rc && !f)
-		rc = detect(&s, &f, err);
+		rc = read_file(&im, &text);
 	if (!rc) {
-		set_up(&im, f);
-		rc = read_head(&im, &s, f);
+		memcpy(im.run.imported.digest, assay_hash(text.s, text.len).hex, sizeof(im.run.imported.digest));
+		check_text(&im, &text);
+		if (!im.rc && f != &assay_import_csv)
+			im.values = values = read_json(&im, &text);
+		im.text = text.s;
 	}
+	if (!rc && !im.rc && !f)
+		f = recognise(json_array_get(values, 0));
+	if (!rc && !f)
+		assay_import_fail(&im, "this is none of the formats that are known: "
+				       "google-benchmark, llama-bench, "
+				       "hyperfine, pyperf; 'assay import csv' takes "
+				       "lines of name, value and unit");
+	if (!rc && json_array_size(values) > 1 && f != &assay_import_llama_bench)
+		assay_import_fail(&im, "something follows behind the end of the results");
+	if (!rc && !im.rc)
+		set_up(&im, f);
 	memcpy(out->digest, im.run.imported.digest, sizeof(out->digest));
+	rc = rc ? rc : im.rc;
 	if (!rc)
-		rc = assay_store_open(&im.store, q->db, ASSAY_STORE_WRITE, err);
-	if (!rc)
-		rc = store_all(&im, &s, f);
+		rc = store_all(&im, f, text.len);
 	assay_store_close(im.store);
-	close_source(&s);
+	json_decref(values);
+	assay_text_release(&text);
 	assay_name_index_release(&im.keys);
 	assay_run_release(&im.run);
 	return rc;

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "drive/exchange/reader.h"
 
 /* Parameters that go into the key as they are, in this order. */
@@ -60,36 +59,31 @@ static const struct {
 
 /* What is said of machine and build. */
 static const char *const facts[] = { "cpu_info", "gpu_info", "build_number" };
+#define N_FACTS (sizeof(facts) / sizeof(facts[0]))
 
-/* No parameters: what describes the model, what follows from the samples, and what the machine can do (before 2024). */
-static const char *const passed_over[] = { "model_type", "model_n_params", "avg_ns", "stddev_ns",
-					   "stddev_ts",  "samples_ts",     "cuda",   "opencl",
-					   "vulkan",     "kompute",        "metal",  "sycl",
-					   "rpc",        "gpu_blas",       "blas",   "test" };
+/* No parameters: what is read by its name, what describes the model, what follows from the samples, and what the machine can do (before 2024). */
+static const char *const passed_over[] = { "model_type", "model_n_params", "avg_ns",    "stddev_ns", "stddev_ts",
+					   "samples_ts", "cuda",           "opencl",    "vulkan",    "kompute",
+					   "metal",      "sycl",           "rpc",       "gpu_blas",  "blas",
+					   "test",       "samples_ns",     "n_threads", "avg_ts",    "build_commit",
+					   "test_time" };
 
 struct test {
-	char axes[N_AXES][1024], commit[65], when[40], model_type[128], facts[sizeof(facts) / sizeof(facts[0])][256];
+	char axes[N_AXES][1024], commit[65], facts[sizeof(facts) / sizeof(facts[0])][256];
 	struct assay_text others; /* parameters that are no axes, "name:value+name:value" */
-	double threads, avg_ts;
+	double threads;
 	struct assay_result r;
 };
 
-/* A text, number or truth value as text. */
-static void read_plain(struct assay_json *j, char *buf, size_t size)
+/* A text, number or truth value as text; "" of what is none of these. */
+static void plain(const json_t *v, char *buf, size_t size)
 {
-	switch (assay_json_peek(j)) {
-	case ASSAY_JSON_TEXT:
-		snprintf(buf, size, "%s", assay_json_take_text(j));
-		break;
-	case ASSAY_JSON_NUMBER:
-		snprintf(buf, size, "%.17g", assay_json_take_number(j));
-		break;
-	case ASSAY_JSON_BOOL:
-		snprintf(buf, size, "%d", assay_json_take_bool(j));
-		break;
-	default:
-		assay_json_skip(j);
-	}
+	if (json_is_string(v))
+		snprintf(buf, size, "%s", json_string_value(v));
+	else if (json_is_number(v))
+		snprintf(buf, size, "%.17g", json_number_value(v));
+	else
+		snprintf(buf, size, "%s", json_is_true(v) ? "1" : json_is_false(v) ? "0" : "");
 }
 
 static bool is_default(size_t i, const char *value)
@@ -106,23 +100,21 @@ static const char *flash_attn(const char *value)
 	return !strcmp(value, "0") ? "off" : !strcmp(value, "1") ? "on" : !strcmp(value, "-1") ? "auto" : value;
 }
 
-/* The parameter at hand, whether it is known or not. */
-static void read_other(struct assay_importing *im, struct test *t)
+/* A parameter, whether it is known or not. */
+static void read_other(struct assay_import_job *im, const char *name, const json_t *v, struct test *t)
 {
-	const char *name = assay_json_name(im->j), *shown = name;
-	const enum assay_json_kind kind = assay_json_peek(im->j);
-	char value[1024] = "";
+	const char *shown = name;
+	char value[1024];
 	size_t i = 0;
 
 	while (i < N_OTHERS && strcmp(others[i].name, name) != 0)
 		i++;
-	if (kind == ASSAY_JSON_OBJECT || kind == ASSAY_JSON_ARRAY) {
+	plain(v, value, sizeof(value));
+	if (json_is_object(v) || json_is_array(v)) {
 		if (i < N_OTHERS)
-			assay_json_fail(im->j, "expected a text, a number, true or false");
-		assay_json_skip(im->j);
+			assay_import_fail(im, ".%s: expected a text, a number, true or false", name);
 		return;
 	}
-	read_plain(im->j, value, sizeof(value));
 	if (i < N_OTHERS) {
 		if (is_default(i, value))
 			return;
@@ -132,71 +124,46 @@ static void read_other(struct assay_importing *im, struct test *t)
 			strcmp(shown, "fa") ? value : flash_attn(value));
 }
 
-static bool read_named(struct assay_json *j, struct test *t)
+static bool is_one_of(const char *name, const char *const *names, size_t n)
 {
-	for (size_t i = 0; i < N_AXES; i++)
-		if (assay_json_is(j, axes[i])) {
-			/* all but the file's name are counts */
-			if (assay_json_peek(j) == ASSAY_JSON_NUMBER)
-				snprintf(t->axes[i], sizeof(t->axes[i]), "%.17g", assay_json_take_count(j));
-			else
-				read_plain(j, t->axes[i], sizeof(t->axes[i]));
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(names[i], name))
 			return true;
-		}
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		if (assay_json_is(j, facts[i])) {
-			read_plain(j, t->facts[i], sizeof(t->facts[i]));
-			return true;
-		}
-	if (assay_json_is(j, "model_type")) {
-		read_plain(j, t->model_type, sizeof(t->model_type));
-		return true;
-	}
-	for (size_t i = 0; i < sizeof(passed_over) / sizeof(passed_over[0]); i++)
-		if (assay_json_is(j, passed_over[i])) {
-			assay_json_skip(j);
-			return true;
-		}
 	return false;
 }
 
-static void read_samples(struct assay_importing *im, struct test *t)
+static void read_test(struct assay_import_job *im, const json_t *from, struct test *t)
 {
-	assay_json_enter(im->j, ASSAY_JSON_ARRAY);
-	while (assay_json_next(im->j))
-		assay_importing_sample(im, &t->r, 1, assay_json_take_number(im->j), 0);
-}
+	const json_t *samples = json_object_get(from, "samples_ns"), *v;
+	char field[40];
+	const char *name;
 
-static void read_test(struct assay_importing *im, struct test *t)
-{
-	struct assay_json *j = im->j;
-
-	assay_json_enter(j, ASSAY_JSON_OBJECT);
-	while (assay_json_next(j)) {
-		if (read_named(j, t))
-			continue;
-		if (assay_json_is(j, "samples_ns"))
-			read_samples(im, t);
-		else if (assay_json_is(j, "n_threads"))
-			t->threads = assay_json_take_count(j);
-		else if (assay_json_is(j, "avg_ts") && assay_json_peek(j) == ASSAY_JSON_NUMBER)
-			t->avg_ts = assay_json_take_number(j);
-		else if (assay_json_is(j, "build_commit"))
-			read_plain(j, t->commit, sizeof(t->commit));
-		else if (assay_json_is(j, "test_time"))
-			read_plain(j, t->when, sizeof(t->when));
-		else
-			read_other(im, t);
+	for (size_t i = 0; i < N_AXES; i++) {
+		plain(json_object_get(from, axes[i]), t->axes[i], sizeof(t->axes[i]));
+		/* all but the file's name are counts */
+		assay_import_count(im, from, axes[i], 0);
 	}
+	for (size_t i = 0; i < N_FACTS; i++)
+		plain(json_object_get(from, facts[i]), t->facts[i], sizeof(t->facts[i]));
+	plain(json_object_get(from, "build_commit"), t->commit, sizeof(t->commit));
+	t->threads = assay_import_count(im, from, "n_threads", 0);
+	for (size_t i = 0; i < json_array_size(samples) && !im->rc; i++) {
+		snprintf(field, sizeof(field), "samples_ns[%zu]", i);
+		assay_import_sample(im, &t->r, 1, assay_import_number(im, json_array_get(samples, i), field), 0);
+	}
+	json_object_foreach((json_t *)from, name,
+			    v) if (!is_one_of(name, axes, N_AXES) && !is_one_of(name, facts, N_FACTS) &&
+				   !is_one_of(name, passed_over, sizeof(passed_over) / sizeof(passed_over[0])))
+		read_other(im, name, v, t);
 	/* what it writes where it was built outside of git */
 	if (!strcmp(t->commit, "unknown"))
 		t->commit[0] = '\0';
 	if (!t->axes[N_PROMPT][0] || !t->axes[N_GEN][0])
-		assay_json_fail(j,
-				"a test without 'n_prompt' and 'n_gen': this is not what 'llama-bench -o json' writes");
+		assay_import_fail(
+			im, "a test without 'n_prompt' and 'n_gen': this is not what 'llama-bench -o json' writes");
 }
 
-static void name_case(struct test *t)
+static void name_case(struct test *t, const char *model_type)
 {
 	const bool prompt = strcmp(t->axes[N_PROMPT], "0") != 0, gen = strcmp(t->axes[N_GEN], "0") != 0;
 	struct assay_case *c = &t->r.c;
@@ -209,56 +176,32 @@ static void name_case(struct test *t)
 	snprintf(c->variant, sizeof(c->variant), "llama-bench");
 	/* where it lies is not what it is; a file without its name is known by its type */
 	if (!t->axes[MODEL_FILE][0])
-		snprintf(t->axes[MODEL_FILE], sizeof(t->axes[MODEL_FILE]), "%s", t->model_type);
+		snprintf(t->axes[MODEL_FILE], sizeof(t->axes[MODEL_FILE]), "%s", model_type);
 	else if (slash && slash[1])
 		memmove(t->axes[MODEL_FILE], slash + 1, strlen(slash));
 	for (size_t i = 0; i < N_AXES; i++)
 		if (t->axes[i][0] && (i != N_DEPTH || strcmp(t->axes[i], "0")))
-			assay_importing_axis(c, short_names[i], t->axes[i]);
+			assay_import_axis(c, short_names[i], t->axes[i]);
 	if (t->others.len)
-		assay_importing_axis(c, "more", t->others.s);
+		assay_import_axis(c, "more", t->others.s);
 	c->threads = t->threads >= 1 && t->threads < 1e6 ? (unsigned)t->threads : 0;
 }
 
 /* A build, or a machine, that another test had not: the cases of its own. */
-static void begin_run(struct assay_importing *im, const struct test *t)
+static void begin_run(struct assay_import_job *im, const struct test *t, const char *when)
 {
-	assay_importing_end_run(im);
+	assay_import_end_run(im);
 	im->run.n_environment = 0;
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		assay_importing_fact(im, facts[i], t->facts[i]);
-	assay_importing_commit(im, t->commit);
-	assay_importing_started(im, t->when);
+		assay_import_fact(im, facts[i], t->facts[i]);
+	assay_import_commit(im, t->commit);
+	assay_import_started(im, when);
 }
 
-/* Objects in an array, or one after the other. */
-static void each(struct assay_importing *im, void (*one)(struct assay_importing *im, struct test *t), struct test *t)
+static void put_test(struct assay_import_job *im, const json_t *from, void *arg)
 {
-	while (assay_json_peek(im->j) != ASSAY_JSON_END) {
-		if (assay_json_peek(im->j) != ASSAY_JSON_ARRAY) {
-			one(im, t);
-			continue;
-		}
-		assay_json_enter(im->j, ASSAY_JSON_ARRAY);
-		while (assay_json_next(im->j))
-			one(im, t);
-	}
-}
-
-static void pass_over(struct assay_importing *im, struct test *t)
-{
-	(void)t;
-	assay_json_skip(im->j);
-}
-
-static void head(struct assay_importing *im)
-{
-	each(im, pass_over, NULL);
-}
-
-static void put_test(struct assay_importing *im, struct test *t)
-{
-	const bool begun = im->run.id != 0;
+	const json_t *speed = json_object_get(from, "avg_ts");
+	struct test *t = arg;
 	char before[65], cpu[256], gpu[256], name[ASSAY_NAME_MAX + 260];
 
 	memcpy(before, t->commit, sizeof(before));
@@ -266,31 +209,33 @@ static void put_test(struct assay_importing *im, struct test *t)
 	memcpy(gpu, t->facts[1], sizeof(gpu));
 	assay_text_release(&t->others);
 	memset(t, 0, sizeof(*t));
-	t->avg_ts = NAN;
-	read_test(im, t);
-	if (!im->j->rc && (!begun || strcmp(before, t->commit) || strcmp(cpu, t->facts[0]) || strcmp(gpu, t->facts[1])))
-		begin_run(im, t);
-	name_case(t);
-	if (isfinite(t->avg_ts))
-		assay_importing_metric(im, &t->r, "tokens_per_s", "1/s", 1, t->avg_ts);
+	read_test(im, from, t);
+	if (!im->rc &&
+	    (!im->run.id || strcmp(before, t->commit) || strcmp(cpu, t->facts[0]) || strcmp(gpu, t->facts[1])))
+		begin_run(im, t, assay_import_text(from, "test_time"));
+	name_case(t, assay_import_text(from, "model_type"));
+	if (json_is_number(speed))
+		assay_import_metric(im, &t->r, "tokens_per_s", "1/s", 1, json_number_value(speed));
 	if (!t->r.n_samples)
-		assay_importing_no_time(&t->r, ASSAY_STATUS_SKIPPED,
-					"the file has no samples_ns of it, and an average is no sample");
+		assay_import_no_time(&t->r, ASSAY_STATUS_SKIPPED,
+				     "the file has no samples_ns of it, and an average is no sample");
 	snprintf(name, sizeof(name), "%s of %.250s", t->r.c.op, t->axes[MODEL_FILE]);
-	assay_importing_put(im, &t->r, name);
+	assay_import_put(im, &t->r, name);
 }
 
-static void benchmarks(struct assay_importing *im)
+static void read_all(struct assay_import_job *im)
 {
+	const json_t *first = json_array_get(im->values, 0);
 	struct test *t = calloc(1, sizeof(*t));
 
 	if (!t) {
-		im->j->rc = assay_err_set(im->err, ASSAY_ENOMEM, "out of memory");
+		im->rc = assay_err_set(im->err, ASSAY_ENOMEM, "out of memory");
 		return;
 	}
-	each(im, put_test, t);
+	/* objects in an array, or one after the other */
+	assay_import_each(im, json_is_array(first) ? first : im->values, "", put_test, t);
 	assay_text_release(&t->others);
 	free(t);
 }
 
-const struct assay_import_format assay_import_llama_bench = { "llama-bench", head, benchmarks };
+const struct assay_import_format assay_import_llama_bench = { "llama-bench", read_all };

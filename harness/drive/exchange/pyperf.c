@@ -7,17 +7,9 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "drive/exchange/reader.h"
-
-/* Of a suite, a benchmark or a run: what is not said is as one level above. */
-struct metadata {
-	struct assay_importing_defaults of;
-	char commit[65], date[40];
-};
 
 /* Those that describe the machine, its surroundings or the interpreter, as pyperf calls them. */
 static const char *const facts[] = {
@@ -26,246 +18,130 @@ static const char *const facts[] = {
 	"aslr",           "boot_time",
 };
 
-static void set(char *to, size_t size, struct assay_json *j)
+/* What is said of the whole file, wherever that stands: of its machine, its commit, and its earliest date. */
+static void look_at(struct assay_import_job *im, const json_t *metadata, const char **first)
 {
-	if (assay_json_peek(j) == ASSAY_JSON_TEXT)
-		snprintf(to, size, "%s", assay_json_take_text(j));
-	else
-		assay_json_skip(j);
-}
+	const char *date = assay_import_text(metadata, "date"), *host = assay_import_text(metadata, "hostname");
+	const char *commit = assay_import_text(metadata, "commit_id");
 
-static double count(struct assay_json *j, double otherwise)
-{
-	if (assay_json_peek(j) == ASSAY_JSON_NUMBER)
-		return assay_json_take_count(j);
-	assay_json_skip(j);
-	return otherwise;
-}
-
-static bool is_fact(const char *name)
-{
+	if (host[0])
+		assay_import_machine(im, host);
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		if (!strcmp(facts[i], name))
-			return true;
-	return false;
-}
-
-/* @im NULL: what is said of the machine was taken before. */
-static void read_metadata(struct assay_json *j, struct assay_importing *im, struct metadata *m)
-{
-	char host[128];
-
-	assay_json_enter(j, ASSAY_JSON_OBJECT);
-	while (assay_json_next(j)) {
-		if (assay_json_is(j, "name"))
-			set(m->of.name, sizeof(m->of.name), j);
-		else if (assay_json_is(j, "unit"))
-			set(m->of.unit, sizeof(m->of.unit), j);
-		else if (assay_json_is(j, "commit_id"))
-			set(m->commit, sizeof(m->commit), j);
-		else if (assay_json_is(j, "date"))
-			set(m->date, sizeof(m->date), j);
-		else if (assay_json_is(j, "loops"))
-			m->of.loops = count(j, 1);
-		else if (assay_json_is(j, "inner_loops"))
-			m->of.inner_loops = count(j, 1);
-		else if (im && assay_json_is(j, "hostname")) {
-			set(host, sizeof(host), j);
-			assay_importing_machine(im, host);
-		} else if (im && is_fact(assay_json_name(j)))
-			assay_importing_fact_here(im, assay_json_name(j));
-		else
-			assay_json_skip(j);
+		assay_import_fact_in(im, metadata, facts[i]);
+	if (commit[0] && !im->run.build.commit[0])
+		assay_import_commit(im, commit);
+	/* dates of all runs are of one form, so the earliest is the least text */
+	if (date[0] && (!(*first)[0] || strcmp(date, *first) < 0)) {
+		*first = date;
+		assay_import_started(im, date);
 	}
 }
 
-/* ---- first pass: what is said of the whole ---- */
-
-/* Dates of all runs are of one form, so the earliest is the least text. */
-static void note_date(struct assay_importing *im, const struct metadata *m, char first[40])
+/* The metadata of a benchmark, which older versions call otherwise. */
+static const json_t *metadata_of(const json_t *from)
 {
-	if (m->date[0] && (!first[0] || strcmp(m->date, first) < 0)) {
-		snprintf(first, 40, "%s", m->date);
-		assay_importing_started(im, first);
-	}
-	if (m->commit[0] && !im->run.build.commit[0])
-		assay_importing_commit(im, m->commit);
+	const json_t *m = json_object_get(from, "metadata");
+
+	return m ? m : json_object_get(from, "common_metadata");
 }
 
-static void look_at_benchmark(struct assay_importing *im, char first[40])
+static void look_at_all(struct assay_import_job *im, const json_t *all)
 {
-	assay_json_enter(im->j, ASSAY_JSON_OBJECT);
-	while (assay_json_next(im->j)) {
-		struct metadata m = { 0 };
+	const json_t *benchmarks = json_object_get(all, "benchmarks");
+	const char *first = "";
 
-		if (assay_json_is(im->j, "metadata") || assay_json_is(im->j, "common_metadata")) {
-			read_metadata(im->j, im, &m);
-			note_date(im, &m, first);
-		} else if (assay_json_is(im->j, "runs")) {
-			assay_json_enter(im->j, ASSAY_JSON_ARRAY);
-			while (assay_json_next(im->j)) {
-				assay_json_enter(im->j, ASSAY_JSON_OBJECT);
-				while (assay_json_next(im->j)) {
-					if (!assay_json_is(im->j, "metadata")) {
-						assay_json_skip(im->j);
-						continue;
-					}
-					read_metadata(im->j, im, &m);
-					note_date(im, &m, first);
-				}
-			}
-		} else {
-			assay_json_skip(im->j);
-		}
+	look_at(im, metadata_of(all), &first);
+	for (size_t i = 0; i < json_array_size(benchmarks); i++) {
+		const json_t *one = json_array_get(benchmarks, i), *runs = json_object_get(one, "runs");
+
+		look_at(im, metadata_of(one), &first);
+		for (size_t k = 0; k < json_array_size(runs); k++)
+			look_at(im, metadata_of(json_array_get(runs, k)), &first);
 	}
 }
 
 /* "1.0", 6 or 5. Others may mean something else by the same names. */
-static void check_version(struct assay_json *j)
+static void check_version(struct assay_import_job *im, const json_t *v)
 {
-	char version[16] = "?";
+	char version[16];
 
-	if (assay_json_peek(j) == ASSAY_JSON_NUMBER)
-		snprintf(version, sizeof(version), "%g", assay_json_take_number(j));
+	if (!v)
+		return;
+	if (json_is_number(v))
+		snprintf(version, sizeof(version), "%g", json_number_value(v));
 	else
-		set(version, sizeof(version), j);
+		snprintf(version, sizeof(version), "%s", json_is_string(v) ? json_string_value(v) : "?");
 	if (strcmp(version, "1.0") && strcmp(version, "6") && strcmp(version, "5"))
-		assay_json_fail(j, "pyperf's format '%s' is not known, expected 1.0, 6 or 5", version);
+		assay_import_fail(im, "version: pyperf's format '%s' is not known, expected 1.0, 6 or 5", version);
 }
 
-static void head(struct assay_importing *im)
+/* Of a run, its benchmark and the whole: the first that says it. */
+#define N_LEVELS 3
+
+static const char *first_text(const json_t *const of[N_LEVELS], const char *name)
 {
-	char first[40] = "";
-	bool found = false;
-
-	assay_json_enter(im->j, ASSAY_JSON_OBJECT);
-	while (assay_json_next(im->j)) {
-		struct metadata m = { 0 };
-
-		if (assay_json_is(im->j, "version")) {
-			check_version(im->j);
-		} else if (assay_json_is(im->j, "metadata")) {
-			read_metadata(im->j, im, &m);
-			note_date(im, &m, first);
-			im->defaults = m.of;
-		} else if (assay_json_is(im->j, "benchmarks")) {
-			found = true;
-			assay_json_enter(im->j, ASSAY_JSON_ARRAY);
-			while (assay_json_next(im->j))
-				look_at_benchmark(im, first);
-		} else {
-			assay_json_skip(im->j);
-		}
-	}
-	if (!found)
-		assay_json_fail(im->j, "no 'benchmarks': this is not what pyperf writes");
+	for (size_t i = 0; i < N_LEVELS; i++)
+		if (assay_import_text(of[i], name)[0])
+			return assay_import_text(of[i], name);
+	return "";
 }
 
-/* ---- second pass: values ---- */
-
-/* A value of a run, with what its run says of loops; 0 where that says nothing. */
-struct value {
-	double s, loops, inner_loops;
-	bool first; /* of its run */
-};
-
-struct values {
-	struct value *v;
-	size_t n;
-};
-
-static void no_memory(struct assay_importing *im)
+static double first_count(struct assay_import_job *im, const json_t *const of[N_LEVELS], const char *name)
 {
-	if (!im->j->rc)
-		im->j->rc = assay_err_set(im->err, ASSAY_ENOMEM, "out of memory");
+	for (size_t i = 0; i < N_LEVELS; i++) {
+		const double n = assay_import_count(im, of[i], name, 0);
+
+		if (n > 0)
+			return n;
+	}
+	return 1;
 }
 
-static void read_run(struct assay_importing *im, struct values *all, struct metadata *m)
+static void read_run(struct assay_import_job *im, const json_t *run, const json_t *of[N_LEVELS], struct assay_result *r)
 {
-	struct metadata own = { 0 };
-	const size_t from = all->n;
+	const json_t *values = json_object_get(run, "values");
+	double n;
 
-	assay_json_enter(im->j, ASSAY_JSON_OBJECT);
-	while (assay_json_next(im->j)) {
-		if (assay_json_is(im->j, "metadata")) {
-			read_metadata(im->j, NULL, &own);
-		} else if (assay_json_is(im->j, "values") || assay_json_is(im->j, "samples")) {
-			assay_json_enter(im->j, ASSAY_JSON_ARRAY);
-			while (assay_json_next(im->j)) {
-				const double s = assay_json_take_number(im->j);
+	of[0] = metadata_of(run);
+	n = first_count(im, of, "loops") * first_count(im, of, "inner_loops");
+	if (!values)
+		values = json_object_get(run, "samples");
+	for (size_t i = 0; i < json_array_size(values) && !im->rc; i++)
+		assay_import_sample(im, r, n, assay_import_number(im, json_array_get(values, i), "values") * n * 1e9,
+				    !i && r->n_samples ? ASSAY_SAMPLE_NEW_ROUND : 0);
+}
 
-				if (assay_grow(&all->v, all->n, sizeof(*all->v)))
-					no_memory(im);
-				else
-					all->v[all->n++] = (struct value){ .s = s };
-			}
-		} else {
-			assay_json_skip(im->j);
-		}
-	}
-	for (size_t i = from; i < all->n; i++) {
-		all->v[i].loops = own.of.loops;
-		all->v[i].inner_loops = own.of.inner_loops;
-		all->v[i].first = i == from;
-	}
+static void read_benchmark(struct assay_import_job *im, const json_t *from, void *arg)
+{
+	const json_t *runs = json_object_get(from, "runs");
 	/* where a benchmark has no metadata of its own, its runs name it */
-	if (!m->of.name[0])
-		m->of = own.of;
-}
-
-static double first_of(double a, double b, double c)
-{
-	return a > 0 ? a : b > 0 ? b : c > 0 ? c : 1;
-}
-
-static void add_samples(struct assay_importing *im, struct assay_result *r, const struct values *all,
-			const struct assay_importing_defaults *of)
-{
-	for (size_t i = 0; i < all->n; i++) {
-		const struct value *v = &all->v[i];
-		const double n = first_of(v->loops, of->loops, im->defaults.loops) *
-				 first_of(v->inner_loops, of->inner_loops, im->defaults.inner_loops);
-
-		assay_importing_sample(im, r, n, v->s * n * 1e9, v->first && i ? ASSAY_SAMPLE_NEW_ROUND : 0);
-	}
-}
-
-static void read_benchmark(struct assay_importing *im)
-{
+	const json_t *of[N_LEVELS] = { metadata_of(json_array_get(runs, 0)), metadata_of(from), metadata_of(arg) };
+	const char *name = first_text(of, "name"), *unit = first_text(of, "unit");
 	struct assay_result r = { .c.variant = "pyperf" };
-	const char *name, *unit;
-	struct metadata m = { 0 }, of_runs = { 0 };
-	struct values all = { 0 };
 
-	assay_json_enter(im->j, ASSAY_JSON_OBJECT);
-	while (assay_json_next(im->j)) {
-		if (assay_json_is(im->j, "metadata") || assay_json_is(im->j, "common_metadata")) {
-			read_metadata(im->j, NULL, &m);
-		} else if (assay_json_is(im->j, "runs")) {
-			assay_json_enter(im->j, ASSAY_JSON_ARRAY);
-			while (assay_json_next(im->j))
-				read_run(im, &all, &of_runs);
-		} else {
-			assay_json_skip(im->j);
-		}
-	}
-	name = m.of.name[0] ? m.of.name : of_runs.of.name[0] ? of_runs.of.name : im->defaults.name;
-	unit = m.of.unit[0] ? m.of.unit : of_runs.of.unit[0] ? of_runs.of.unit : im->defaults.unit;
 	if (!name[0])
-		assay_json_fail(im->j, "a benchmark without a name in its metadata");
-	assay_importing_word(name, r.c.op);
+		assay_import_fail(im, "a benchmark without a name in its metadata");
+	assay_import_word(name, r.c.op);
+	/* also where it has no run that would be asked */
+	first_count(im, of, "loops");
 	if (unit[0] && strcmp(unit, "second"))
-		assay_importing_no_time(&r, ASSAY_STATUS_SKIPPED, "its values are in the unit '%s', they are no times",
-					unit);
+		assay_import_no_time(&r, ASSAY_STATUS_SKIPPED, "its values are in the unit '%s', they are no times",
+				     unit);
 	else
-		add_samples(im, &r, &all, &m.of);
-	free(all.v);
-	assay_importing_put(im, &r, name);
+		for (size_t i = 0; i < json_array_size(runs) && !im->rc; i++)
+			read_run(im, json_array_get(runs, i), of, &r);
+	assay_import_put(im, &r, name);
 }
 
-static void benchmarks(struct assay_importing *im)
+static void read_all(struct assay_import_job *im)
 {
-	assay_importing_each(im, "benchmarks", read_benchmark);
+	json_t *all = json_array_get(im->values, 0), *benchmarks = json_object_get(all, "benchmarks");
+
+	check_version(im, json_object_get(all, "version"));
+	if (!benchmarks)
+		assay_import_fail(im, "no 'benchmarks': this is not what pyperf writes");
+	look_at_all(im, all);
+	assay_import_each(im, benchmarks, "benchmarks", read_benchmark, all);
 }
 
-const struct assay_import_format assay_import_pyperf = { "pyperf", head, benchmarks };
+const struct assay_import_format assay_import_pyperf = { "pyperf", read_all };

@@ -3,6 +3,7 @@
 #include "drive/exchange/reader.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,29 +22,93 @@
 /* What one sample may take: 30 years. Beyond it is nonsense, and too much for 64 bits. */
 #define SAMPLE_MAX_NS 1e18
 
-static void fail(struct assay_importing *im, int rc)
+static void fail(struct assay_import_job *im, int rc)
 {
-	if (rc && !im->j->rc)
-		im->j->rc = rc;
+	if (rc && !im->rc)
+		im->rc = rc;
 }
 
-static void no_memory(struct assay_importing *im)
+static void no_memory(struct assay_import_job *im)
 {
 	fail(im, assay_err_set(im->err, ASSAY_ENOMEM, "out of memory"));
 }
 
-void assay_importing_each(struct assay_importing *im, const char *name, void (*each)(struct assay_importing *im))
+void assay_import_fail(struct assay_import_job *im, const char *fmt, ...)
 {
-	assay_json_enter(im->j, ASSAY_JSON_OBJECT);
-	while (assay_json_next(im->j)) {
-		if (!assay_json_is(im->j, name)) {
-			assay_json_skip(im->j);
-			continue;
+	char why[512], line[24] = "";
+	va_list ap;
+
+	if (im->rc)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	assay_printable_line(why, sizeof(why));
+	if (im->line)
+		snprintf(line, sizeof(line), ":%zu", im->line);
+	im->rc = assay_err_set(im->err, ASSAY_EUSAGE, "%.250s%s: %s%s%s", im->path, line, im->where,
+			       im->where[0] && why[0] != '.' ? ": " : "", why);
+}
+
+/* ---- values ---- */
+
+bool assay_import_is_number(const json_t *v)
+{
+	return json_is_number(v) || (json_is_string(v) && json_string_value(v)[0] == ASSAY_IMPORT_NO_NUMBER[0]);
+}
+
+double assay_import_number(struct assay_import_job *im, const json_t *v, const char *field)
+{
+	if (json_is_number(v))
+		return json_number_value(v);
+	if (assay_import_is_number(v))
+		return strtod(json_string_value(v) + 1, NULL);
+	assay_import_fail(im, ".%s: expected a number", field);
+	return NAN;
+}
+
+double assay_import_count(struct assay_import_job *im, const json_t *from, const char *name, double otherwise)
+{
+	const json_t *v = json_object_get(from, name);
+	const double n = assay_import_is_number(v) ? assay_import_number(im, v, name) : otherwise;
+
+	if (isfinite(n) && n != floor(n))
+		assay_import_fail(im, ".%s: %.12g is no whole number", name, n);
+	return n;
+}
+
+const char *assay_import_text(const json_t *from, const char *name)
+{
+	const char *text = json_string_value(json_object_get(from, name));
+
+	return text ? text : "";
+}
+
+void assay_import_each(struct assay_import_job *im, const json_t *list, const char *name,
+		       void (*each)(struct assay_import_job *im, const json_t *one, void *arg), void *arg)
+{
+	const size_t n = json_array_size(list);
+
+	if (!json_is_array(list))
+		assay_import_fail(im, "%s: expected an array", name);
+	for (size_t i = 0; i < n && !im->rc; i++) {
+		const json_t *one = json_array_get(list, i);
+
+		if (assay_watch_check(im->watch, im->err)) {
+			im->rc = assay_err_set(im->err, ASSAY_EINTERRUPTED,
+					       "interrupted: nothing of '%.250s' was stored", im->path);
+			break;
 		}
-		assay_json_enter(im->j, ASSAY_JSON_ARRAY);
-		while (assay_json_next(im->j))
-			each(im);
+		assay_watch_tell(im->watch, &(struct assay_event){ .kind = ASSAY_EVENT_SHARE,
+								   .done_frac = (double)i / (double)n,
+								   .text = "importing" });
+		snprintf(im->where, sizeof(im->where), "%s[%zu]", name, i);
+		if (json_is_object(one))
+			each(im, one, arg);
+		else
+			assay_import_fail(im, "expected an object");
 	}
+	im->where[0] = '\0';
 }
 
 /* ---- the run ---- */
@@ -55,7 +120,7 @@ static void set_text(char *to, size_t size, const char *text)
 	assay_printable_line(to, size);
 }
 
-void assay_importing_fact(struct assay_importing *im, const char *name, const char *value)
+void assay_import_fact(struct assay_import_job *im, const char *name, const char *value)
 {
 	struct assay_run *run = &im->run;
 	struct assay_fact f;
@@ -73,7 +138,7 @@ void assay_importing_fact(struct assay_importing *im, const char *name, const ch
 		run->environment[run->n_environment++] = f;
 }
 
-const char *assay_importing_fact_of(const struct assay_importing *im, const char *name)
+const char *assay_import_fact_of(const struct assay_import_job *im, const char *name)
 {
 	for (size_t i = 0; i < im->run.n_environment; i++)
 		if (!strcmp(im->run.environment[i].name, name))
@@ -81,27 +146,22 @@ const char *assay_importing_fact_of(const struct assay_importing *im, const char
 	return NULL;
 }
 
-void assay_importing_fact_here(struct assay_importing *im, const char *name)
+void assay_import_fact_in(struct assay_import_job *im, const json_t *from, const char *name)
 {
+	const json_t *v = json_object_get(from, name);
 	char number[40];
 
-	switch (assay_json_peek(im->j)) {
-	case ASSAY_JSON_TEXT:
-		assay_importing_fact(im, name, assay_json_take_text(im->j));
-		break;
-	case ASSAY_JSON_NUMBER:
-		snprintf(number, sizeof(number), "%.12g", assay_json_take_number(im->j));
-		assay_importing_fact(im, name, number);
-		break;
-	case ASSAY_JSON_BOOL:
-		assay_importing_fact(im, name, assay_json_take_bool(im->j) ? "yes" : "no");
-		break;
-	default:
-		assay_json_skip(im->j);
+	if (json_is_boolean(v)) {
+		assay_import_fact(im, name, json_is_true(v) ? "yes" : "no");
+	} else if (assay_import_is_number(v)) {
+		snprintf(number, sizeof(number), "%.12g", assay_import_number(im, v, name));
+		assay_import_fact(im, name, number);
+	} else if (json_is_string(v)) {
+		assay_import_fact(im, name, json_string_value(v));
 	}
 }
 
-void assay_importing_machine(struct assay_importing *im, const char *name)
+void assay_import_machine(struct assay_import_job *im, const char *name)
 {
 	static const char salt[] = "imported machine";
 	struct assay_hasher *h;
@@ -121,7 +181,7 @@ void assay_importing_machine(struct assay_importing *im, const char *name)
 	memcpy(im->run.machine.id, d.hex, sizeof(d.hex));
 }
 
-void assay_importing_commit(struct assay_importing *im, const char *hash)
+void assay_import_commit(struct assay_import_job *im, const char *hash)
 {
 	static const char salt[] = "imported build";
 	struct assay_build *b = &im->run.build;
@@ -156,7 +216,7 @@ static bool read_zone(const char *s, long *seconds)
 	return !s[1 + end];
 }
 
-void assay_importing_started(struct assay_importing *im, const char *when)
+void assay_import_started(struct assay_import_job *im, const char *when)
 {
 	struct tm tm = { 0 };
 	int end = 0, year, month, day, hour, minute, second;
@@ -183,10 +243,10 @@ void assay_importing_started(struct assay_importing *im, const char *when)
 	im->run.started_ns = (uint64_t)t * 1000000000u;
 	im->run.started_unknown = false;
 	if (!*rest)
-		assay_importing_fact(im, "time zone", "not said, taken as UTC");
+		assay_import_fact(im, "time zone", "not said, taken as UTC");
 }
 
-static void report_run(struct assay_importing *im)
+static void report_run(struct assay_import_job *im)
 {
 	struct assay_import_run r = { .id = im->run.id, .dated = !im->run.started_unknown };
 
@@ -201,12 +261,12 @@ static void report_run(struct assay_importing *im)
 }
 
 /* Is it a run that these bytes became in an earlier import? That one leaves the list of others. */
-static bool find_same(struct assay_importing *im)
+static bool find_same(struct assay_import_job *im)
 {
 	struct assay_import_report *r = im->report;
 	bool same = false;
 
-	for (size_t i = 0; i < r->n_other && !im->j->rc; i++) {
+	for (size_t i = 0; i < r->n_other && !im->rc; i++) {
 		fail(im, assay_store_is_same_import(im->store, r->other[i], &im->run, &same, im->err));
 		if (!same)
 			continue;
@@ -222,20 +282,20 @@ static bool find_same(struct assay_importing *im)
 	return false;
 }
 
-static void begin_run(struct assay_importing *im)
+static void begin_run(struct assay_import_job *im)
 {
 	im->same = find_same(im);
-	if (im->same || im->j->rc)
+	if (im->same || im->rc)
 		return;
 	fail(im, assay_store_run_begin(im->store, &im->run, im->err));
-	if (!im->j->rc)
+	if (!im->rc)
 		report_run(im);
 }
 
-void assay_importing_end_run(struct assay_importing *im)
+void assay_import_end_run(struct assay_import_job *im)
 {
 	/* how long it took is not said */
-	if (!im->j->rc && im->run.id && !im->same)
+	if (!im->rc && im->run.id && !im->same)
 		fail(im, assay_store_run_end(im->store, im->run.id, im->run.started_ns, im->err));
 	im->run.id = 0;
 	assay_name_index_release(&im->keys);
@@ -279,18 +339,18 @@ static void put_name(const char *text, const char *special, char out[ASSAY_NAME_
 	assay_text_release(&t);
 }
 
-void assay_importing_word(const char *text, char out[ASSAY_NAME_MAX])
+void assay_import_word(const char *text, char out[ASSAY_NAME_MAX])
 {
 	/* parts of a key, globs, and what manifests and policies put names into */
 	put_name(text, "/,=%*?[]\"\\{}#", out);
 }
 
-void assay_importing_command(const char *text, char out[ASSAY_NAME_MAX])
+void assay_import_command(const char *text, char out[ASSAY_NAME_MAX])
 {
 	put_name(text, NULL, out);
 }
 
-void assay_importing_axis(struct assay_case *c, const char *name, const char *text)
+void assay_import_axis(struct assay_case *c, const char *name, const char *text)
 {
 	struct assay_axis_value *a = &c->axes[c->n_axes];
 	struct assay_text more = { 0 };
@@ -302,13 +362,13 @@ void assay_importing_axis(struct assay_case *c, const char *name, const char *te
 			assay_text_addf(&more, "%s:", a->name);
 		assay_text_addf(&more, "%s+%s:%s", a->text, name, text);
 		snprintf(a->name, sizeof(a->name), "more");
-		assay_importing_word(more.s ? more.s : "", a->text);
+		assay_import_word(more.s ? more.s : "", a->text);
 		a->value = 0;
 		assay_text_release(&more);
 		return;
 	}
-	assay_importing_word(name, a->name);
-	assay_importing_word(text, a->text);
+	assay_import_word(name, a->name);
+	assay_import_word(text, a->text);
 	a->value = strtoll(a->text, &end, 10);
 	if (*end)
 		a->value = 0;
@@ -317,7 +377,7 @@ void assay_importing_axis(struct assay_case *c, const char *name, const char *te
 
 /* ---- numbers ---- */
 
-void assay_importing_no_time(struct assay_result *r, enum assay_status status, const char *fmt, ...)
+void assay_import_no_time(struct assay_result *r, enum assay_status status, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -330,15 +390,15 @@ void assay_importing_no_time(struct assay_result *r, enum assay_status status, c
 	assay_printable_line(r->reason, sizeof(r->reason));
 }
 
-void assay_importing_sample(struct assay_importing *im, struct assay_result *r, double iterations, double ns,
-			    uint32_t flags)
+void assay_import_sample(struct assay_import_job *im, struct assay_result *r, double iterations, double ns,
+			 uint32_t flags)
 {
 	if (!isfinite(ns) || ns < 0.5 || ns > SAMPLE_MAX_NS) {
-		assay_importing_no_time(r, ASSAY_STATUS_FAILED, "a sample took %.6g ns, which is no time", ns);
+		assay_import_no_time(r, ASSAY_STATUS_FAILED, "a sample took %.6g ns, which is no time", ns);
 		return;
 	}
 	if (!isfinite(iterations) || iterations < 1 || iterations > SAMPLE_MAX_NS) {
-		assay_importing_no_time(r, ASSAY_STATUS_FAILED, "a sample has %.6g iterations", iterations);
+		assay_import_no_time(r, ASSAY_STATUS_FAILED, "a sample has %.6g iterations", iterations);
 		return;
 	}
 	if (assay_grow(&r->samples, r->n_samples, sizeof(*r->samples)))
@@ -361,10 +421,10 @@ static bool is_taken(const char *tag)
 	return assay_metric_find(tag) || !strncmp(tag, TAKEN, strlen(TAKEN));
 }
 
-void assay_importing_tag(const char *name, char tag[ASSAY_METRIC_TAG_MAX])
+void assay_import_tag(const char *name, char tag[ASSAY_METRIC_TAG_MAX])
 {
 	enum { MARK = 8 };
-	char whole[ASSAY_JSON_NAME_MAX + sizeof(TAKEN)];
+	char whole[1024 + sizeof(TAKEN)];
 	size_t n;
 
 	snprintf(whole, sizeof(whole), "%s%s", is_taken(name) ? TAKEN : "", name);
@@ -383,8 +443,8 @@ void assay_importing_tag(const char *name, char tag[ASSAY_METRIC_TAG_MAX])
 	snprintf(tag, ASSAY_METRIC_TAG_MAX, "%.*s~%.*s", (int)n, whole, MARK, assay_hash(name, strlen(name)).hex);
 }
 
-void assay_importing_metric(struct assay_importing *im, struct assay_result *r, const char *tag, const char *unit,
-			    int better, double value)
+void assay_import_metric(struct assay_import_job *im, struct assay_result *r, const char *tag, const char *unit,
+			 int better, double value)
 {
 	struct assay_metric m = { .better = better, .value = value, .source = ASSAY_SOURCE_IMPORTED };
 	char why[64];
@@ -413,30 +473,56 @@ void assay_importing_metric(struct assay_importing *im, struct assay_result *r, 
 /* ---- storing ---- */
 
 /* What the harness would know of its own result, and nobody said of this one. */
-static void complete(struct assay_importing *im, struct assay_result *r)
+static void complete(struct assay_import_job *im, struct assay_result *r)
 {
 	r->max_rel_err = -1;
 	r->numa_node = -1;
 	r->c.cache = ASSAY_CACHE_UNKNOWN;
 	if (r->status == ASSAY_STATUS_OK && !r->n_samples)
-		assay_importing_no_time(r, ASSAY_STATUS_SKIPPED, "the file has no time of it");
+		assay_import_no_time(r, ASSAY_STATUS_SKIPPED, "the file has no time of it");
 	if (r->status != ASSAY_STATUS_OK)
 		assay_result_drop_numbers(r);
 	else
 		fail(im, assay_summary_fill(r, im->err));
 	if (r->status == ASSAY_STATUS_OK && r->median_ns <= 0) {
-		assay_importing_no_time(r, ASSAY_STATUS_FAILED, "its median time is below what a double can tell");
+		assay_import_no_time(r, ASSAY_STATUS_FAILED, "its median time is below what a double can tell");
 		assay_result_drop_numbers(r);
 	}
 	if (r->status == ASSAY_STATUS_OK)
-		assay_importing_metric(im, r, "time_s", "s", -1, r->median_ns * 1e-9);
+		assay_import_metric(im, r, "time_s", "s", -1, r->median_ns * 1e-9);
 	r->iterations = r->n_samples ? r->samples[0].iterations : 0;
 	r->converged = r->ci95_reached && assay_summary_half_width_frac(r) <= ASSAY_GOAL_HALF_WIDTH_FRAC;
 	/* whether warm-up was enough is not said; nothing speaks against it */
 	r->steady = r->n_samples > 0;
 }
 
-static void store(struct assay_importing *im, struct assay_result *r, const char *name)
+bool assay_import_is_other(const struct assay_import_report *r, int64_t id)
+{
+	for (size_t i = 0; i < r->n_other; i++)
+		if (r->other[i] == id)
+			return true;
+	return false;
+}
+
+/* All of the file is one transaction. It begins with the first case, so that a bad file leaves no new database. */
+static void open_store(struct assay_import_job *im)
+{
+	struct assay_import_report *r = im->report;
+
+	fail(im, assay_store_open(&im->store, im->q->db, ASSAY_STORE_WRITE, im->err));
+	if (!im->rc)
+		fail(im, assay_store_bulk_begin(im->store, im->err));
+	if (im->rc)
+		return;
+	im->begun = true;
+	fail(im, assay_store_imported(im->store, im->run.imported.digest, &r->other, &r->n_other, im->err));
+	if (!im->rc && im->q->replace && !assay_import_is_other(r, im->q->replace))
+		fail(im,
+		     assay_err_set(im->err, ASSAY_EUSAGE,
+				   "cannot replace run %" PRId64 ": it did not come from this file", im->q->replace));
+}
+
+static void store(struct assay_import_job *im, struct assay_result *r, const char *name)
 {
 	const size_t number = im->keys.n;
 	size_t first = 0;
@@ -447,17 +533,19 @@ static void store(struct assay_importing *im, struct assay_result *r, const char
 		return;
 	}
 	if (twice) {
-		assay_json_fail(im->j, "'%.100s' is a case that the file has before (benchmark %zu, key '%.120s')",
-				name, first + 1, r->c.key);
+		assay_import_fail(im, "'%.100s' is a case that the file has before (benchmark %zu, key '%.120s')", name,
+				  first + 1, r->c.key);
 		return;
 	}
-	if (!im->run.id)
+	if (!im->store)
+		open_store(im);
+	if (!im->rc && !im->run.id)
 		begin_run(im);
-	if (im->same)
+	if (im->rc || im->same)
 		return;
-	if (!im->j->rc)
+	if (!im->rc)
 		fail(im, assay_store_result_add(im->store, im->run.id, r, im->err));
-	if (!im->j->rc) {
+	if (!im->rc) {
 		struct assay_import_run *run = &im->report->runs[im->report->n_runs - 1];
 
 		run->n_cases++;
@@ -466,15 +554,15 @@ static void store(struct assay_importing *im, struct assay_result *r, const char
 	}
 }
 
-void assay_importing_put(struct assay_importing *im, struct assay_result *r, const char *name)
+void assay_import_put(struct assay_import_job *im, struct assay_result *r, const char *name)
 {
 	struct assay_err why = { 0 };
 
-	if (!im->j->rc)
+	if (!im->rc)
 		complete(im, r);
-	if (!im->j->rc && assay_case_make_key(&r->c, &why))
-		assay_json_fail(im->j, "%s", why.text);
-	if (!im->j->rc)
+	if (!im->rc && assay_case_make_key(&r->c, &why))
+		assay_import_fail(im, "%s", why.text);
+	if (!im->rc)
 		store(im, r, name);
 	assay_result_release(r);
 }

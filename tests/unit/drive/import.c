@@ -368,7 +368,7 @@ STORE_TEST(refusals)
 	static const struct {
 		const char *text, *want;
 	} cases[] = {
-		{ "", "1: the file ends, expected an object" },
+		{ "", "in.json:1: the file ends, expected an object or an array" },
 		{ "[]", "this is none of the formats that are known" },
 		{ "{\"a\": 1}", "this is none of the formats that are known" },
 		{ "\xff\xfe{", "is text in UTF-16: import what 'iconv -f UTF-16 -t UTF-8' makes of it" },
@@ -385,15 +385,16 @@ STORE_TEST(refusals)
 		  "benchmarks[0].iterations: 1.5 is no whole number" },
 		{ GB("{\"name\": \"I\", \"iterations\": 1, \"real_time\": 1, \"threads\": 1.5}"),
 		  "benchmarks[0].threads: 1.5 is no whole number" },
-		{ "{\"n_prompt\": 512.5, \"n_gen\": 0, \"samples_ns\": [1]}", "n_prompt: 512.5 is no whole number" },
-		{ "{\"n_prompt\": 1, \"n_gen\": 0, \"n_threads\": 0.5}", "n_threads: 0.5 is no whole number" },
+		{ "{\"n_prompt\": 512.5, \"n_gen\": 0, \"samples_ns\": [1]}",
+		  "[0].n_prompt: 512.5 is no whole number" },
+		{ "{\"n_prompt\": 1, \"n_gen\": 0, \"n_threads\": 0.5}", "[0].n_threads: 0.5 is no whole number" },
 		{ "{\"benchmarks\": [{\"metadata\": {\"name\": \"a\", \"loops\": 1.024}, \"runs\": []}], "
 		  "\"version\": \"1.0\"}",
-		  "loops: 1.024 is no whole number" },
+		  "benchmarks[0].loops: 1.024 is no whole number" },
 		{ GB("{\"name\": \"I\", \"iterations\": 1, \"real_time\": 1, \"hit\": 1, \"hit\": 2}"),
-		  "benchmarks[0].hit: the counter 'hit' is there twice" },
+		  "in.json:1: duplicate object key near '\"hit\"'" },
 		{ GB(""), "this is none of the formats that are known" },
-		{ GB(ROW("a", "") ",\n" ROW("b", ", \"x\": ]")), "2: benchmarks[1].x: expected a value" },
+		{ GB(ROW("a", "") ",\n" ROW("b", ", \"x\": ]")), "in.json:2: unexpected token near ']'" },
 		{ GB(ROW("a", "") "," ROW("b", "")) "{}", "something follows behind the end" },
 		{ GB(ROW("a", "") "," ROW("b", "") "," ROW("a", "")),
 		  "'a' is a case that the file has before (benchmark 1, key 'a/google-benchmark/-')" },
@@ -413,7 +414,7 @@ STORE_TEST(refusals)
 		  "benchmarks[0]: a benchmark without a name in its metadata" },
 		{ "[{\"build_commit\": \"x\"}]", "[0]: a test without 'n_prompt' and 'n_gen'" },
 		{ "{\"n_prompt\": 1, \"n_gen\": 0, \"samples_ns\": [1]}\n{\"n_prompt\"",
-		  "2: n_prompt: expected ':' behind" },
+		  "in.json:2: ':' expected near end of file" },
 	};
 	struct fixture *f = *state;
 	struct assay_import_report report;
@@ -608,16 +609,16 @@ TEST(names_fit_into_keys)
 	char words[2][ASSAY_NAME_MAX];
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
-		assay_importing_word(cases[i].text, words[0]);
+		assay_import_word(cases[i].text, words[0]);
 		assert_string_equal(words[0], cases[i].want);
 	}
 	for (size_t i = 0; i < 2; i++)
-		assay_importing_word(twins[i], words[i]);
+		assay_import_word(twins[i], words[i]);
 	assert_memory_equal(words[0], "cd_build_&&_.%2Fbench_--size_100", 32);
 	assert_string_not_equal(words[0], words[1]);
 	assert_true(strlen(words[0]) < ASSAY_NAME_MAX);
 	/* no character is cut in two */
-	assay_importing_word("üüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüü", words[0]);
+	assay_import_word("üüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüü", words[0]);
 	assert_memory_equal(words[0], "üüüüüüüüüüüüüüüü~", 33);
 }
 
@@ -628,7 +629,7 @@ TEST(axes_without_room_share_one)
 
 	for (unsigned i = 0; i < ASSAY_MAX_AXES + 2; i++) {
 		snprintf(name, sizeof(name), "a%u", i);
-		assay_importing_axis(&c, name, "1");
+		assay_import_axis(&c, name, "1");
 	}
 	assert_int_equal(c.n_axes, ASSAY_MAX_AXES);
 	assert_string_equal(c.axes[ASSAY_MAX_AXES - 1].name, "more");
