@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
 static const struct {
 	__rlimit_resource_t resource;
@@ -37,4 +37,53 @@ int assay_process_limits_raise(struct assay_err *err)
 				     limits[i].command, (uint64_t)limits[i].usual);
 	}
 	return 0;
+}
+
+/* By their numbers, which are those of Linux on all architectures that the program is built for. */
+static const char *const names[] = {
+	[RLIMIT_CPU] = "CPU",       [RLIMIT_FSIZE] = "FSIZE",       [RLIMIT_DATA] = "DATA",
+	[RLIMIT_STACK] = "STACK",   [RLIMIT_CORE] = "CORE",         [RLIMIT_RSS] = "RSS",
+	[RLIMIT_NPROC] = "NPROC",   [RLIMIT_NOFILE] = "NOFILE",     [RLIMIT_MEMLOCK] = "MEMLOCK",
+	[RLIMIT_AS] = "AS",         [RLIMIT_LOCKS] = "LOCKS",       [RLIMIT_SIGPENDING] = "SIGPENDING",
+	[RLIMIT_NICE] = "NICE",     [RLIMIT_MSGQUEUE] = "MSGQUEUE", [RLIMIT_RTPRIO] = "RTPRIO",
+	[RLIMIT_RTTIME] = "RTTIME",
+};
+
+void assay_process_limits_take(struct assay_process_limits *l)
+{
+	memset(l, 0, sizeof(*l));
+	for (unsigned i = 0; i < RLIM_NLIMITS; i++)
+		getrlimit((__rlimit_resource_t)i, &l->v[i]);
+}
+
+static void limit_text(rlim_t value, char *buf, size_t size)
+{
+	if (value == RLIM_INFINITY)
+		snprintf(buf, size, "unlimited");
+	else
+		snprintf(buf, size, "%" PRIu64, (uint64_t)value);
+}
+
+bool assay_process_limits_restore(const struct assay_process_limits *l, char *what, size_t size)
+{
+	bool changed = false;
+
+	for (unsigned i = 0; i < RLIM_NLIMITS; i++) {
+		const struct rlimit *was = &l->v[i];
+		struct rlimit is;
+		char from[32], to[32];
+		bool undone;
+
+		if (getrlimit((__rlimit_resource_t)i, &is) || !memcmp(&is, was, sizeof(is)))
+			continue;
+		undone = !setrlimit((__rlimit_resource_t)i, was);
+		if (changed)
+			continue;
+		changed = true;
+		limit_text(was->rlim_cur != is.rlim_cur ? was->rlim_cur : was->rlim_max, from, sizeof(from));
+		limit_text(was->rlim_cur != is.rlim_cur ? is.rlim_cur : is.rlim_max, to, sizeof(to));
+		snprintf(what, size, "RLIMIT_%s of this program from %s to %s%s", names[i], from, to,
+			 undone ? "" : ", which cannot be undone");
+	}
+	return changed;
 }

@@ -16,6 +16,7 @@
 #include "base/pipe_reader.h"
 #include "base/process.h"
 #include "base/process_kin.h"
+#include "base/process_limits.h"
 #include "base/process_strays.h"
 #include "model/exact.h"
 #include "model/quantity.h"
@@ -41,7 +42,8 @@ struct assay_worker {
 	struct assay_process process;
 	pid_t partner; /* of a pair, the one that was started later; 0: none */
 	struct assay_strays strays;
-	struct assay_pipe words; /* what the process prints */
+	struct assay_process_limits limits; /* of this process, as they are to be */
+	struct assay_pipe words;            /* what the process prints */
 	uint64_t deadline_ns, timeout_ns, memory_bytes;
 	uint64_t cpu_most_ns; /* 0: any */
 	bool spent;           /* that processor time */
@@ -91,6 +93,7 @@ static int start(struct assay_worker **out, const struct pair_file *pair, unsign
 		w->page->spec.kept_memory = pair->kept;
 		rc = assay_worker_spec_fill(&w->page->spec, o, err);
 		assay_strays_watch(&w->strays);
+		assay_process_limits_take(&w->limits);
 		if (!rc)
 			rc = assay_worker_process_start(&w->process, o,
 							&(struct assay_worker_place){ .page_fd = fd,
@@ -180,11 +183,14 @@ int assay_worker_start_pair(struct assay_worker *w[2], const struct assay_worker
 
 void assay_worker_free(struct assay_worker *w)
 {
+	char what[128];
+
 	if (!w)
 		return;
 	if (w->process.pid)
 		assay_process_kill(&w->process);
 	assay_strays_kill(&w->strays, w->partner);
+	assay_process_limits_restore(&w->limits, what, sizeof(what));
 	if (w->owns_pair)
 		assay_pair_unmap(w->pair);
 	assay_page_unmap(w->page);
@@ -350,8 +356,26 @@ static bool take_reply(struct assay_worker *w, enum assay_status *status, char *
 	return true;
 }
 
-int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum assay_status *status, char *reason,
-		     size_t size, struct assay_err *err)
+/* Nothing but the case that runs changes what this process may have. */
+static void check_limits(struct assay_worker *w, enum assay_status *status, char *reason, size_t size)
+{
+	char what[128];
+
+	if (!assay_process_limits_restore(&w->limits, what, sizeof(what)))
+		return;
+	if (*status == ASSAY_STATUS_OK) {
+		*status = ASSAY_STATUS_FAILED;
+		snprintf(reason, size, "its process changed %s", what);
+		kill_for(w, reason, size);
+	} else {
+		const size_t n = strlen(reason);
+
+		snprintf(reason + n, n < size ? size - n : 0, "; its process changed %s", what);
+	}
+}
+
+static int await_reply(struct assay_worker *w, struct assay_worker *partner, enum assay_status *status, char *reason,
+		       size_t size, struct assay_err *err)
 {
 	const enum assay_command cmd = (enum assay_command)w->order.command;
 	uint64_t slice_ns = SLICE_NS;
@@ -396,6 +420,16 @@ int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum 
 	if (cmd == ASSAY_CMD_VERIFY)
 		w->patience->call_parts = w->reply.call_parts;
 	return cmd == ASSAY_CMD_FINISH ? await_end(w, status, reason, size, err) : 0;
+}
+
+int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum assay_status *status, char *reason,
+		     size_t size, struct assay_err *err)
+{
+	int rc = await_reply(w, partner, status, reason, size, err);
+
+	if (!rc)
+		check_limits(w, status, reason, size);
+	return rc;
 }
 
 int assay_worker_call(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args,

@@ -117,3 +117,47 @@ traced() {
 	[[ $(tail -n 1 err) == "assay: interrupted"* ]]
 	[ ! -e "/proc/$left" ]
 }
+
+@test "limits of the program that a worker changed are restored, and its case is named" {
+	run -4 --separate-stderr "$ASSAY" run "${COMMON[@]}" -p "$PLUGINS/hostile_files.so" --only '*/ref/*' --only '*/limit_*/*' --json
+	says limit_size failed 'its process changed RLIMIT_FSIZE of this program from '
+	says limit_files failed 'its process changed RLIMIT_NOFILE of this program from '
+	says limit_and_die crashed '; its process changed RLIMIT_NOFILE of this program from '
+	says ref ok ''
+	jq -e '.cases | length == 4' <<<"$output"
+	"$ASSAY" show last --json | jq -e '.cases | length == 4'
+	run -4 --separate-stderr "$ASSAY" compare "$PLUGINS/hostile_base.so" "$PLUGINS/hostile_files.so" --policy plain.conf \
+		"${COMMON[@]}" --budget 1s --only '*/limit_files/*' --json
+	jq -e '[.cases[] | select(.verdict == "NOT_MEASURED" and (.reason | contains("RLIMIT_NOFILE of this program from ")))] | length == 1' \
+		<<<"$output"
+}
+
+# unreadable COMMAND...: it ends with 70, names the case that wrote over the database, and does not say that anything is stored
+unreadable() {
+	rm -f x.db*
+	"$ASSAY" run "${COMMON[@]}" --db x.db >/dev/null 2>&1
+	run -70 --separate-stderr "$ASSAY" "$@" --db x.db
+	[[ $stderr == *"assay: what was stored in 'x.db' does not read back, "*"; the last case measured was '$last"* ]]
+	[[ $output != *PASS* ]]
+	[[ $output$stderr != *"stored as"* ]]
+}
+
+@test "a database that a worker wrote over is no success, and the case is named" {
+	for variant in clear cut remove; do
+		last=example.scale/$variant/
+		unreadable run "${COMMON[@]}" -p "$PLUGINS/hostile_files.so" --only '*/ref/*' --only "*/$variant/*"
+	done
+	last=example.scale/clear/
+	unreadable run "${COMMON[@]}" -p "$PLUGINS/hostile_files.so" --only "*/clear/*"
+	last='' # controls have a turn after it
+	unreadable compare "$PLUGINS/hostile_base.so" "$PLUGINS/hostile_files.so" --policy plain.conf "${COMMON[@]}" --budget 1s \
+		--only '*/clear/*'
+	last=example.scale/clear/
+	unreadable profile cpu example.scale/clear/n=4096/t=1/warm "${COMMON[@]:0:5}" -p "$PLUGINS/hostile_files.so" --for 300ms --name p
+}
+
+@test "counts that do not read back are no success" {
+	needs_counts
+	last=example.scale/clear/
+	unreadable run --evidence exact "${COMMON[@]}" -p "$PLUGINS/hostile_files.so" --only '*/clear/*'
+}

@@ -295,8 +295,8 @@ under_way() {
 	under_way
 	rm assay.db*
 	wait "$pid" || status=$?
-	[ "$status" = 2 ]
-	[ "$(tail -n 1 err.txt)" = "assay: cannot write 'assay.db': it was removed or replaced by something else; what it held is lost" ]
+	[ "$status" = 70 ]
+	[[ $(tail -n 1 err.txt) == "assay: what was stored in 'assay.db' does not read back, "*": cannot write 'assay.db': it was removed or replaced by something else; what it held is lost" ]]
 	run ! grep -q "stored as run" out.txt err.txt
 }
 

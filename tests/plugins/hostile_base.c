@@ -21,6 +21,13 @@ static const struct assay_variant variants[] = {
 	/* hostile_signal.c */
 	HONEST("interrupt"),
 	HONEST("interrupt_child"),
+	/* hostile_files.c */
+	HONEST("limit_size"),
+	HONEST("limit_files"),
+	HONEST("limit_and_die"),
+	HONEST("clear"),
+	HONEST("cut"),
+	HONEST("remove"),
 	/* hostile_trace.c */
 	HONEST("traced"),
 	HONEST("stopped"),

@@ -13,6 +13,7 @@
 #include "assay/random.h"
 #include "base/monotonic.h"
 #include "drive/compare/certify_record.h"
+#include "drive/read_back.h"
 #include "judge/comparison_rule.h"
 #include "stats/distributions.h"
 #include "stats/sequential.h"
@@ -369,6 +370,8 @@ int assay_certify(const struct assay_certify_request *q, const struct assay_watc
 		rc = certify(&c, store, out, err);
 	assay_certify_report_release(&c.before);
 	assay_store_close(store);
+	if (store && out->n_judged > 0 && c.plan.cmp.n_cases)
+		rc = assay_read_back(rc, q->compare.what->db, c.plan.cmp.cases[c.plan.cmp.n_cases - 1].c.key, err);
 	assay_compare_plan_release(&c.plan);
 	return rc;
 }

@@ -11,6 +11,7 @@
 #include "drive/exact/compare.h"
 #include "drive/hints.h"
 #include "drive/machine/fitness.h"
+#include "drive/read_back.h"
 #include "drive/compare/cause_profiles.h"
 #include "judge/comparison_judge.h"
 #include "judge/function_blame.h"
@@ -24,7 +25,8 @@ struct comparing {
 	struct assay_store *store;
 	int64_t *case_ids; /* one a case of the plan */
 	struct assay_duration announced;
-	bool exceeded; /* which was told */
+	bool exceeded;    /* which was told */
+	const char *last; /* the case that was measured last */
 };
 
 static bool takes(const struct comparing *k, enum assay_take evidence)
@@ -43,6 +45,7 @@ static int store_pair(void *arg, size_t i, const struct assay_pair *p, struct as
 	struct comparing *k = arg;
 	int rc = begin(k, err);
 
+	k->last = k->plan.cmp.cases[i].c.key;
 	return rc ? rc : assay_store_pair_add(k->store, k->case_ids[i], p, err);
 }
 
@@ -152,6 +155,8 @@ static int take_counts(struct comparing *k, struct assay_err *err)
 		kept = assay_store_comparison_begin(k->store, cmp, err);
 	for (int side = 0; side < 2; side++)
 		cmp->exact[side].comparison_id = cmp->id;
+	if (cmp->exact[ASSAY_HEAD].n_cases)
+		k->last = cmp->exact[ASSAY_HEAD].cases[cmp->exact[ASSAY_HEAD].n_cases - 1].key;
 	if (!kept && cmp->exact[ASSAY_HEAD].n_cases)
 		kept = assay_store_exact_add_sides(k->store, cmp->exact, err);
 	return kept ? kept : rc;
@@ -207,7 +212,7 @@ int assay_compare_measure(const struct assay_compare_request *q, const struct as
 			  struct assay_compare_outcome *out, struct assay_err *err)
 {
 	struct assay_compare_request request = *q;
-	struct comparing k = { .q = &request, .watch = w };
+	struct comparing k = { .q = &request, .watch = w, .last = "" };
 	int rc;
 
 	*out = (struct assay_compare_outcome){ 0 };
@@ -222,6 +227,10 @@ int assay_compare_measure(const struct assay_compare_request *q, const struct as
 	if (!rc)
 		rc = measure_and_judge(&k, out, err);
 	assay_store_close(k.store);
+	if (k.store)
+		rc = assay_read_back_comparison(rc, q->what->db, &k.plan.cmp, k.last, err);
+	if (rc == ASSAY_EINTERNAL)
+		out->judged = false; /* a verdict that nobody can judge again is none */
 	free(k.case_ids);
 	assay_compare_plan_release(&k.plan);
 	return rc;

@@ -8,6 +8,7 @@
 
 #include "drive/history/change_answers.h"
 #include "drive/compare/one_case.h"
+#include "drive/read_back.h"
 #include "drive/repository.h"
 #include "machine/clock.h"
 #include "machine/environment.h"
@@ -151,5 +152,5 @@ int assay_confirm_changes(const struct assay_compare_request *q, const struct as
 			rc = ask(q, w, store, h, c, &a, err);
 	}
 	assay_store_close(store);
-	return rc;
+	return store ? assay_read_back(rc, q->what->db, h->c.key, err) : rc;
 }

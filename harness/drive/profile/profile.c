@@ -5,6 +5,7 @@
 
 #include "drive/profile/kinds.h"
 #include "drive/profile/store.h"
+#include "drive/read_back.h"
 
 static const struct kind {
 	const char *name;
@@ -67,5 +68,7 @@ int assay_profile_take(const struct assay_profile_request *q, const struct assay
 	if (!rc && store)
 		unkept->code = assay_profile_store_keep(store, q, out, unkept);
 	assay_profile_store_close(store);
+	if (!rc && store)
+		unkept->code = assay_read_back(unkept->code, q->what->db, q->key ? q->key : q->name, unkept);
 	return rc;
 }

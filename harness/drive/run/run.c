@@ -10,6 +10,7 @@
 #include "drive/run/case_loop.h"
 #include "drive/policy_file.h"
 #include "drive/project.h"
+#include "drive/read_back.h"
 #include "judge/limits.h"
 #include "measure/measure.h"
 #include "store/store.h"
@@ -143,6 +144,14 @@ static int measure_into(const struct assay_measuring *m, struct assay_run *run, 
 	return rc ? say_kept(m, run, store, "", rc, err) : 0;
 }
 
+/* One whose result could not be stored is none of the run's results. */
+static const char *last_case(const struct assay_plan *plan, const struct assay_run *run, int rc)
+{
+	const size_t i = rc && run->n_results < plan->n_cases ? run->n_results : run->n_results - 1;
+
+	return i < plan->n_cases ? plan->cases[i].key : "";
+}
+
 /* ---- requests ---- */
 
 int assay_run_measure(const struct assay_request *q, const struct assay_watch *w, struct assay_run *run,
@@ -173,6 +182,8 @@ int assay_run_measure(const struct assay_request *q, const struct assay_watch *w
 	if (!rc)
 		rc = measure_into(&m, run, store, err);
 	assay_store_close(store);
+	if (store)
+		rc = assay_read_back_run(rc, q->db, run, last_case(&session.plan, run, rc), err);
 	assay_session_close(&session);
 	return rc;
 }
@@ -256,7 +267,7 @@ int assay_run_count(const struct assay_request *q, const struct assay_watch *w, 
 	}
 	assay_store_close(store);
 	assay_session_close(&session);
-	return rc;
+	return store ? assay_read_back_counts(rc, q->db, run, err) : rc;
 }
 
 enum assay_exit assay_run_exit(const struct assay_run *run, const struct assay_watch *w)

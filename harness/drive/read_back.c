@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drive/read_back.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "store/comparison.h"
+#include "store/exact.h"
+#include "store/store.h"
+
+/* What is to be found; one of them, or none. */
+struct wanted {
+	const struct assay_run *run;
+	const struct assay_exact_run *counts;
+	const struct assay_comparison *cmp;
+};
+
+static int differs(struct assay_err *err, const char *what)
+{
+	return assay_err_set(err, ASSAY_ESTORE, "%.300s is not as it was written", what);
+}
+
+static int same_run(struct assay_store *s, const struct assay_run *want, struct assay_err *err)
+{
+	struct assay_run is = { 0 };
+	int rc = assay_store_run_load(s, want->id, &is, err);
+
+	if (!rc && is.n_results != want->n_results)
+		rc = differs(err, "the number of its results");
+	for (size_t i = 0; i < want->n_results && !rc; i++) {
+		const struct assay_result *a = &want->results[i], *b = &is.results[i];
+
+		if (strcmp(a->c.key, b->c.key) || a->status != b->status || a->median_ns != b->median_ns)
+			rc = differs(err, a->c.key);
+	}
+	assay_run_release(&is);
+	return rc;
+}
+
+static int same_counts(struct assay_store *s, const struct assay_exact_run *want, struct assay_err *err)
+{
+	struct assay_exact_run is = { 0 };
+	int rc = assay_store_exact_load(s, want->id, &is, err);
+
+	if (!rc && is.n_cases != want->n_cases)
+		rc = differs(err, "the number of its cases");
+	for (size_t i = 0; i < want->n_cases && !rc; i++)
+		if (strcmp(want->cases[i].key, is.cases[i].key) || want->cases[i].status != is.cases[i].status)
+			rc = differs(err, want->cases[i].key);
+	assay_exact_run_release(&is);
+	return rc;
+}
+
+static int same_comparison(struct assay_store *s, const struct assay_comparison *want, struct assay_err *err)
+{
+	struct assay_comparison is = { 0 };
+	int rc = assay_store_comparison_load(s, want->id, &is, NULL, NULL, err);
+
+	if (!rc && is.n_cases != want->n_cases)
+		rc = differs(err, "the number of its cases");
+	for (size_t i = 0; i < want->n_cases && !rc; i++)
+		if (strcmp(want->cases[i].c.key, is.cases[i].c.key) || want->cases[i].n_pairs != is.cases[i].n_pairs)
+			rc = differs(err, want->cases[i].c.key);
+	assay_comparison_release(&is);
+	return rc;
+}
+
+static int check(int rc, const char *db, const struct wanted *want, const char *last, struct assay_err *err)
+{
+	struct assay_store *s = NULL;
+	const struct assay_err first = err ? *err : (struct assay_err){ 0 };
+	struct assay_err why = { 0 };
+	int bad;
+
+	if (rc && rc != ASSAY_ESTORE)
+		return rc;
+	bad = assay_store_open(&s, db, ASSAY_STORE_READ, &why);
+	if (!bad && want->run)
+		bad = same_run(s, want->run, &why);
+	else if (!bad && want->counts)
+		bad = same_counts(s, want->counts, &why);
+	else if (!bad && want->cmp)
+		bad = same_comparison(s, want->cmp, &why);
+	assay_store_close(s);
+	if (!bad)
+		return rc;
+	if (bad == ASSAY_ENOMEM || bad == ASSAY_EINTERRUPTED)
+		return rc ? rc : assay_err_set(err, bad, "%s", why.text);
+	return assay_err_set(err, ASSAY_EINTERNAL,
+			     "what was stored in '%.200s' does not read back, and nothing of it counts: a plugin may "
+			     "have written over the file; the last case measured was '%.255s': %.300s",
+			     db, last, rc && err ? first.text : why.text);
+}
+
+int assay_read_back_run(int rc, const char *db, const struct assay_run *run, const char *last, struct assay_err *err)
+{
+	return check(rc, db, &(struct wanted){ .run = run->id ? run : NULL }, last, err);
+}
+
+int assay_read_back_counts(int rc, const char *db, const struct assay_exact_run *run, struct assay_err *err)
+{
+	return check(rc, db, &(struct wanted){ .counts = run->id ? run : NULL },
+		     run->n_cases ? run->cases[run->n_cases - 1].key : "", err);
+}
+
+int assay_read_back_comparison(int rc, const char *db, const struct assay_comparison *cmp, const char *last,
+			       struct assay_err *err)
+{
+	return check(rc, db, &(struct wanted){ .cmp = cmp->id ? cmp : NULL }, last, err);
+}
+
+int assay_read_back(int rc, const char *db, const char *last, struct assay_err *err)
+{
+	return check(rc, db, &(struct wanted){ 0 }, last, err);
+}
