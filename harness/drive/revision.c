@@ -629,7 +629,7 @@ int assay_revision_resolve_watched(const char *arg, const char *cache_dir, const
 	return rc;
 }
 
-int assay_side_source_unchanged(const struct assay_side_source *s, struct assay_err *err)
+int assay_side_source_unchanged(const struct assay_side_source *s, bool measured, struct assay_err *err)
 {
 	struct assay_strings now = { 0 };
 	int rc = digest_plugins(&s->plugins, &now, err);
@@ -637,10 +637,12 @@ int assay_side_source_unchanged(const struct assay_side_source *s, struct assay_
 	for (size_t i = 0; i < s->plugins.n && !rc; i++)
 		if (strcmp(now.v[i], s->digests.v[i]) != 0)
 			rc = assay_err_set(
-				err, ASSAY_EUSAGE,
-				"the plugin '%s' of '%s' was overwritten after it was built: the build of the "
-				"other side must write inside its own checkout alone",
-				s->plugins.v[i], s->name);
+				err, ASSAY_EUSAGE, "the plugin '%s' of '%s' was overwritten %s", s->plugins.v[i],
+				s->name,
+				measured ? "while it was measured: build it elsewhere, or once the comparison "
+					   "has ended"
+					 : "after it was built: the build of the other side must write inside "
+					   "its own checkout alone");
 	assay_strings_release(&now);
 	return rc;
 }

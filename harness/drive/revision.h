@@ -71,10 +71,10 @@ int assay_revision_of_plugins(const struct assay_strings *plugins, const volatil
 int assay_revision_resolve_watched(const char *arg, const char *cache_dir, const struct assay_commit *stated,
 				   const struct assay_watch *w, struct assay_side_source *out, struct assay_err *err);
 /*
- * Are the plugins of @s as they were when it was resolved? The build of another side may have written over them.
- * ASSAY_EUSAGE names the first that is not.
+ * Are the plugins of @s as they were when it was resolved? The build of another side may have written over them, or,
+ * while they were @measured, whoever goes on working there. ASSAY_EUSAGE names the first that is not.
  */
-int assay_side_source_unchanged(const struct assay_side_source *s, struct assay_err *err);
+int assay_side_source_unchanged(const struct assay_side_source *s, bool measured, struct assay_err *err);
 void assay_side_source_release(struct assay_side_source *s);
 
 #endif

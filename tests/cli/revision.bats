@@ -166,6 +166,24 @@ compare() {
 	[ "$status" != 2 ] && [[ $stderr == *"building HEAD"* ]]
 }
 
+@test "a plugin that is overwritten while it is measured gives no verdict" {
+	local pid status=0
+
+	cp "$ASSAY_BUILD/tests/plugins/compare_base.so" base.so
+	cp "$ASSAY_BUILD/tests/plugins/compare_base.so" head.so
+	"$ASSAY" compare ./base.so ./head.so --no-default-plugins --plugin "$ASSAY_BUILD/tests/plugins/compare_op.so" \
+		--bench-dir "$ASSAY_SOURCE/tests/fixtures/compare" --same-code --budget 2s --db ../o.db >../out 2>../err &
+	pid=$!
+	until [ -e ../o.db ] || ! kill -0 "$pid"; do sleep 0.05; done
+	# as a linker does, which makes a new file
+	(cat base.so && echo) >new.so
+	mv new.so base.so
+	wait "$pid" || status=$?
+	[ "$status" = 2 ]
+	[[ $(tail -n 1 ../err) == "assay: the plugin './base.so' of './base.so' was overwritten while it was measured: "* ]]
+	[[ $(cat ../out) != *PASS* ]]
+}
+
 @test "a folder of plugins that a committed link leads out of the checkout is refused by name" {
 	mkdir ../shared
 	rm .gitignore

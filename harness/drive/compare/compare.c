@@ -185,6 +185,8 @@ static int measure_and_judge(struct comparing *k, struct assay_compare_outcome *
 	struct assay_comparison *cmp = &k->plan.cmp;
 	int rc = take_evidence(k, err), judged;
 
+	for (int side = 0; side < 2 && !rc; side++)
+		rc = assay_side_source_unchanged(&k->plan.source[side], true, err);
 	out->id = cmp->id;
 	if (rc == ASSAY_EINTERRUPTED && !cmp->id)
 		return assay_err_set(err, rc, "interrupted before anything was measured: nothing is kept");
