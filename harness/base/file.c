@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -214,9 +215,57 @@ static int write_in_place(const char *path, const void *data, size_t len, struct
 	return rc;
 }
 
+/* Is @name, behind that of the file it was to become, of a temporary file whose program is gone? */
+static bool is_left(const char *name)
+{
+	static const char *const ends[] = { "", "-wal", "-shm", "-journal" };
+	unsigned i;
+	long pid;
+	int len = 0;
+
+	if (sscanf(name, ".%ld-%u.tmp%n", &pid, &i, &len) != 2 || !len || pid <= 0)
+		return false;
+	if (!kill((pid_t)pid, 0) || errno != ESRCH)
+		return false;
+	for (size_t k = 0; k < sizeof(ends) / sizeof(ends[0]); k++)
+		if (!strcmp(name + len, ends[k]))
+			return true;
+	return false;
+}
+
+/*
+ * Remove what programs that were killed left of the file at @path. One in another container, whose number means nothing
+ * here, holds a lock as long as it writes.
+ */
+static void sweep_beside(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	char *dir = slash ? strndup(path, (size_t)(base - path)) : strdup(".");
+	DIR *d = dir ? opendir(dir) : NULL;
+	const struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		struct stat st;
+		int fd;
+
+		if (strncmp(e->d_name, base, strlen(base)) != 0 || !is_left(e->d_name + strlen(base)))
+			continue;
+		fd = openat(dirfd(d), e->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && !flock(fd, LOCK_EX | LOCK_NB))
+			unlinkat(dirfd(d), e->d_name, 0);
+		close(fd);
+	}
+	if (d)
+		closedir(d);
+	free(dir);
+}
+
 /* Not mkstemp: it would give the file mode 0600 whatever the umask allows. */
 int assay_file_open_temporary(const char *path, char *name, size_t size)
 {
+	sweep_beside(path);
 	for (unsigned i = 0; i < 1000; i++) {
 		int n = snprintf(name, size, "%s.%ld-%u.tmp", path, (long)getpid(), i);
 		int fd;
@@ -226,6 +275,8 @@ int assay_file_open_temporary(const char *path, char *name, size_t size)
 			return -1;
 		}
 		fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd >= 0)
+			flock(fd, LOCK_EX | LOCK_NB);
 		if (fd >= 0 || errno != EEXIST)
 			return fd;
 	}

@@ -20,6 +20,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/process.h"
+#include "base/process_strays.h"
 #include "drive/installed.h"
 #include "drive/project.h"
 #include "drive/repository.h"
@@ -223,11 +224,13 @@ static int run_command(const struct revision_build *b, const char *name, const c
 	static const char *const env[] = { "ASSAY_NO_INSTALL=1", NULL };
 	struct assay_process p = { .pidfd = -1 };
 	struct assay_strings cmd = { 0 };
+	struct assay_strays strays;
 	char how[80];
 	int rc, fd = open(log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 
 	if (fd < 0)
 		return assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s", log_path, strerror(errno));
+	assay_strays_watch(&strays);
 	rc = assay_repository_command((const char *const[]){ "sh", "-c", b->conf.build, NULL }, &cmd, err);
 	if (!rc)
 		rc = assay_process_start(&p,
@@ -246,6 +249,9 @@ static int run_command(const struct revision_build *b, const char *name, const c
 	while (!assay_process_wait(&p, WAIT_NS))
 		if (interrupted(b))
 			assay_process_kill(&p);
+	/* of a build that ended by itself, a server that it shares with later ones may stay */
+	if (interrupted(b))
+		assay_strays_kill(&strays, 0);
 	if (interrupted(b))
 		return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted while building '%s'", name);
 	if (p.status) {

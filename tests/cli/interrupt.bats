@@ -125,3 +125,36 @@ ended_when_asked() {
 	XDG_CACHE_HOME=$PWD/cache stop INT 130 compare HEAD
 	[[ $(tail -n 1 err.txt) == *": interrupted" ]]
 }
+
+@test "a daemon that an interrupted build started is ended with it" {
+	git init -q repo
+	cd repo || return 1
+	mkdir tmp bin
+	printf 'build = "sh build.sh"\nplugins = "."\n' >assay.conf
+	# its parent is gone, and it has a session of its own
+	cat >build.sh <<-END
+		(setsid sh -c 'echo \$\$ >"$PWD/daemon"; trap "" INT TERM HUP; exec sleep 600' &)
+		until [ -s "$PWD/daemon" ]; do sleep 0.1; done
+		>>"$PWD/runs"
+		exec sleep 600
+	END
+	git add assay.conf build.sh
+	git -c user.name=n -c user.email=e@x commit -qm one
+	XDG_CACHE_HOME=$PWD/cache stop INT 130 compare HEAD
+	[[ $(tail -n 1 err.txt) == *": interrupted"* ]]
+	[ ! -e "/proc/$(cat daemon)" ]
+}
+
+@test "the next export sweeps what a killed one left, and nothing else" {
+	local other
+
+	measure >/dev/null
+	# numbers of a process that is gone, of one that runs, and a name that only looks like it
+	true &
+	wait $!
+	other=run.csv.$$-0.tmp
+	touch "run.csv.$!-0.tmp" "run.csv.$!-3.tmp" "$other" "other.csv.$!-0.tmp" run.csv.tmp
+	"$ASSAY" export csv -o run.csv
+	[ "$(echo ./*.tmp)" = "./other.csv.$!-0.tmp ./$other ./run.csv.tmp" ]
+	[ -s run.csv ]
+}
