@@ -134,6 +134,7 @@ struct assay_report_history {
 	const struct assay_trend_point *points;
 	size_t n_points;
 	size_t least_points;                      /* with fewer no change can be found */
+	bool takes_turns;                         /* levels come back too often for changes of the code */
 	size_t least_level;                       /* levels of fewer points cannot be seen; 0: none can */
 	const struct assay_trend_change *changes; /* of @points */
 	size_t n_changes;

@@ -25,8 +25,8 @@ struct assay_strays {
 void assay_strays_watch(struct assay_strays *s);
 /*
  * Kill and reap all children that were not there then, but @keep (0: none), within a few seconds; what cannot be reaped
- * stays a child. To be called once those that were started since are reaped. Does nothing where the kernel does not list
- * children (/proc/PID/task/TID/children), or when there were too many to note.
+ * stays a child. To be called once those that were started since are reaped. Does nothing where the kernel does not
+ * list children (/proc/PID/task/TID/children), or when there were too many to note.
  */
 void assay_strays_kill(const struct assay_strays *s, pid_t keep);
 

@@ -118,6 +118,7 @@ static int history(void *args, struct assay_watcher *w, int *status, struct assa
 								     .n_points = h.n_points,
 								     .least_points = h.least_points,
 								     .least_level = h.least_level,
+								     .takes_turns = h.takes_turns,
 								     .changes = h.changes,
 								     .n_changes = h.n_changes } },
 				a->csv        ? "csv"

@@ -150,7 +150,7 @@ void assay_next_of_gate(struct assay_text *out, const struct assay_gate_report *
 				counts ? " --evidence exact" : "", counts ? "all counts" : "the whole suite");
 	} else if (row && r->verdict == ASSAY_WRONG_RESULT) {
 		assay_text_add(out, "next: 'assay verify");
-		if (strcmp(suite, ASSAY_DEFAULT_SUITE))
+		if (suite && strcmp(suite, ASSAY_DEFAULT_SUITE))
 			add_option(out, "--suite", suite);
 		add_option(out, "--only", row->key);
 		assay_text_add(out, "' checks it alone");

@@ -88,12 +88,12 @@ static void hint_at_missing(struct judging *j)
 
 	if (!run->ended_ns)
 		return;
-	if (assay_run_is_imported(run))
+	if (assay_run_is_imported(run) && !j->in->manifest->n_entries)
 		snprintf(hint, size,
 			 "if that is meant, 'assay baseline save NAME --run %" PRId64
 			 "' makes this run what later ones are held against",
 			 run->id);
-	else
+	else if (!assay_run_is_imported(run))
 		snprintf(hint, size,
 			 "if that is meant, 'assay list --manifest --suite %s > FILE' writes what the suite has, and "
 			 "--manifest FILE judges by it",
@@ -193,6 +193,14 @@ static int judge_gone(struct judging *j)
 			if (!rc && !there)
 				rc = add_missing(j, r->c.key, where);
 		}
+	}
+	for (size_t i = 0; i < j->in->n_gone && !rc; i++) {
+		const struct assay_gone *gone = &j->in->gone[i];
+
+		snprintf(where, sizeof(where), "run %" PRId64, gone->run_id);
+		rc = assay_name_index_put(&seen, gone->key, 0, &at, &there, j->err);
+		if (!rc && !there)
+			rc = add_missing(j, gone->key, where);
 	}
 	assay_name_index_release(&seen);
 	return rc;

@@ -19,6 +19,8 @@ struct assay_gate_input {
 	size_t n_base;
 	/* One for each result of the run: its time is held against these, and all else against @base. NULL: no. */
 	const struct assay_segment *segments;
+	const struct assay_gone *gone; /* what the runs of the segments have beside; for imported runs */
+	size_t n_gone;
 	const char *base_name;
 	const char *no_base_reason; /* when n_base is 0 */
 	bool allow_no_baseline;     /* then its absence does not count for the exit code */
@@ -39,7 +41,7 @@ struct assay_gate_input {
 /*
  * One row a case and finding, results first in their order, then cases that are missing, then "run ID" where the run
  * did not finish, which is NOT_MEASURED. Missing are cases of the manifest, and of an imported run without a manifest
- * what the baseline measured. Metric "status" is whether the case was measured and is right; "digest" the bits of an
+ * what the baseline, or any run of the segments, measured. Metric "status" is whether the case was measured and is right; "digest" the bits of an
  * exact op against the baseline; "time_s" the time against the baseline; any other a floor or ceiling. Without a
  * baseline (also one that has none of these cases) every time is INCOMPARABLE and @out->no_baseline is set.
  *

@@ -299,7 +299,17 @@ static int judge_time(struct assay_gate_time *t, const struct assay_result *r, s
 						       : "give the case a larger budget");
 		return 0;
 	}
-	if (noise > p->max_dropped_frac) {
+	/*
+	 * What disturbs so many samples may slow the rest as well, by a neighbour's half of the core at most. Where it
+	 * is most of them, nothing bounds it.
+	 */
+	if (noise > p->max_dropped_frac && noise < 0.5 && !c->same_code) {
+		doubt.slower = fmax(doubt.slower, SLOW_CORE_FACTOR);
+		doubt.faster = fmax(doubt.faster, SLOW_CORE_FACTOR);
+		c->verdict = verdict_of(c, &doubt);
+	}
+	if (noise > p->max_dropped_frac &&
+	    (noise >= 0.5 || c->same_code || c->verdict == ASSAY_INCONCLUSIVE || c->verdict == ASSAY_PASS)) {
 		c->verdict = ASSAY_INCONCLUSIVE;
 		c->doubt = ASSAY_DOUBT_NOISE;
 		snprintf(c->reason, sizeof(c->reason), "host too noisy: %.0f %% of samples disturbed (limit %g %%)",

@@ -35,6 +35,12 @@ void assay_segment_admit(struct assay_segment *s, const struct assay_stored_poin
  */
 bool assay_segments_follow_machine(struct assay_segment *v, size_t n, double error);
 
+/* A case that a run measured, and the run that is judged has not. */
+struct assay_gone {
+	char *key;
+	int64_t run_id; /* the first that has it */
+};
+
 /* The chance, on either side, that one interval of @s misses, so that all of them together have @error. */
 double assay_segment_error(const struct assay_segment *s, double error);
 

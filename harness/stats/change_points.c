@@ -84,6 +84,14 @@ static double tail(double z, size_t n, size_t least)
 	return exp(-z * z / 2) / sqrt(2 * M_PI) * ((z - 1 / z) * 2 * odds + 4 / z);
 }
 
+/* That points in random order are split so by any of the splits that are looked at: exact for one, and a bound for two. */
+static double tail_of_few(const struct assay_change_points *s)
+{
+	const double n = (double)s->n, m = (double)s->least_run;
+
+	return (n - 2 * m + 1) * 2 * exp(lgamma(m + 1) + lgamma(n - m + 1) - lgamma(n + 1));
+}
+
 /* That any interval has it; the sum over all, which they share with each other (Bonferroni). */
 static double tail_of_all(const struct assay_change_points *s, double z)
 {
@@ -94,6 +102,8 @@ static double tail_of_all(const struct assay_change_points *s, double z)
 	p = tail(z, s->n, s->least_run);
 	for (size_t i = 0; i < ASSAY_CHANGE_LAYERS && 2 * s->layers[i].half < s->n; i++)
 		p += (double)s->layers[i].n * tail(z, 2 * s->layers[i].half, s->least_run);
+	if (s->clear_z > 0 && z > s->clear_z * (1 - 1e-6))
+		p = fmin(p, tail_of_few(s));
 	return fmin(p, 1);
 }
 
@@ -118,6 +128,8 @@ static double inflation(struct assay_change_work *w, const struct assay_change_l
 	size_t n = w->s->n, from = n > OF_LATE ? n - OF_LATE : 0, lags = (n - from) / POINTS_PER_LAG;
 	double apart, sum = 1;
 
+	if (n < POINTS_PER_LAG) /* too few to estimate any: chance alone would hide a step of five after five */
+		return 1;
 	lags = lags < 1 ? 1 : lags > MOST_LAGS ? MOST_LAGS : lags;
 	for (size_t k = assay_change_level_of(l, from); k < l->n; k++) {
 		assay_change_scores(w, l->bound[k + 1] - l->bound[k]);
@@ -203,7 +215,8 @@ static double find_levels(struct assay_change_work *w, struct assay_change_level
 
 	assay_change_levels_fill(w, l);
 	add_levels(w, l, least_z(w->s, alpha, 1));
-	if (take_turns(w, l)) {
+	w->s->takes_turns = take_turns(w, l);
+	if (w->s->takes_turns) {
 		l->n = 1;
 		l->bound[1] = w->s->n;
 		assay_change_levels_fill(w, l);
@@ -261,6 +274,7 @@ static int find(struct assay_change_work *w, struct assay_change_levels *l, cons
 		rc = assay_change_complete(w);
 	if (rc)
 		return rc;
+	w->s->clear_z = w->s->n <= 2 * w->s->least_run + 1 ? clearest(w, w->s->n, w->s->least_run) : 0;
 	inflated = w->s->inflated = find_levels(w, l, alpha);
 	*out = calloc(l->n, sizeof(**out));
 	if (!*out)

@@ -3,6 +3,7 @@
 #ifndef ASSAY_STATS_CHANGE_SERIES_H
 #define ASSAY_STATS_CHANGE_SERIES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,7 +22,11 @@ struct assay_change_layer {
 /* A series. Its members are its own. */
 struct assay_change_points {
 	size_t least_run;
-	double inflated; /* how much less its points tell than as many in random order, as the last search found */
+	/* What the last search found: how much less the points tell than as many in random order, and whether levels */
+	double inflated;
+	bool takes_turns; /* come back too often for changes of code, so that they are taken for a machine's states. */
+	/* Of points so few that only the clearest split shows a change, the z of that; else 0. */
+	double clear_z;
 	double *x;
 	size_t n, n_ranked; /* points, and those that @order knows */
 	uint32_t *order;    /* points by value */

@@ -73,8 +73,11 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 	for (size_t i = 0; i < h->n_changes; i++)
 		change_text(h, &h->changes[i], out);
 	if (h->n_points >= h->least_points && !h->least_level)
-		assay_text_addf(out, "%zu runs with this much noise are too few to show a change of any size\n",
-				h->n_points);
+		assay_text_addf(out, "%zu runs are too few to show a change of any size\n", h->n_points);
+	else if (h->n_points >= h->least_points && h->takes_turns)
+		assay_text_add(out,
+			       "the times switch back and forth between the same levels, as those of a machine that "
+			       "changes its state do: no level is reported as a change\n");
 	else if (h->n_points >= h->least_points)
 		assay_text_addf(out, "a level shorter than %zu runs is not reported: it could be noise\n",
 				h->least_level);
@@ -121,10 +124,11 @@ static void write_json(const struct assay_report *r, const struct assay_emit_sty
 		json_array_append_new(points, point_json(&h->points[i]));
 	for (size_t i = 0; i < h->n_changes; i++)
 		json_array_append_new(changes, change_json(h, &h->changes[i]));
-	assay_json_print(json_pack("{s:i,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "case", assay_json_text(h->key), "machine",
-				   assay_json_text(h->machine), "points", points, "changes", changes,
+	assay_json_print(json_pack("{s:i,s:o,s:o,s:o,s:o,s:o,s:b}", "schema", 1, "case", assay_json_text(h->key),
+				   "machine", assay_json_text(h->machine), "points", points, "changes", changes,
 				   "least_level_runs",
-				   h->least_level ? json_integer((json_int_t)h->least_level) : json_null()),
+				   h->least_level ? json_integer((json_int_t)h->least_level) : json_null(),
+				   "levels_alternate", h->takes_turns),
 			 out);
 }
 

@@ -39,6 +39,11 @@ of() {
 	# without being asked for it, there is no time
 	run ! "$ASSAY" run --plugin "$PLUGIN" --only quantize.q8_0/far_off --evidence stored --budget 10ms --json --db other.db
 	[ "$(jq -c '.cases[0] | [.status, .median_ns]' <<<"$output")" = '["wrong",null]' ]
+	# as text, too, where no suite is named
+	: >none.conf
+	run "$ASSAY" gate --manifest none.conf --policy none.conf
+	echo "$output"
+	[ "$status" = 3 ] && [[ $output == *"next: 'assay verify "*"--only"*"checks it alone"* ]]
 	# judged, it is wrong, and nothing else is said of it
 	echo 'required quantize.q8_0/far_off/n=1048576/t=1/warm' >far_off.manifest
 	: >policy.conf

@@ -224,3 +224,18 @@ FIXTURES=$ASSAY_SOURCE/tests/fixtures/import
 	: >empty.csv
 	fails 2 "empty.csv: there are no benchmarks in it" import csv empty.csv
 }
+
+@test "a benchmark that is gone fails the gate until a baseline without it is saved" {
+	local line
+	for line in 'a,1,s\na,1.01,s\nb,1,s\nb,1.01,s' 'a,1.001,s\na,1.011,s' 'a,1.002,s\na,1.012,s'; do
+		printf '%b\n' "$line" | "$ASSAY" import csv - --machine m --db gone.db
+	done
+	for run in 2 3; do
+		run --separate-stderr "$ASSAY" gate --run "$run" --db gone.db --json
+		[ "$status" = 4 ]
+		jq -e '[.cases[] | select(.verdict == "NOT_MEASURED") | .key] == ["b/csv/-"]' <<<"$output"
+	done
+	"$ASSAY" baseline save without --run 2 --db gone.db
+	run --separate-stderr "$ASSAY" gate --run 3 --db gone.db
+	[ "$status" != 4 ] && [[ $output != *NOT_MEASURED* ]]
+}

@@ -284,7 +284,7 @@ static int advise(const struct gate_files *f, const char *db, char **out, struct
 	assay_command_text(measure, sizeof(measure), "run", f->run.suite, db);
 	snprintf(number, sizeof(number), "baseline save main --run %" PRId64, f->run.id);
 	assay_command_text(save, sizeof(save), number, NULL, db);
-	if (assay_run_is_imported(&f->run))
+	if (assay_run_is_imported(&f->run) && !f->base_is_itself)
 		assay_text_addf(&text,
 				"speed was not judged: no other run of suite '%s' on this machine is stored; import "
 				"one, with the same --machine and --suite",
@@ -297,8 +297,11 @@ static int advise(const struct gate_files *f, const char *db, char **out, struct
 	else if (f->base_is_itself)
 		assay_text_addf(&text,
 				"speed was not judged: the baseline holds only run %" PRId64
-				" itself; measure another run with '%s' and judge that",
-				f->run.id, measure);
+				" itself; %s another run%s%s%s and judge that",
+				f->run.id, assay_run_is_imported(&f->run) ? "import" : "measure",
+				assay_run_is_imported(&f->run) ? "" : " with '",
+				assay_run_is_imported(&f->run) ? "" : measure,
+				assay_run_is_imported(&f->run) ? "" : "'");
 	else
 		assay_text_addf(&text, "speed was not judged: no baseline on this machine yet; save one with '%s'",
 				save);
@@ -316,6 +319,8 @@ static int judge_files(const struct gate_files *f, const struct assay_gate_reque
 		.base = f->base_list,
 		.n_base = f->n_base,
 		.segments = f->segments.v,
+		.gone = f->segments.gone,
+		.n_gone = f->segments.n_gone,
 		.base_name = f->base_name[0] ? f->base_name : NULL,
 		.no_base_reason = f->no_base_reason[0] ? f->no_base_reason : NULL,
 		.allow_no_baseline = q->allow_no_baseline,

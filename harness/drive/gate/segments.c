@@ -21,6 +21,7 @@
 
 struct gathering {
 	const struct assay_run *run;
+	struct assay_segments *out;
 	struct assay_segment *v;
 	struct place {
 		size_t from;       /* the first run that counts */
@@ -30,7 +31,7 @@ struct gathering {
 	struct assay_trend_point *runs; /* oldest first */
 	bool *read;                     /* which of them were looked into */
 	size_t n_runs, at;
-	bool back;
+	bool back, no_memory;
 	double error;
 };
 
@@ -100,6 +101,25 @@ static int find_accepted(struct gathering *g, struct assay_store *store, struct 
 
 /* ---- times ---- */
 
+static void note_gone(struct gathering *g, const char *key)
+{
+	struct assay_segments *s = g->out;
+	struct assay_gone *grown;
+
+	for (size_t i = 0; i < s->n_gone; i++)
+		if (!strcmp(s->gone[i].key, key))
+			return;
+	grown = realloc(s->gone, (s->n_gone + 1) * sizeof(*grown));
+	if (grown) {
+		s->gone = grown;
+		grown[s->n_gone] = (struct assay_gone){ strdup(key), g->runs[g->at].run_id };
+	}
+	if (grown && grown[s->n_gone].key)
+		s->n_gone++;
+	else
+		g->no_memory = true;
+}
+
 static void take(void *gathering, const struct assay_result *r)
 {
 	struct gathering *g = gathering;
@@ -109,8 +129,14 @@ static void take(void *gathering, const struct assay_result *r)
 	bool same_code;
 	size_t i;
 
-	if (!assay_name_index_find(&g->keys, r->c.key, &i) || !assay_run_result_counts(g->run, r) || !r->n_samples ||
-	    g->at < g->places[i].from)
+	if (!assay_run_result_counts(g->run, r) || !r->n_samples)
+		return;
+	if (!assay_name_index_find(&g->keys, r->c.key, &i)) {
+		if (assay_run_is_imported(g->run))
+			note_gone(g, r->c.key);
+		return;
+	}
+	if (g->at < g->places[i].from)
 		return;
 	s = &g->v[i];
 	place = &g->places[i];
@@ -144,9 +170,12 @@ static bool looking(const struct gathering *g, size_t from)
 /* Take the times of run @at, once on either way. */
 static int read_run(struct gathering *g, struct assay_store *store, size_t at, struct assay_err *err)
 {
+	int rc;
+
 	g->at = at;
 	g->read[at] = true;
-	return assay_store_each_time(store, g->runs[at].run_id, take, g, err);
+	rc = assay_store_each_time(store, g->runs[at].run_id, take, g, err);
+	return rc || !g->no_memory ? rc : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 }
 
 /* The times that cases which begin at other runs take on the way are their own, too. */
@@ -183,6 +212,7 @@ static int begin(struct gathering *g, const struct assay_policy *policy, struct 
 	const size_t n = g->run->n_results;
 	int rc = 0;
 
+	g->out = out;
 	out->v = g->v = calloc(n + 1, sizeof(*g->v));
 	g->places = calloc(n + 1, sizeof(*g->places));
 	g->read = calloc(g->n_runs + 1, sizeof(*g->read));
@@ -288,6 +318,9 @@ int assay_segments_runs(struct assay_store *store, const struct assay_run *run, 
 
 void assay_segments_release(struct assay_segments *s)
 {
+	for (size_t i = 0; i < s->n_gone; i++)
+		free(s->gone[i].key);
+	free(s->gone);
 	free(s->v);
 	*s = (struct assay_segments){ 0 };
 }

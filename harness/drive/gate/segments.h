@@ -12,7 +12,9 @@ struct assay_store;
 
 struct assay_segments {
 	struct assay_segment *v; /* one for each result of the run, malloc'ed; NULL: there is at most one run before */
-	char name[160];          /* of those without a change of their own, to be shown */
+	struct assay_gone *gone; /* of an imported run: what the runs that were looked into have beside; malloc'ed */
+	size_t n_gone;
+	char name[160]; /* of those without a change of their own, to be shown */
 };
 
 /* Of the cases of @run. Release @out in either case. */

@@ -43,9 +43,9 @@ static int load(const struct assay_history *h, const struct assay_case *c, uint6
 	return 0;
 }
 
-/* @shortest (NULL: not asked) gets the points that a level must have to be seen. */
+/* @shortest (NULL: not asked, as @takes_turns may be) gets the points that a level must have to be seen. */
 static int find(const struct assay_history_request *q, const double *ns, size_t n, struct assay_change **out,
-		size_t *n_out, size_t *shortest, struct assay_err *err)
+		size_t *n_out, size_t *shortest, bool *takes_turns, struct assay_err *err)
 {
 	const struct assay_change_rule rule = { .alpha = q->alpha, .least_frac = q->least_frac };
 	struct assay_change_points s;
@@ -59,6 +59,8 @@ static int find(const struct assay_history_request *q, const double *ns, size_t 
 		rc = assay_change_points_find(&s, &rule, out, n_out);
 	if (!rc && shortest)
 		*shortest = assay_change_points_shortest(&s, q->alpha);
+	if (!rc && takes_turns)
+		*takes_turns = s.takes_turns;
 	assay_change_points_release(&s);
 	return rc ? assay_err_set(err, rc, "cannot search %zu runs for changes: %s", n, assay_error_text(rc)) : 0;
 }
@@ -74,7 +76,7 @@ static int find_changes(const struct assay_history_request *q, struct assay_case
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	for (size_t i = 0; i < h->n_points; i++)
 		ns[i] = h->points[i].median_ns;
-	rc = find(q, ns, h->n_points, &v, &n, &h->least_level, err);
+	rc = find(q, ns, h->n_points, &v, &n, &h->least_level, &h->takes_turns, err);
 	h->least_points = assay_change_points_least(q->least_run);
 	free(ns);
 	if (!rc && n) {
@@ -116,7 +118,7 @@ static int ask(const struct assay_history_request *q, const struct assay_case_hi
 		return 0;
 	for (size_t i = 0; i < n; i++)
 		ns[i] = t[i].median_ns;
-	rc = find(q, ns, n, &v, &n_v, NULL, err);
+	rc = find(q, ns, n, &v, &n_v, NULL, NULL, err);
 	for (size_t i = 0; i < n_v && !moved; i++)
 		moved = t[v[i].at].started_ns > from && t[v[i].at].started_ns <= to &&
 			(v[i].ratio > 1) == (c->ratio > 1);

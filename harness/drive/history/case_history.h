@@ -29,6 +29,7 @@ struct assay_case_history {
 	struct assay_trend_point *points; /* in order of time; at least one */
 	size_t n_points;
 	size_t least_points; /* with fewer no change can be found */
+	bool takes_turns;    /* its levels come back too often for changes of the code: no change is told */
 	size_t least_level;  /* levels of fewer points cannot be seen; 0: none can */
 	struct assay_trend_change *changes;
 	size_t n_changes;

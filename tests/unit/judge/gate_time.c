@@ -22,6 +22,11 @@ static void noisy(struct world *w)
 	for (size_t i = 0; i < 31; i++)
 		w->samples[i].steal_ticks = 1;
 }
+static void noisy_and_far_slower(struct world *w)
+{
+	noisy(w);
+	set_time(&w->head_results[0], 300);
+}
 static void noisy_by(struct world *w, uint32_t flags, uint32_t switches, uint32_t ticks, uint64_t ns)
 {
 	slower(w);
@@ -160,6 +165,8 @@ static const struct gate_row gates[] = {
 	  ASSAY_INCONCLUSIVE, "too few samples for an interval (1 here), give the case a larger budget" },
 	{ "noisy host", noisy, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED, ASSAY_INCONCLUSIVE,
 	  "host too noisy: 31 % of samples disturbed (limit 30 %)" },
+	{ "noisy host, slow beyond doubt", noisy_and_far_slower, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s",
+	  ASSAY_EVIDENCE_STORED, ASSAY_REGRESSED, NULL },
 	{ "rare switches", rare_switches, ASSAY_REGRESSED, 1, 1, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
 	  ASSAY_REGRESSED, NULL },
 	{ "frequent switches", frequent_switches, ASSAY_INCONCLUSIVE, 0, 6, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,

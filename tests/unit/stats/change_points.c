@@ -183,6 +183,42 @@ TEST(the_shortest_level_is_known)
 	assert_true(found > 0 && too_short > 0);
 }
 
+/* What neighbours have in common cannot be estimated from so few, and hides no step. */
+TEST(a_step_of_few_points_is_found)
+{
+	for (size_t n = 10; n < 20; n++)
+		for (uint64_t seed = 1; seed <= 20; seed++) {
+			struct found f;
+			double x[20];
+
+			fill(x, n, 1000, 0.003, seed);
+			for (size_t i = n / 2; i < n; i++)
+				x[i] *= 1.15;
+			f = find_all(x, n, 0, &by_default);
+			assert_int_equal(f.n, 1);
+			assert_int_equal(f.v[0].at, n / 2);
+			free(f.v);
+		}
+}
+
+TEST(levels_that_alternate_are_told)
+{
+	struct assay_change_points s;
+	struct assay_change *v;
+	double x[50];
+	size_t n;
+
+	fill(x, 50, 1000, 0.003, 7);
+	for (size_t i = 0; i < 50; i++)
+		x[i] *= i / 10 % 2 ? 1.2 : 1;
+	assay_change_points_init(&s, 0);
+	assert_int_equal(assay_change_points_add(&s, x, 50), 0);
+	assert_int_equal(assay_change_points_find(&s, &(struct assay_change_rule){ .alpha = 0.2 }, &v, &n), 0);
+	assert_true(s.takes_turns && !n);
+	free(v);
+	assay_change_points_release(&s);
+}
+
 /* Whatever the number of points, a step is seen when sixteen came after it. */
 TEST(a_step_near_the_end_is_found)
 {
