@@ -35,7 +35,6 @@ int assay_cmd_report(int argc, char **argv);
 int assay_cmd_compare(int argc, char **argv);
 int assay_cmd_diff(int argc, char **argv);
 int assay_cmd_bisect(int argc, char **argv);
-int assay_cmd_judge(int argc, char **argv);
 int assay_cmd_certify(int argc, char **argv);
 int assay_cmd_profile(int argc, char **argv);
 

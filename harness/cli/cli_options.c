@@ -58,28 +58,6 @@ bad:
 			     "bad %s '%s': expected a date, such as 2026-01-31 or 2026-01-31T12:00 (UTC)", name, arg);
 }
 
-int assay_parse_id(const char *arg, const char *what, const char *kind, int64_t *out, struct assay_err *err)
-{
-	uint64_t id = 0;
-
-	if (strcmp(arg, "last") != 0 && assay_parse_u64(arg, what, 1, INT64_MAX, &id, NULL))
-		return assay_err_set(err, ASSAY_EUSAGE,
-				     "%s is '%s', expected the number of a %s or 'last'; 'assay show%s' lists them",
-				     what, arg, kind, strcmp(kind, "run") != 0 ? " comparisons" : "");
-	*out = (int64_t)id;
-	return 0;
-}
-
-int assay_option_run(void *to, const char *arg, const char *name, struct assay_err *err)
-{
-	return assay_parse_id(arg, name, "run", to, err);
-}
-
-int assay_option_comparison(void *to, const char *arg, const char *name, struct assay_err *err)
-{
-	return assay_parse_id(arg, name, "comparison", to, err);
-}
-
 int assay_option_evidence(void *to, const char *arg, const char *name, struct assay_err *err)
 {
 	static const char *const names[] = { "all", "stored", "exact" };

@@ -65,17 +65,11 @@ int assay_option_text(void *to, const char *arg, const char *name, struct assay_
 int assay_option_duration(void *to, const char *arg, const char *name, struct assay_err *err);
 /* For uint64_t, unix time in nanoseconds: "2026-01-31", "2026-01-31T12:00". */
 int assay_option_date(void *to, const char *arg, const char *name, struct assay_err *err);
-/* For int64_t: the number of a stored run or comparison; `last` gives 0. */
-int assay_option_run(void *to, const char *arg, const char *name, struct assay_err *err);
-int assay_option_comparison(void *to, const char *arg, const char *name, struct assay_err *err);
 /* For enum assay_take: exact, stored or all. */
 int assay_option_evidence(void *to, const char *arg, const char *name, struct assay_err *err);
 
 /* For const char *: a kind of profile. */
 int assay_option_profile_kind(void *to, const char *arg, const char *name, struct assay_err *err);
-
-/* The number of a stored @kind, "run" or "comparison", into *out; `last` gives 0. Messages call it @what. */
-int assay_parse_id(const char *arg, const char *what, const char *kind, int64_t *out, struct assay_err *err);
 
 /* Which options and arguments a command takes. */
 struct assay_command_line {

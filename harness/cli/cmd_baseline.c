@@ -7,14 +7,14 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "drive/gate/baselines.h"
+#include "drive/show/name.h"
 
 enum verb { VERB_NONE, VERB_SAVE, VERB_LIST, VERB_SHOW, VERB_DROP, VERB_UPDATE };
 
 struct baseline_args {
 	struct assay_settings s;
 	enum verb verb;
-	const char *name;
-	int64_t run_id; /* 0: the newest finished one */
+	const char *name, *run; /* run NULL: the newest finished one */
 	bool exact, prune;
 	const char *suite, *exact_file;
 };
@@ -39,6 +39,8 @@ static int set_argument(void *args, const char *arg, struct assay_err *err)
 	if (!arg[0] || strlen(arg) >= ASSAY_NAME_MAX)
 		return assay_err_set(err, ASSAY_EUSAGE, "name is '%s', expected 1 to %d letters", arg,
 				     ASSAY_NAME_MAX - 1);
+	if (a->verb == VERB_SAVE && assay_stored_name_is(arg))
+		return assay_err_set(err, ASSAY_EUSAGE, "bad name '%s': 'last', numbers, r3, c3 and p3 are taken", arg);
 	a->name = arg;
 	return 0;
 }
@@ -63,8 +65,8 @@ static int check(void *args, struct assay_err *err)
 #define AT(member) offsetof(struct baseline_args, member)
 
 static const struct assay_option options[] = {
-	{ "run", 0, "ID", assay_option_run, AT(run_id),
-	  "Run to save, or whose exact counts to record (default: last, the newest)" },
+	{ "run", 0, "RUN", assay_option_text, AT(run),
+	  "Run to save, such as r3, or whose exact counts to record (default: last, the newest)" },
 	{ "exact", 0, NULL, assay_option_flag, AT(exact),
 	  "With update: record exact counts in the file that is committed" },
 	{ "suite", 's', "NAME", assay_option_text, AT(suite),
@@ -93,19 +95,23 @@ static int say(const struct baseline_args *a, const struct assay_report_baseline
 
 static int save(const struct baseline_args *a, struct assay_err *err)
 {
-	int64_t id = a->run_id;
-	int rc = assay_baseline_save(a->s.r.db, a->name, &id, err);
+	int64_t id = 0;
+	int rc = a->run ? assay_stored_run_read(a->s.r.db, a->run, "--run", &id, err) : 0;
+
+	if (!rc)
+		rc = assay_baseline_save(a->s.r.db, a->name, &id, err);
 
 	return rc ? rc : say(a, &(struct assay_report_baseline){ .saved = a->name, .run = id }, err);
 }
 
 static int update(const struct baseline_args *a, struct assay_err *err)
 {
-	const struct assay_gate_request q = {
-		.suite = a->suite, .run_id = a->run_id, .exact_file = a->exact_file, .db = a->s.r.db
-	};
+	struct assay_gate_request q = { .suite = a->suite, .exact_file = a->exact_file, .db = a->s.r.db };
 	struct assay_baseline_update u;
-	int rc = assay_baseline_update(&q, a->prune, &u, err);
+	int rc = a->run ? assay_stored_run_read(q.db, a->run, "--run", &q.run_id, err) : 0;
+
+	if (!rc)
+		rc = assay_baseline_update(&q, a->prune, &u, err);
 
 	if (rc)
 		return rc;

@@ -13,11 +13,13 @@
 #include "cli/compare_output.h"
 #include "drive/compare/compare.h"
 #include "drive/next_step.h"
+#include "drive/show/name.h"
 
 struct compare_args {
 	struct assay_compare_args c;
 	enum assay_take take;
 	struct assay_compare_output out;
+	const char *replay; /* a stored comparison; NULL: measure one */
 };
 
 static int set_evidence(void *to, const char *arg, const char *name, struct assay_err *err)
@@ -74,6 +76,12 @@ static int check(void *args, struct assay_err *err)
 {
 	const struct compare_args *a = args;
 
+	if (a->replay && a->c.q.base)
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "unexpected argument '%s': --replay judges what is stored and measures nothing",
+				     a->c.q.base);
+	if (a->replay)
+		return 0;
 	if (!a->c.q.base)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "nothing to compare with: name a BASE, such as 'assay compare main'");
@@ -87,6 +95,9 @@ static int check(void *args, struct assay_err *err)
 }
 
 static const struct assay_option options[] = {
+	{ "replay", 0, "COMPARISON", assay_option_text, offsetof(struct compare_args, replay),
+	  "Judge this stored comparison, such as c3 or last, again: from its samples, counts and policy as they are "
+	  "stored, so that the answer is the same on any machine. Nothing is measured" },
 	{ "evidence", 0, "KIND", set_evidence, offsetof(struct compare_args, take),
 	  "paired: interleaved times (default); exact: counts of a simulated processor instead, for the cases that the "
 	  "suite names for it or that --only selects; all: both" },
@@ -106,14 +117,15 @@ static const struct assay_option options[] = {
 	{ 0 },
 };
 static const struct assay_command_line line = {
-	.usage = "BASE [HEAD]",
+	.usage = "BASE [HEAD]\n--replay COMPARISON",
 	.doc = "Compare two builds in interleaved measurements on the same cores, and say which cases became slower, "
 	       "faster or wrong. BASE and HEAD are each a git revision, a plugin file or a folder of plugins; HEAD "
 	       "defaults to the working tree. Both sides get the ops, inputs and seed of the head.\vThe exit status is "
 	       "0 if nothing regressed, 1 REGRESSED, 2 bad usage, 3 WRONG_RESULT, 4 NOT_MEASURED, 5 INCOMPARABLE, 6 "
 	       "INCONCLUSIVE with --strict or a suspect with --suspects fail, 130 when interrupted.\n\nexamples:\n  "
 	       "assay compare main\n  assay compare old.so new.so --suite smoke --margin 1%\n  assay compare main "
-	       "--evidence all\n  assay compare --variants quantize.q8_0/ref quantize.q8_0/avx2",
+	       "--evidence all\n  assay compare --variants quantize.q8_0/ref quantize.q8_0/avx2\n  assay compare "
+	       "--replay c3",
 	.tables = { ASSAY_OPTIONS_MEASURING,
 		    { assay_options_rates, 0 },
 		    { assay_options_budget, 0 },
@@ -126,6 +138,29 @@ static const struct assay_command_line line = {
 	.check = check,
 };
 
+static int replay(const struct compare_args *a, struct assay_watcher *w, int *status, struct assay_err *err)
+{
+	const struct assay_name_wanted wanted = { .db = a->c.s.r.db,
+						  .kinds = ASSAY_STORED_COMPARISON,
+						  .what = "--replay" };
+	struct assay_compare_outcome out = { 0 };
+	struct assay_stored_name n;
+	int rc = assay_stored_name_read(a->replay, &wanted, &n, err);
+
+	w->hold = true;
+	if (!rc)
+		rc = assay_compare_replay(&(struct assay_replay_request){ .db = a->c.s.r.db,
+									  .id = n.id,
+									  .strict = a->out.strict,
+									  .suspects_fail = a->out.suspects_fail },
+					  &w->watch, &out, err);
+	if (!rc)
+		rc = assay_compare_output_put(&out.report, &a->out, &a->c.s, err);
+	*status = (int)out.report.exit;
+	assay_compare_outcome_release(&out);
+	return rc;
+}
+
 static int compare(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
 	struct compare_args *a = args;
@@ -136,8 +171,8 @@ static int compare(void *args, struct assay_watcher *w, int *status, struct assa
 	struct assay_err why = { 0 };
 	int rc = assay_compare_output_check(&a->out, err), put = 0;
 
-	if (rc)
-		return rc;
+	if (rc || a->replay)
+		return rc ? rc : replay(a, w, status, err);
 	a->c.s.r.take = a->take;
 	a->c.q.strict = a->out.strict;
 	a->c.q.suspects_fail = a->out.suspects_fail;
@@ -148,9 +183,9 @@ static int compare(void *args, struct assay_watcher *w, int *status, struct assa
 	if (!put && rc)
 		*err = why;
 	if (!put && !rc && !s->json) {
-		snprintf(number, sizeof(number), "judge --comparison %" PRId64, out.id);
+		snprintf(number, sizeof(number), "compare --replay c%" PRId64, out.id);
 		assay_command_text(judge, sizeof(judge), number, NULL, s->r.db);
-		assay_cli_say("stored as comparison %" PRId64 " in %s; '%s' judges it again\n", out.id, s->r.db, judge);
+		assay_cli_say("stored as c%" PRId64 " in %s; '%s' judges it again\n", out.id, s->r.db, judge);
 		assay_next_of_comparison(&next, &a->c.q, &out.report, out.id);
 		assay_cli_say("%s\n", next.s ? next.s : "");
 		assay_text_release(&next);

@@ -15,7 +15,7 @@ struct diff_args {
 	struct assay_diff_request q;
 	const char *first, *second;
 	const char *by, *out, *kind;
-	bool csv, markdown, sorted, profiles, sanitize;
+	bool csv, markdown, sorted, sanitize;
 };
 
 static int set_argument(void *args, const char *arg, struct assay_err *err)
@@ -23,8 +23,7 @@ static int set_argument(void *args, const char *arg, struct assay_err *err)
 	struct diff_args *a = args;
 
 	if (!arg[0])
-		return assay_err_set(err, ASSAY_EUSAGE,
-				     "bad side '': expected the number of a run, 'last' or a baseline");
+		return assay_err_set(err, ASSAY_EUSAGE, "bad side '': expected a run such as r3, 'last' or a label");
 	if (a->second)
 		return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': diff takes two sides", arg);
 	*(a->first ? &a->second : &a->first) = arg;
@@ -52,10 +51,9 @@ static int check(void *args, struct assay_err *err)
 
 	if (a->by && strcmp(a->by, "variant"))
 		return assay_err_set(err, ASSAY_EUSAGE, "--by is '%s', expected variant", a->by);
-	if ((a->profiles || a->kind) && (a->by || !a->second))
-		return assay_err_set(err, ASSAY_EUSAGE, "%s takes two profiles: assay diff %s%s BASE HEAD",
-				     a->kind ? "--kind" : "--profiles", a->kind ? "--kind " : "--profiles",
-				     a->kind ? a->kind : "");
+	if (a->kind && (a->by || !a->second))
+		return assay_err_set(err, ASSAY_EUSAGE, "--kind takes two profiles: assay diff --kind %s BASE HEAD",
+				     a->kind);
 	if (a->by && a->second)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "unexpected argument '%s': variants are compared within one run", a->second);
@@ -63,8 +61,8 @@ static int check(void *args, struct assay_err *err)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "no sides given: assay diff BASE HEAD, or assay diff --by variant [RUN]");
 	if (!a->by && !a->second)
-		return assay_err_set(err, ASSAY_EUSAGE, "'%s' against what? Name a second run or baseline, or 'last'",
-				     a->first);
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "'%s' against what? Name a second run, such as r3, a label or 'last'", a->first);
 	if (a->q.base_variant && !a->by)
 		return assay_err_set(err, ASSAY_EUSAGE, "--base names a variant: it goes with --by variant");
 	if (a->s.json + a->csv + a->markdown > 1)
@@ -101,29 +99,28 @@ static const struct assay_option options[] = {
 	  "Of profiles: cpu, heap and so on (default: the newest kind that both names have)" },
 	{ "sanitize", 0, NULL, assay_option_flag, AT(sanitize),
 	  "Of profiles: show and write them without paths, user and host names" },
-	{ "profiles", 0, NULL, assay_option_flag, AT(profiles),
-	  "The sides are profiles: for numbers of profiles, and names that baselines have, too" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
 	.usage = "BASE HEAD\nPROFILE PROFILE\n--by variant [RUN]",
 	.doc = "Compare stored results: for each case the speed-up with its 95 % interval, metrics and counts, and the "
-	       "number that explains the change, where one does. A side is the number of a run, 'last', or a baseline "
+	       "number that explains the change, where one does. A side is a run (r3), 'last', or the label of a "
+	       "baseline "
 	       "that 'assay baseline save' made. Nothing is measured. Stored times reflect the machine as much as the "
 	       "code; 'assay compare' tells the two apart. Times of two machines are INCOMPARABLE; where no case can "
-	       "be compared, the exit status is 5. Two profiles, by the names that 'assay profile --name' gave them, "
+	       "be compared, the exit status is 5. Two profiles, by their labels ('assay profile --name') or as p3, "
 	       "are compared function by function.\vexamples:\n  assay diff main last\n  assay diff --by variant "
-	       "--base avx2 --only 'matmul.*'\n  assay diff 3 4 --metric exact_instructions -o diff.csv\n  assay diff "
+	       "--base avx2 --only 'matmul.*'\n  assay diff r3 r4 --metric exact_instructions -o diff.csv\n  assay "
+	       "diff "
 	       "before after -o diff.svg",
 	.tables = { ASSAY_OPTIONS_READING, { options, 0 } },
 	.argument = set_argument,
 	.check = check,
 };
 
-/* Of what commands say together: a name, or the number of one beside --profiles. */
 static bool are_profiles(const struct diff_args *a)
 {
-	return a->profiles || a->kind ||
+	return a->kind ||
 	       (!a->by && (assay_profile_is_name(a->s.r.db, a->first) || assay_profile_is_name(a->s.r.db, a->second)));
 }
 

@@ -6,13 +6,13 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "drive/compare/compare.h"
+#include "drive/show/name.h"
 #include "drive/show/results.h"
 
 struct export_args {
 	struct assay_settings s;
-	const char *format, *number, *only, *out;
-	int64_t id; /* 0: the newest */
-	bool comparison, samples;
+	const char *format, *name, *only, *out; /* name NULL: the newest run */
+	bool samples;
 };
 
 static const char *const formats[] = { "csv", "json", "junit", "markdown", "openmetrics" };
@@ -33,26 +33,19 @@ static int set_format(struct export_args *a, const char *arg, struct assay_err *
 static int set_argument(void *args, const char *arg, struct assay_err *err)
 {
 	struct export_args *a = args;
-	const char *kind;
 
 	if (!a->format)
 		return set_format(a, arg, err);
-	if (a->number)
+	if (a->name)
 		return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': export takes one run or comparison",
 				     arg);
-	if (!a->comparison && (!strcmp(arg, "comparison") || !strcmp(arg, "comparisons"))) {
-		a->comparison = true;
-		return 0;
-	}
-	kind = a->comparison ? "comparison" : "run";
-	a->number = arg;
-	return assay_parse_id(arg, kind, kind, &a->id, err);
+	a->name = arg;
+	return 0;
 }
 
 static int check(void *args, struct assay_err *err)
 {
 	const struct export_args *a = args;
-	const bool objects = a->format && !strcmp(a->format, "json");
 
 	if (!a->format)
 		return assay_err_set(err, ASSAY_EUSAGE, "no format given: assay export csv -o FILE");
@@ -61,10 +54,8 @@ static int check(void *args, struct assay_err *err)
 	if (a->only && !a->only[0])
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "bad --only '': expected a part of a key or a glob, such as 'matmul.*'");
-	if (a->samples && (!objects || a->comparison))
+	if (a->samples && strcmp(a->format, "json"))
 		return assay_err_set(err, ASSAY_EUSAGE, "--samples is for runs as json alone: drop it");
-	if (a->only && a->comparison)
-		return assay_err_set(err, ASSAY_EUSAGE, "--only is for runs alone: drop it");
 	return 0;
 }
 
@@ -78,9 +69,9 @@ static const struct assay_option options[] = {
 	{ 0 },
 };
 static const struct assay_command_line line = {
-	.usage = "FORMAT [RUN]\nFORMAT comparison [COMPARISON]",
-	.doc = "Write a stored run, or the verdicts of a comparison, for other programs. RUN and COMPARISON are "
-	       "numbers, or last (default). FORMAT is one of these:\n"
+	.usage = "FORMAT [RUN|COMPARISON]",
+	.doc = "Write a stored run, or the verdicts of a comparison, for other programs. A run is named r3, a "
+	       "comparison c3 (default: the newest run). FORMAT is one of these:\n"
 	       "\n"
 	       "  csv          a row a case or verdict; RFC 4180\n"
 	       "  json         all that is known, as 'assay show --json'\n"
@@ -91,7 +82,7 @@ static const struct assay_command_line line = {
 	       "examples:\n"
 	       "  assay export csv -o last.csv\n"
 	       "  assay export openmetrics -o /var/lib/prometheus/node-exporter/assay.prom\n"
-	       "  assay export markdown comparison 3",
+	       "  assay export markdown c3",
 	.tables = { { assay_options_store, 0 }, { options, 0 } },
 	.argument = set_argument,
 	.check = check,
@@ -112,11 +103,11 @@ static int write_report(const struct export_args *a, const struct assay_report *
 	return rc;
 }
 
-static int export_run(const struct export_args *a, struct assay_err *err)
+static int export_run(const struct export_args *a, int64_t id, struct assay_err *err)
 {
 	struct assay_run_totals totals;
 	struct assay_run run;
-	int rc = assay_stored_run(a->s.r.db, a->id, a->only, &run, err);
+	int rc = assay_stored_run(a->s.r.db, id, a->only, &run, err);
 
 	if (!rc)
 		rc = assay_stored_totals(a->s.r.db, &run, &totals, err);
@@ -130,9 +121,9 @@ static int export_run(const struct export_args *a, struct assay_err *err)
 	return rc;
 }
 
-static int export_comparison(const struct export_args *a, struct assay_watcher *w, struct assay_err *err)
+static int export_comparison(const struct export_args *a, int64_t id, struct assay_watcher *w, struct assay_err *err)
 {
-	const struct assay_replay_request q = { .db = a->s.r.db, .id = a->id };
+	const struct assay_replay_request q = { .db = a->s.r.db, .id = id };
 	struct assay_compare_outcome out = { 0 };
 	int rc = assay_compare_replay(&q, &w->watch, &out, err);
 
@@ -146,9 +137,21 @@ static int export_comparison(const struct export_args *a, struct assay_watcher *
 static int export_one(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
 	const struct export_args *a = args;
+	const struct assay_name_wanted wanted = {
+		.db = a->s.r.db,
+		.kinds = a->name ? ASSAY_STORED_RUN | ASSAY_STORED_COMPARISON : ASSAY_STORED_RUN,
+		.what = "what to export",
+	};
+	struct assay_stored_name n;
+	int rc = assay_stored_name_read(a->name ? a->name : "last", &wanted, &n, err);
 
 	(void)status;
-	return a->comparison ? export_comparison(a, w, err) : export_run(a, err);
+	if (rc || n.kind == ASSAY_STORED_RUN)
+		return rc ? rc : export_run(a, n.id, err);
+	if (a->only || a->samples)
+		return assay_err_set(err, ASSAY_EUSAGE, "%s is for runs alone: drop it",
+				     a->only ? "--only" : "--samples");
+	return export_comparison(a, n.id, w, err);
 }
 
 int assay_cmd_export(int argc, char **argv)

@@ -5,11 +5,13 @@
 #include "cli/compare_output.h"
 #include "drive/gate/gate.h"
 #include "drive/next_step.h"
+#include "drive/show/name.h"
 
 struct gate_args {
 	struct assay_settings s;
 	struct assay_gate_request q;
 	struct assay_compare_output out;
+	const char *run;
 };
 
 static int refuse(void *args, const char *arg, struct assay_err *err)
@@ -24,7 +26,8 @@ static int refuse(void *args, const char *arg, struct assay_err *err)
 static const struct assay_option options[] = {
 	{ "suite", 's', "NAME", assay_option_text, AT(q.suite),
 	  "Judge the newest run of this suite (default " ASSAY_DEFAULT_SUITE ")" },
-	{ "run", 0, "ID", assay_option_run, AT(q.run_id), "Judge this run (default: last, the newest of the suite)" },
+	{ "run", 0, "RUN", assay_option_text, AT(run),
+	  "Judge this run, such as r3 (default: last, the newest of the suite)" },
 	{ "policy", 0, "FILE", assay_option_text, AT(q.policy), "Margins and limits (default baselines/policy.conf)" },
 	{ "manifest", 0, "FILE", assay_option_text, AT(q.manifest),
 	  "Cases that must have been measured (default baselines/SUITE.manifest)" },
@@ -62,6 +65,8 @@ static int judge(void *args, struct assay_watcher *w, int *status, struct assay_
 
 	a->q.db = a->s.r.db;
 	a->q.strict = a->out.strict;
+	if (!rc && a->run)
+		rc = assay_stored_run_read(a->q.db, a->run, "--run", &a->q.run_id, err);
 	if (!rc)
 		rc = assay_gate(&a->q, &w->watch, &report, err);
 	if (!rc)

@@ -5,10 +5,12 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "drive/exchange/import.h"
+#include "drive/show/name.h"
 
 struct import_args {
 	struct assay_settings s;
 	struct assay_import_request q;
+	const char *replace;
 };
 
 static int set_argument(void *args, const char *arg, struct assay_err *err)
@@ -56,15 +58,6 @@ static int set_machine(void *to, const char *arg, const char *name, struct assay
 	return set_name(to, arg, name, 127, err);
 }
 
-static int set_replace(void *to, const char *arg, const char *name, struct assay_err *err)
-{
-	int rc = assay_option_run(to, arg, name, err);
-
-	return rc || *(int64_t *)to
-		       ? rc
-		       : assay_err_set(err, ASSAY_EUSAGE, "bad %s '%s': expected the number of a run", name, arg);
-}
-
 #define AT(member) offsetof(struct import_args, member)
 
 static const struct assay_option options[] = {
@@ -76,8 +69,8 @@ static const struct assay_option options[] = {
 	{ "label", 0, "NAME", set_short, AT(q.label), "What you call this run" },
 	{ "suite", 's', "NAME", set_short, AT(q.suite),
 	  "Runs of one suite and machine are compared with each other (default: named like the format)" },
-	{ "replace", 0, "RUN", set_replace, AT(q.replace),
-	  "Remove this run, which the same file became with wrong options" },
+	{ "replace", 0, "RUN", assay_option_text, AT(replace),
+	  "Remove this run, such as r3, which the same file became with wrong options" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
@@ -105,7 +98,11 @@ static int import(void *args, struct assay_watcher *w, int *status, struct assay
 
 	(void)status;
 	a->q.db = a->s.r.db;
-	rc = assay_import(&a->q, &w->watch, &report, err);
+	rc = a->replace ? assay_stored_run_read(a->q.db, a->replace, "--replace", &a->q.replace, err) : 0;
+	if (!rc && a->replace && !a->q.replace)
+		rc = assay_err_set(err, ASSAY_EUSAGE, "--replace is 'last': name the run, such as r3");
+	if (!rc)
+		rc = assay_import(&a->q, &w->watch, &report, err);
 	if (!rc)
 		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_IMPORT, .import = &report }, a->s.json,
 				    a->s.verbose, err);

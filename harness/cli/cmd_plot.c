@@ -19,7 +19,6 @@ enum takes {
 	TAKES_BY = 4,
 	TAKES_PER = 8,
 	TAKES_MACHINE = 16,
-	TAKES_COMPARISON = 32,
 };
 
 typedef int draw_fn(const struct assay_plot_args *a, struct assay_watcher *w, struct assay_err *err);
@@ -31,19 +30,22 @@ static const struct kind {
 	const char *form; /* for messages */
 	draw_fn *draw;
 	unsigned takes;
-	size_t n_ids; /* at most */
+	unsigned stored; /* what may be named */
+	size_t n_names;  /* at most */
 	bool needs_case, no_case;
 } kinds[] = {
-	{ "trend", "trend CASE -o FILE.svg", draw_trend, TAKES_METRIC | TAKES_BY | TAKES_PER | TAKES_MACHINE, 0, true,
+	{ "trend", "trend CASE -o FILE.svg", draw_trend, TAKES_METRIC | TAKES_BY | TAKES_PER | TAKES_MACHINE, 0, 0,
+	  true, false },
+	{ "comparison", "comparison [COMPARISON [CASE]] -o FILE.svg", draw_comparison, 0, ASSAY_STORED_COMPARISON, 1,
+	  false, false },
+	{ "roofline", "roofline [RUN [CASE]] -o FILE.svg", draw_run, 0, ASSAY_STORED_RUN, 1, false, false },
+	{ "distribution", "distribution CASE [RUN [RUN]|COMPARISON] -o FILE.svg", draw_distribution, 0,
+	  ASSAY_STORED_RUN | ASSAY_STORED_COMPARISON, 2, true, false },
+	{ "scaling", "scaling [RUN [CASE]] -o FILE.svg", draw_run, 0, ASSAY_STORED_RUN, 1, false, false },
+	{ "sweep", "sweep [RUN [CASE]] -o FILE.svg", draw_run, TAKES_METRIC | TAKES_AXIS, ASSAY_STORED_RUN, 1, false,
 	  false },
-	{ "comparison", "comparison [ID [CASE]] -o FILE.svg", draw_comparison, 0, 1, false, false },
-	{ "roofline", "roofline [RUN [CASE]] -o FILE.svg", draw_run, 0, 1, false, false },
-	{ "distribution", "distribution CASE [RUN [RUN]] -o FILE.svg", draw_distribution, TAKES_COMPARISON, 2, true,
-	  false },
-	{ "scaling", "scaling [RUN [CASE]] -o FILE.svg", draw_run, 0, 1, false, false },
-	{ "sweep", "sweep [RUN [CASE]] -o FILE.svg", draw_run, TAKES_METRIC | TAKES_AXIS, 1, false, false },
-	{ "generate", "generate [RUN [CASE]] -o FILE.svg", draw_run, 0, 1, false, false },
-	{ "report", "report -o DIR", draw_report, TAKES_METRIC | TAKES_MACHINE, 0, false, true },
+	{ "generate", "generate [RUN [CASE]] -o FILE.svg", draw_run, 0, ASSAY_STORED_RUN, 1, false, false },
+	{ "report", "report -o DIR", draw_report, TAKES_METRIC | TAKES_MACHINE, 0, 0, false, true },
 };
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -65,11 +67,6 @@ static const char *kind_hint(const char *name, char *buf, size_t size)
 	return assay_conf_hint(name, names, N_KINDS, buf, size);
 }
 
-static bool is_id(const char *arg)
-{
-	return !strcmp(arg, "last") || (arg[0] && !arg[strspn(arg, "0123456789")]);
-}
-
 static int set_argument(void *args, const char *arg, struct assay_err *err)
 {
 	struct assay_plot_args *a = args;
@@ -83,10 +80,14 @@ static int set_argument(void *args, const char *arg, struct assay_err *err)
 		a->what = arg;
 		return 0;
 	}
-	if (is_id(arg) && a->n_ids < k->n_ids) {
-		const char *what = k->draw == draw_comparison ? "comparison" : "run";
-
-		return assay_parse_id(arg, what, what, &a->ids[a->n_ids++], err);
+	if (a->n_names < k->n_names && (assay_stored_name_is(arg) || (k->needs_case && a->key))) {
+		a->names[a->n_names++] = arg;
+		return 0;
+	}
+	/* of two words the first was a label */
+	if (a->key && !k->needs_case && a->n_names < k->n_names) {
+		a->names[a->n_names++] = a->key;
+		a->key = NULL;
 	}
 	if (a->key || k->no_case)
 		return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': expected 'assay plot %s'", arg,
@@ -107,16 +108,13 @@ static int check_options(const struct assay_plot_args *a, const struct kind *k, 
 	} options[] = {
 		{ a->metric, TAKES_METRIC, "--metric" },    { a->axis, TAKES_AXIS, "--axis" },
 		{ a->by_given, TAKES_BY, "--by" },          { a->per != ASSAY_TREND_ALONE, TAKES_PER, "--per" },
-		{ a->machine, TAKES_MACHINE, "--machine" }, { a->of_comparison, TAKES_COMPARISON, "--comparison" },
+		{ a->machine, TAKES_MACHINE, "--machine" },
 	};
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
 		if (options[i].given && !(k->takes & options[i].takes))
 			return assay_err_set(err, ASSAY_EUSAGE, "%s does nothing for 'plot %s': drop it",
 					     options[i].name, k->name);
-	if (a->of_comparison && a->n_ids)
-		return assay_err_set(err, ASSAY_EUSAGE,
-				     "--comparison and a run exclude each other: the samples are of one of them");
 	if (a->machine && a->per == ASSAY_TREND_PER_MACHINE)
 		return assay_err_set(err, ASSAY_EUSAGE, "--machine and '--per machine' exclude each other");
 	return 0;
@@ -183,14 +181,6 @@ static int set_theme(void *to, const char *arg, const char *name, struct assay_e
 	return rc;
 }
 
-static int set_comparison(void *to, const char *arg, const char *name, struct assay_err *err)
-{
-	struct assay_plot_args *a = to;
-
-	a->of_comparison = true;
-	return assay_option_comparison(&a->comparison, arg, name, err);
-}
-
 #define AT(member) offsetof(struct assay_plot_args, member)
 
 static const struct assay_option options[] = {
@@ -204,25 +194,24 @@ static const struct assay_option options[] = {
 	  "time, of a sweep the rate)" },
 	{ "axis", 0, "NAME", assay_option_text, AT(axis),
 	  "Axis of a sweep, such as n (default: the axis with most values)" },
-	{ "comparison", 0, "ID", set_comparison, 0,
-	  "Draw the distribution of both sides of this comparison (a number, or last)" },
 	{ "theme", 0, "NAME", set_theme, 0,
 	  "light, dark, or auto (default): follow the reader's system, where the format allows it" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
-	.usage = "trend CASE\ncomparison [ID [CASE]]\nroofline [RUN [CASE]]\ndistribution CASE [RUN [RUN]]\n"
+	.usage = "trend CASE\ncomparison [COMPARISON [CASE]]\nroofline [RUN [CASE]]\n"
+		 "distribution CASE [RUN [RUN]|COMPARISON]\n"
 		 "scaling [RUN [CASE]]\nsweep [RUN [CASE]]\ngenerate [RUN [CASE]]\nreport",
 	.doc = "Draw stored results: the runs of a case over time with its change points; the verdicts of a "
 	       "comparison; the roofline of a run; the samples of a case; speed against the number of threads, or "
 	       "along an axis of the shape; where generation spends its time; or the trends of all cases, as a folder "
 	       "with a page. CASE is a key, with its number of threads or with t=all, or a glob or part of a key; "
-	       "where one case is drawn, only one may match. Without a number the newest run or comparison is "
-	       "drawn.\v"
+	       "where one case is drawn, only one may match. A run is named r3, a comparison c3, the newest by "
+	       "'last' (default).\v"
 	       "examples:\n"
 	       "  assay plot trend 'quantize.q8_0/avx2/n=1048576/t=1/warm' -o trend.svg\n"
 	       "  assay plot trend 'quantize.q8_0/avx2/n=1048576*' --per variant -o q.png\n"
-	       "  assay plot comparison last -o comparison.svg\n"
+	       "  assay plot comparison c3 -o comparison.svg\n"
 	       "  assay plot roofline last 'matmul.*' -o roofline.svg\n"
 	       "  assay plot report --metric roof_frac -o roofs",
 	.tables = { { assay_options_store, 0 }, { options, 0 } },
@@ -288,7 +277,7 @@ static int draw_comparison(const struct assay_plot_args *a, struct assay_watcher
 	int rc;
 
 	w->hold = true;
-	rc = assay_stored_verdicts(a->s.r.db, a->ids[0], a->key, &w->watch, &out, err);
+	rc = assay_stored_verdicts(a->s.r.db, a->ids[0].id, a->key, &w->watch, &out, err);
 	if (!rc)
 		rc = assay_plot_write(
 			a, &(struct assay_plot){ .kind = ASSAY_PLOT_COMPARISON, .comparison = { .gate = &out.report } },
@@ -303,7 +292,7 @@ static int draw_run(const struct assay_plot_args *a, struct assay_watcher *w, st
 {
 	struct assay_run run;
 	const enum assay_plot_kind kind = assay_plot_find(a->what);
-	int rc = assay_stored_run(a->s.r.db, a->ids[0], a->key, &run, err);
+	int rc = assay_stored_run(a->s.r.db, a->ids[0].id, a->key, &run, err);
 
 	(void)w;
 	/* a roofline has limits of cases that were not selected */
@@ -332,9 +321,9 @@ static int draw_distribution(const struct assay_plot_args *a, struct assay_watch
 {
 	const struct assay_sample_request q = { .db = a->s.r.db,
 						.only = a->key,
-						.comparison = a->of_comparison,
-						.ids = { a->of_comparison ? a->comparison : a->ids[0], a->ids[1] },
-						.n_ids = a->n_ids };
+						.comparison = a->ids[0].kind == ASSAY_STORED_COMPARISON,
+						.ids = { a->ids[0].id, a->ids[1].id },
+						.n_ids = a->n_names };
 	struct assay_sample_sets s;
 	int rc = assay_sample_sets(&q, &s, err);
 
@@ -361,11 +350,26 @@ static int draw_report(const struct assay_plot_args *a, struct assay_watcher *w,
 
 static int plot(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
-	const struct assay_plot_args *a = args;
+	struct assay_plot_args *a = args;
+	const struct kind *k = find_kind(a->what);
+	int rc = 0;
 
 	(void)status;
 	assay_interrupt_hold();
-	return find_kind(a->what)->draw(a, w, err);
+	for (size_t i = 0; i < a->n_names && !rc; i++) {
+		const bool last = !strcmp(a->names[i], "last");
+		const struct assay_name_wanted wanted = {
+			.db = a->s.r.db,
+			.kinds = k->n_names > 1 && (i || last) ? ASSAY_STORED_RUN : k->stored,
+			.what = "what to plot",
+		};
+
+		rc = assay_stored_name_read(a->names[i], &wanted, &a->ids[i], err);
+	}
+	if (!rc && a->n_names > 1 && a->ids[0].kind == ASSAY_STORED_COMPARISON)
+		rc = assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': a comparison has both sides",
+				   a->names[1]);
+	return rc ? rc : k->draw(a, w, err);
 }
 
 int assay_cmd_plot(int argc, char **argv)

@@ -175,7 +175,7 @@ static const struct assay_option options[] = {
 	{ "suite", 's', "NAME", assay_option_text, AT(s.r.suite),
 	  "Suite that has the case (default " ASSAY_DEFAULT_SUITE ")" },
 	{ "name", 0, "NAME", set_name, AT(q.name),
-	  "Store the profile under this name, for 'assay show profile NAME' and 'assay diff NAME OTHER'" },
+	  "Store the profile under this name, for 'assay show NAME' and 'assay diff NAME OTHER'" },
 	{ "every", 0, "TIME", assay_option_duration, AT(every_ns),
 	  "Profile again and again, from start to start, until interrupted; with --name" },
 	{ "keep", 0, "N", set_keep, AT(q.keep), "Of that name the newest N profiles stay (default: all)" },

@@ -2,48 +2,27 @@
 /* assay report: a stored run or comparison as one HTML file. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "drive/show/name.h"
 #include "drive/show/page.h"
 
 struct report_args {
 	struct assay_settings s;
-	struct assay_page_request q;
-	const char *number, *out;
-};
-
-/* Words of either kind, as 'assay show' knows them, too. */
-static const struct {
-	const char *word;
-	enum assay_page_of of;
-} kinds[] = {
-	{ "run", ASSAY_PAGE_OF_RUN },
-	{ "comparison", ASSAY_PAGE_OF_COMPARISON },
-	{ "comparisons", ASSAY_PAGE_OF_COMPARISON },
+	const char *name, *out; /* name NULL: last */
 };
 
 static int set_argument(void *args, const char *arg, struct assay_err *err)
 {
 	struct report_args *a = args;
-	const char *kind;
 
-	if (a->number)
+	if (a->name)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "unexpected argument '%s': report takes one run or comparison, and -o FILE.html",
 				     arg);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && a->q.of == ASSAY_PAGE_OF_NEWEST; i++)
-		if (!strcmp(arg, kinds[i].word)) {
-			a->q.of = kinds[i].of;
-			return 0;
-		}
-	a->number = arg;
-	/* 'last' alone is whichever is later */
-	if (a->q.of == ASSAY_PAGE_OF_NEWEST && strcmp(arg, "last"))
-		a->q.of = ASSAY_PAGE_OF_RUN;
-	kind = a->q.of == ASSAY_PAGE_OF_COMPARISON ? "comparison" : "run";
-	return assay_parse_id(arg, kind, kind, &a->q.id, err);
+	a->name = arg;
+	return 0;
 }
 
 static int check(void *args, struct assay_err *err)
@@ -61,12 +40,13 @@ static const struct assay_option options[] = {
 	{ 0 },
 };
 static const struct assay_command_line line = {
-	.usage = "-o FILE.html\nRUN -o FILE.html\ncomparison COMPARISON -o FILE.html",
+	.usage = "[RUN|COMPARISON] -o FILE.html",
 	.doc = "Write one HTML file that shows a stored run or comparison: the verdict, what to do next, a table of "
 	       "its cases to filter and sort, and for each case its samples, counters, earlier runs and the command "
-	       "that repeats it. The file needs no network and no other file. RUN and COMPARISON are numbers or "
-	       "'last'; without one it is the newest run or comparison, whichever is later.\vexamples:\n  assay report "
-	       "-o report.html\n  assay report comparison 3 -o comparison.html",
+	       "that repeats it. The file needs no network and no other file. A run is named r3, a comparison c3, "
+	       "either "
+	       "by 'last' (default: the newer of the two).\vexamples:\n  assay report -o report.html\n  assay report "
+	       "c3 -o comparison.html",
 	.tables = { { assay_options_store, 0 }, { options, 0 } },
 	.argument = set_argument,
 	.check = check,
@@ -97,14 +77,21 @@ static int write_page(const struct report_args *a, const struct assay_result_pag
 
 static int report(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
-	struct report_args *a = args;
-	struct assay_result_page p;
-	int rc;
+	const struct report_args *a = args;
+	const struct assay_name_wanted wanted = { .db = a->s.r.db,
+						  .kinds = ASSAY_STORED_RUN | ASSAY_STORED_COMPARISON,
+						  .what = "what to report" };
+	struct assay_result_page p = { 0 };
+	struct assay_stored_name n;
+	int rc = assay_stored_name_read(a->name ? a->name : "last", &wanted, &n, err);
 
 	(void)w;
 	(void)status;
-	a->q.db = a->s.r.db;
-	rc = assay_result_page(&a->q, &p, err);
+	if (!rc)
+		rc = assay_result_page(&(struct assay_page_request){ .db = a->s.r.db,
+								     .of_run = n.kind == ASSAY_STORED_RUN,
+								     .id = n.id },
+				       &p, err);
 	if (!rc)
 		rc = write_page(a, &p, err);
 	if (!rc && p.of_run)

@@ -99,9 +99,9 @@ static void say_stored(const struct assay_run *run, const struct assay_settings 
 
 	if (s->json)
 		return;
-	snprintf(number, sizeof(number), "show %" PRId64, run->id);
+	snprintf(number, sizeof(number), "show r%" PRId64, run->id);
 	assay_command_text(show, sizeof(show), number, NULL, s->r.db);
-	assay_cli_say("stored as run %" PRId64 " in %s; '%s' shows every case", run->id, s->r.db, show);
+	assay_cli_say("stored as r%" PRId64 " in %s; '%s' shows every case", run->id, s->r.db, show);
 	/* the manifest demands the whole suite */
 	if (s->r.only.n)
 		assay_cli_say("\n");
@@ -160,7 +160,7 @@ static void warn_of_unavailable(const struct assay_run *run, const struct assay_
 		of = lacks_most(run, true, &most, &first);
 	if (!of)
 		return;
-	snprintf(number, sizeof(number), "show %" PRId64, run->id);
+	snprintf(number, sizeof(number), "show r%" PRId64, run->id);
 	assay_command_text(show, sizeof(show), number, NULL, s->r.db);
 	assay_cli_warn("%zu counter%s of '%s' unavailable here, such as %s: %s; '%s CASE' lists them", most,
 		       most == 1 ? "" : "s", of->c.key, first->name, first->reason, show);

@@ -10,14 +10,13 @@
 #include "drive/show/bottlenecks.h"
 #include "drive/profile/sanitize.h"
 #include "drive/profile/store.h"
+#include "drive/show/name.h"
 #include "drive/show/results.h"
 
 struct show_args {
 	struct assay_settings s;
-	const char *run, *only;
-	int64_t run_id;   /* or that of a comparison; 0: the newest */
-	bool comparisons; /* not runs */
-	bool profile;     /* by a name, which is `only` */
+	const char *name, *only;
+	bool comparisons; /* their list */
 	bool lines, sanitize;
 	const char *out, *kind;
 	bool samples;
@@ -25,37 +24,25 @@ struct show_args {
 	bool bottlenecks;
 };
 
-static int take_id(struct show_args *a, const char *arg, struct assay_err *err)
-{
-	const char *kind = a->comparisons ? "comparison" : "run";
-
-	a->run = arg;
-	return assay_parse_id(arg, kind, kind, &a->run_id, err);
-}
-
 static int take_arg(void *args, const char *arg, struct assay_err *err)
 {
 	struct show_args *a = args;
 
-	if (!a->run && !a->comparisons && !strcmp(arg, "comparisons")) {
+	if (!a->name && !a->comparisons && !strcmp(arg, "comparisons")) {
 		a->comparisons = true;
 		return 0;
 	}
-	if (!a->run && !a->comparisons && !a->profile && !strcmp(arg, "profile")) {
-		a->profile = true;
+	if (a->comparisons)
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "unexpected argument '%s': one comparison is shown by 'assay show c3'", arg);
+	if (!a->name) {
+		a->name = arg;
 		return 0;
 	}
-	if (a->profile && !a->only && arg[0]) {
-		a->only = arg;
-		return 0;
-	}
-	if (a->profile)
-		return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': show takes one profile", arg);
-	if (!a->run)
-		return take_id(a, arg, err);
 	if (a->only)
-		return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': show takes a %s and a case", arg,
-				     a->comparisons ? "comparison" : "run");
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "unexpected argument '%s': show takes a run, comparison or profile, and a case",
+				     arg);
 	if (!arg[0])
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "bad case '': expected a part of a key or a glob, such as 'matmul.*'");
@@ -63,23 +50,29 @@ static int take_arg(void *args, const char *arg, struct assay_err *err)
 	return 0;
 }
 
+static bool of_profile(const struct show_args *a)
+{
+	return a->lines || a->out || a->kind || a->sanitize;
+}
+
 static int check(void *args, struct assay_err *err)
 {
 	const struct show_args *a = args;
 
-	if (a->profile && (a->samples || a->metric))
-		return assay_err_set(err, ASSAY_EUSAGE, "--samples and --metric are of cases of a run");
-	if (!a->profile && (a->lines || a->out || a->kind || a->sanitize))
+	if (of_profile(a) && (a->samples || a->metric || a->only))
 		return assay_err_set(err, ASSAY_EUSAGE,
-				     "--lines, --output, --kind and --sanitize are of 'assay show profile'");
+				     "--lines, --output, --kind and --sanitize are of profiles, which have no cases: "
+				     "assay show p3");
 	if (a->samples && !a->only)
 		return assay_err_set(err, ASSAY_EUSAGE, "--samples needs a case: assay show RUN CASE --samples");
-	if (a->metric && (a->comparisons || !a->run || a->samples))
+	if (a->metric && (!a->name || a->samples))
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "--metric is of the cases of a run: assay show RUN [CASE] --metric %s", a->metric);
-	if (a->bottlenecks && !a->profile && (a->comparisons || !a->run || a->samples || a->metric))
+	if (a->bottlenecks && (!a->name || a->samples || a->metric))
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "--bottlenecks is of the cases of a run: assay show RUN [CASE] --bottlenecks");
+	if (of_profile(a) && !a->name)
+		return assay_err_set(err, ASSAY_EUSAGE, "no profile given: assay show p3, a label, or last");
 	return 0;
 }
 
@@ -103,16 +96,19 @@ static const struct assay_option options[] = {
 	{ 0 },
 };
 static const struct assay_command_line line = {
-	.usage = "[RUN [CASE]]\ncomparisons [COMPARISON [CASE]]\nprofile [NAME]",
-	.doc = "Without arguments, list the stored runs; with the number of a run, or 'last', show its table; with a "
-	       "case (a glob, or a part of its key), show all that is known of it. 'show comparisons' does the same "
-	       "for comparisons, down to their process pairs; 'show profile' shows the profile of a name, by default "
-	       "the newest.\vexamples:\n"
+	.usage = "[RUN [CASE]]\nCOMPARISON [CASE]\nPROFILE\ncomparisons",
+	.doc = "Without arguments, list the stored runs, and with 'comparisons' those. A run is named r3, a comparison "
+	       "c3, "
+	       "a profile p3; each also by its label, and the newest of them by 'last'. A run or comparison is shown "
+	       "as "
+	       "a table; with a case (a glob, or a part of its key) all that is known of it is shown, down to the "
+	       "samples "
+	       "or process pairs.\vexamples:\n"
 	       "  assay show last 'matmul.ternary/avx2/*' --samples\n"
-	       "  assay show last --metric roof_frac\n"
-	       "  assay show last --bottlenecks\n"
-	       "  assay show comparisons last\n"
-	       "  assay show profile last --lines",
+	       "  assay show r3 --metric roof_frac\n"
+	       "  assay show r3 --bottlenecks\n"
+	       "  assay show c3\n"
+	       "  assay show p3 --lines",
 	.tables = { ASSAY_OPTIONS_READING, { options, 0 } },
 	.argument = take_arg,
 	.check = check,
@@ -146,13 +142,13 @@ static int show_table(const struct assay_report *r, const struct assay_emit_styl
 	return rc;
 }
 
-static int show_run(const struct show_args *a, struct assay_err *err)
+static int show_run(const struct show_args *a, int64_t id, struct assay_err *err)
 {
 	struct assay_emit_style style = assay_cli_style();
 	struct assay_run run;
 	const struct assay_report r = { .kind = ASSAY_REPORT_RUN, .run = { .run = &run, .samples = a->samples } };
 	struct assay_text out = { 0 };
-	int rc = assay_stored_run(a->s.r.db, a->run_id, a->only, &run, err);
+	int rc = assay_stored_run(a->s.r.db, id, a->only, &run, err);
 
 	style.verbose = a->s.verbose;
 	if (!rc && a->metric) {
@@ -172,10 +168,9 @@ static int show_run(const struct show_args *a, struct assay_err *err)
 	return rc;
 }
 
-static int show_bottlenecks(const struct show_args *a, struct assay_err *err)
+static int show_bottlenecks(const struct show_args *a, int64_t run, struct assay_err *err)
 {
 	struct assay_bottleneck *v = NULL;
-	int64_t run = a->run_id;
 	size_t n = 0;
 	int rc = assay_bottlenecks_find(a->s.r.db, &run, a->only, &v, &n, err);
 
@@ -201,10 +196,10 @@ static int show_comparisons(const struct show_args *a, struct assay_err *err)
 	return rc;
 }
 
-static int show_comparison(const struct show_args *a, struct assay_err *err)
+static int show_comparison(const struct show_args *a, int64_t id, struct assay_err *err)
 {
 	struct assay_stored_comparison c;
-	int rc = assay_stored_comparison(a->s.r.db, a->run_id, a->only, &c, err);
+	int rc = assay_stored_comparison(a->s.r.db, id, a->only, &c, err);
 
 	if (!rc)
 		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_COMPARISON,
@@ -226,7 +221,7 @@ static int show_profile(const struct show_args *a, struct assay_err *err)
 	int rc = a->out ? assay_hint_user_path(assay_emit_check(ASSAY_REPORT_PROFILE, a->out, err), err) : 0;
 
 	if (!rc)
-		rc = assay_profile_find(a->s.r.db, a->only ? a->only : "last", a->kind, &p, err);
+		rc = assay_profile_find(a->s.r.db, a->name, a->kind, &p, err);
 	if (!rc && a->bottlenecks) {
 		rc = assay_bottleneck_of_profile(a->s.r.db, &p, &r.profile.run, &b, err);
 		r.profile.bottleneck = &b;
@@ -241,19 +236,42 @@ static int show_profile(const struct show_args *a, struct assay_err *err)
 	return rc;
 }
 
+/* What the options and a case leave of the kinds. */
+static unsigned kinds_of(const struct show_args *a)
+{
+	if (of_profile(a))
+		return ASSAY_STORED_PROFILE;
+	if (a->metric || (a->bottlenecks && a->only))
+		return ASSAY_STORED_RUN;
+	if (a->bottlenecks)
+		return ASSAY_STORED_RUN | ASSAY_STORED_PROFILE;
+	if (a->only)
+		return ASSAY_STORED_RUN | ASSAY_STORED_COMPARISON;
+	return ASSAY_STORED_RUN | ASSAY_STORED_COMPARISON | ASSAY_STORED_PROFILE;
+}
+
 static int show(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
 	const struct show_args *a = args;
+	const struct assay_name_wanted wanted = { .db = a->s.r.db, .kinds = kinds_of(a), .what = "what to show" };
+	struct assay_stored_name n = { 0 };
+	int rc;
 
 	(void)w;
 	(void)status;
-	if (a->profile)
+	if (!a->name)
+		return a->comparisons ? show_comparisons(a, err) : show_runs(a, err);
+	/* a label may have profiles of several kinds */
+	if (of_profile(a))
 		return show_profile(a, err);
-	if (a->comparisons)
-		return a->run ? show_comparison(a, err) : show_comparisons(a, err);
-	if (a->bottlenecks)
-		return show_bottlenecks(a, err);
-	return a->run ? show_run(a, err) : show_runs(a, err);
+	rc = assay_stored_name_read(a->name, &wanted, &n, err);
+	if (rc)
+		return rc;
+	if (n.kind == ASSAY_STORED_PROFILE)
+		return show_profile(a, err);
+	if (n.kind == ASSAY_STORED_COMPARISON)
+		return show_comparison(a, n.id, err);
+	return a->bottlenecks ? show_bottlenecks(a, n.id, err) : show_run(a, n.id, err);
 }
 
 int assay_cmd_show(int argc, char **argv)

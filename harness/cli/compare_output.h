@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the verdicts of compare, gate and judge go: the terminal or JSON on standard output, and files for a CI job;
+ * Where the verdicts of compare and gate go: the terminal or JSON on standard output, and files for a CI job;
  * and which of them fail.
  */
 #ifndef ASSAY_CLI_COMPARE_OUTPUT_H

@@ -28,7 +28,6 @@ static const struct command {
 	{ "baseline", "save, list, show and drop named baselines", assay_cmd_baseline },
 	{ "compare", "compare two builds, interleaved; the exit status is the verdict", assay_cmd_compare },
 	{ "bisect", "find the commit that changed the time of a case", assay_cmd_bisect },
-	{ "judge", "judge a stored comparison again, from its samples alone", assay_cmd_judge },
 	{ "certify", "measure how often verdicts on this host are wrong, and what they can detect", assay_cmd_certify },
 	{ "history", "show the stored runs of a case and its change points", assay_cmd_history },
 	{ "diff", "compare two stored runs or baselines, or the variants of a run", assay_cmd_diff },

@@ -6,9 +6,10 @@
 #include "cli/cli_options.h"
 #include "cli/command.h"
 #include "drive/history/trend_lines.h"
+#include "drive/show/name.h"
 #include "reports/plot/plot.h"
 
-#define ASSAY_PLOT_IDS 2
+#define ASSAY_PLOT_NAMES 2
 
 struct assay_plot_args {
 	struct assay_settings s;
@@ -17,10 +18,9 @@ struct assay_plot_args {
 	bool by_date, by_given;
 	enum assay_trend_per per;
 	enum assay_plot_theme theme;
-	int64_t comparison; /* of a distribution */
-	bool of_comparison;
-	int64_t ids[ASSAY_PLOT_IDS]; /* of runs, or of a comparison; 0: the newest */
-	size_t n_ids;
+	const char *names[ASSAY_PLOT_NAMES]; /* of runs, or of a comparison; none: the newest */
+	size_t n_names;
+	struct assay_stored_name ids[ASSAY_PLOT_NAMES];
 };
 
 /* Write @p to a->out. */

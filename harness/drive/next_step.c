@@ -52,7 +52,7 @@ static void add_show(struct assay_text *out, const struct assay_compare_request 
 {
 	char number[48], command[1024];
 
-	snprintf(number, sizeof(number), "show comparisons %" PRId64, id);
+	snprintf(number, sizeof(number), "show c%" PRId64, id);
 	assay_command_text(command, sizeof(command), number, NULL, q->what->db);
 	assay_text_addf(out, "next: '%s' %s", command, what);
 }

@@ -8,7 +8,7 @@
 
 /*
  * Append what follows comparison @id, without a newline: of REGRESSED the command that says why, of an undecided case
- * the one that decides it. "next: 'assay show comparisons 3' shows its pairs".
+ * the one that decides it. "next: 'assay show c3' shows its pairs".
  */
 void assay_next_of_comparison(struct assay_text *out, const struct assay_compare_request *q,
 			      const struct assay_gate_report *r, int64_t id);

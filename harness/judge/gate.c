@@ -90,7 +90,7 @@ static void hint_at_missing(struct judging *j)
 		return;
 	if (assay_run_is_imported(run) && !j->in->manifest->n_entries)
 		snprintf(hint, size,
-			 "if that is meant, 'assay baseline save NAME --run %" PRId64
+			 "if that is meant, 'assay baseline save NAME --run r%" PRId64
 			 "' makes this run what later ones are held against",
 			 run->id);
 	else if (!assay_run_is_imported(run))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A stored comparison for people: a row a case, or of single cases a row a pair. What is shown is what is stored and
- * what the judge takes from it, the function to blame included; verdicts are left to `assay judge`.
+ * what the judge takes from it, the function to blame included; verdicts are left to `assay compare --replay`.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -30,7 +30,7 @@ static void runs_text(const struct assay_report *list, const struct assay_emit_s
 		const struct assay_run_info *r = &runs[i];
 		char id[24], when[32], seed[24], commit[24], plugin[24], ok[48];
 
-		snprintf(id, sizeof(id), "%" PRId64, r->id);
+		snprintf(id, sizeof(id), "r%" PRId64, r->id);
 		assay_when_text(r->started_ns, when, sizeof(when));
 		if (r->started_unknown)
 			snprintf(when, sizeof(when), "unknown");
@@ -110,7 +110,7 @@ static void comparisons_text(const struct assay_report *list, const struct assay
 		const char *verdict = c->verdict[0] ? c->verdict : "unfinished";
 		char id[24], when[32], cases[24], pairs[24], counted[24], sides[640];
 
-		snprintf(id, sizeof(id), "%" PRId64, c->id);
+		snprintf(id, sizeof(id), "c%" PRId64, c->id);
 		assay_when_text(c->started_ns, when, sizeof(when));
 		snprintf(cases, sizeof(cases), "%zu", c->n_cases);
 		snprintf(pairs, sizeof(pairs), "%zu", c->n_pairs);

@@ -56,10 +56,10 @@ load helpers
 	fails 2 "--rounds is 'many'" run --rounds many
 	fails 2 "--memory-limit is 'lots'" run --memory-limit lots
 	fails 2 "--memory-limit is '0', expected a size above 0" run --memory-limit 0
-	fails 2 "--run is 'x', expected the number of a run or 'last'" gate --run x
-	fails 2 "--run is '0', expected the number of a run or 'last'" baseline save b --run 0
-	fails 2 "--comparison is 'x', expected the number of a comparison or 'last'" judge --comparison x
-	fails 2 "run is '0', expected the number of a run or 'last'" show 0
+	fails 2 "no database" gate --run x
+	fails 2 "--run is '0', expected r3 (a run), a label or 'last'" baseline save b --run 0
+	fails 2 "--replay is 'r1', expected c3 (a comparison) or 'last'; 'assay show comparisons' lists them" compare --replay r1
+	fails 2 "what to show is '0', expected r3 (a run), c3 (a comparison), p3 (a profile), a label or 'last'" show 0
 	fails 2 "--db is ''" run --db ''
 }
 

@@ -22,7 +22,7 @@ load compare_helpers
 	[[ ${lines[2]} == "REGRESSED: "*compare_double.so*" against "*compare_base.so* ]] || { echo "$output"; false; }
 	[[ $output == *" % slower, shown to be more than 20 %"* ]]
 	[[ $output == *"self-checks: "[12]" of 2 passed"* ]]
-	[[ ${lines[-2]} == "stored as comparison 1 in assay.db; 'assay judge --comparison 1' judges it again" ]]
+	[[ ${lines[-2]} == "stored as c1 in assay.db; 'assay compare --replay c1' judges it again" ]]
 	[[ ${lines[-1]} == "why: 'assay compare $PLUGINS/compare_base.so $PLUGINS/compare_double.so --plugin "*" --policy wide.conf --only "*" --evidence exact' says"* ]]
 	# as it stands
 	if counts_exactly; then
@@ -225,7 +225,7 @@ load compare_helpers
 	[ "$status" = 1 ]
 	is '[.cases[] | select(.metric == "prepare_bytes")] | length == 1 and .[0].verdict == "REGRESSED" and .[0].value == 12345'
 	is '[.cases[] | select(.metric == "time_s")] | length == 1'
-	run --separate-stderr "$ASSAY" judge --json
+	run --separate-stderr "$ASSAY" compare --replay last --json
 	[ "$status" = 1 ]
 	compare keeps base --policy demand.conf --json
 	[ "$status" = 0 ] || { echo "$status" "$output"; false; }
@@ -279,10 +279,10 @@ load compare_helpers
 	[ "$status" = 6 ]
 	is "$why"
 	grep -q '<failure type="INCONCLUSIVE"' junit.xml
-	run --separate-stderr "$ASSAY" judge --suspects fail --json
+	run --separate-stderr "$ASSAY" compare --replay last --suspects fail --json
 	[ "$status" = 6 ]
 	is "$why"
-	run --separate-stderr "$ASSAY" judge --suspects pass --junit junit.xml --json
+	run --separate-stderr "$ASSAY" compare --replay last --suspects pass --junit junit.xml --json
 	[ "$status" = 0 ]
 	is '.exit == 0 and .cases[0].suspect'
 	grep -q '<skipped message="INCONCLUSIVE' junit.xml
@@ -321,20 +321,20 @@ load compare_helpers
 	pid=$!
 	# until a pair of the case is stored, and not of a control alone
 	for _ in $(seq 600); do
-		pairs=$("$ASSAY" judge --json 2>/dev/null | jq '.cases[0].pairs // 0')
+		pairs=$("$ASSAY" compare --replay last --json 2>/dev/null | jq '.cases[0].pairs // 0')
 		[ "${pairs:-0}" -ge 1 ] && break
 		sleep 0.1
 	done
 	interrupt "$pid"
 	[[ $(cat err.txt) == *"kept as unfinished comparison 1 of 'assay.db'"* ]]
-	run --separate-stderr "$ASSAY" judge --json
+	run --separate-stderr "$ASSAY" compare --replay last --json
 	[[ $stderr == *"comparison 1 did not finish"* ]]
 	is '.comparison == 1 and .seconds == null and .cases[0].pairs >= 1'
 	run --separate-stderr "$ASSAY" show comparisons
 	[[ $output == *unfinished* ]]
 	# what keeps a case from a verdict
-	run --separate-stderr "$ASSAY" show comparisons 1
+	run --separate-stderr "$ASSAY" show c1
 	[[ $output == *"undecided: "*" usable pair"* ]]
-	run --separate-stderr "$ASSAY" show comparisons 1 --json
+	run --separate-stderr "$ASSAY" show c1 --json
 	is '.cases[0].undecided | contains("usable pair")'
 }

@@ -52,7 +52,7 @@ manifest() {
 # replayed: is the verdict from the store that of $output?
 replayed() {
 	local first=$output
-	run --separate-stderr "$ASSAY" judge --db ../assay.db --json
+	run --separate-stderr "$ASSAY" compare --replay last --db ../assay.db --json
 	[ "$(jq -S . <<<"$first")" = "$(jq -S . <<<"$output")" ] || { diff <(jq -S . <<<"$first") <(jq -S . <<<"$output"); return 1; }
 }
 

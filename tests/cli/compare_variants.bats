@@ -17,14 +17,14 @@ variants() {
 	is '.cases[0] | .base_variant == "twice" and .evidence == "paired" and .speedup > 1.25 and .speedup * .ratio > 0.999'
 	is '.cases[0] | .speedup_ci[0] <= .speedup and .speedup <= .speedup_ci[1]'
 	is '.controls.items | map(.key) == ["lenient.triple/twice/n=1024/t=1/warm", "lenient.triple/work/n=1024/t=1/warm"]'
-	run --separate-stderr "$ASSAY" judge
+	run --separate-stderr "$ASSAY" compare --replay last
 	[ "$status" = 0 ]
 	# a replay has no lines about what is to come; a busy machine may leave a control undecided, which the line then says
 	[[ $output == IMPROVED* ]]
 	output=$(tr -s '\n ' ' ' <<<"$output")
 	[[ $output == *": lenient.triple/work against lenient.triple/twice: "*"x as fast ("*"x to "*"x)"* ]]
 	[[ $output == *"speed-up is relative to lenient.triple/twice"* ]]
-	run --separate-stderr "$ASSAY" show comparisons 1 --json
+	run --separate-stderr "$ASSAY" show c1 --json
 	is '.cases[0].base_variant == "twice"'
 }
 

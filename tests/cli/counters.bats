@@ -88,13 +88,13 @@ runs() {
 	[[ $output == *"no::such_event"*"unavailable  pmu: "* ]]
 }
 
-@test "show comparisons says what was counted on either side, on which rung, and what was not" {
+@test "show of a comparison says what was counted on either side, on which rung, and what was not" {
 	chat_bench
 	plugins=$ASSAY_BUILD/plugins
 	# how the times compare does not matter here
 	ASSAY_DETERMINISTIC=1 assay compare "$plugins" "$plugins" --bench-dir c --suite chat --counters cache --events no::such_event \
 		--budget 10ms --db cmp.db || true
-	run --separate-stderr assay show comparisons 1 '*chat*' --db cmp.db --json
+	run --separate-stderr assay show c1 '*chat*' --db cmp.db --json
 	[ "$status" = 0 ]
 	jq -e '.cases[0] as $c | ["base", "head"] | all(. as $side | $c.counters[$side] as $n | $c.metrics[$side].kv_cache_hit_rate as $m
 		| $n.kv_lookups.value == 36 and $n.kv_hits.value == 16 and $n.kv_misses.value == 20 and $n.kv_hits.per == "iteration"
@@ -102,7 +102,7 @@ runs() {
 		and $m.source == $n.kv_hits.source and ($m.value - 16 / 36 | fabs) < 1e-12
 		and ($c.unavailable[$side] | (.["no::such_event"].reason | length > 0) and .kv_hits == null)
 		and ($n.PAPI_L1_DCM.source == "pmu") != ($c.unavailable[$side].PAPI_L1_DCM.reason | length > 0))' <<<"$output"
-	run assay show comparisons 1 '*chat*' --db cmp.db
+	run assay show c1 '*chat*' --db cmp.db
 	[[ $output =~ kv_lookups\ +36\ +36\ +(sde|op),\ per\ call ]]
 	[[ $output =~ kv_cache_hit_rate\ +44.4\ %\ +44.4\ % ]]
 	[[ $output =~ no::such_event\ +unavailable\ +unavailable\ +pmu:\  ]]

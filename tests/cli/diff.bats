@@ -50,7 +50,7 @@ load helpers
 		and .base_key != .key and (.because != null or .because_unknown != null
 			or .result == "unclear" or .result == "skipped"))' <<<"$output"
 
-	fails 2 "no run or baseline 'mian' (a run is named by its number), did you mean 'main'?" diff mian last
+	fails 2 "a side is 'mian': did you mean 'main'?" diff mian last
 	fails 2 "no run 9 in" diff 9 last
 	fails 2 "both sides are run 3: name two" diff 3 last
 	fails 2 "no case of the two sides matches 'quantize.q8_0/rfe/n=4096/t=all/warm': did you mean" diff 1 2 --only quantize.q8_0/rfe/n=4096/t=all/warm
@@ -73,7 +73,7 @@ load helpers
 
 	fails 2 "--bottlenecks is of the cases of a run" show --bottlenecks
 	fails 2 "--bottlenecks is of the cases of a run" show last --bottlenecks --metric time_s
-	fails 2 "--bottlenecks is of the cases of a run" show comparisons last --bottlenecks
+	fails 2 "--bottlenecks is of the cases of a run" show last --bottlenecks
 	ASSAY_DETERMINISTIC=1 "$ASSAY" run --suite quick --only '*l3/t=1/warm' --only 'quantize.q8_0*' --evidence stored >/dev/null
 	export KEEP_DB=1
 	run --separate-stderr "$ASSAY" show last --bottlenecks --json

@@ -31,7 +31,7 @@ can_count() {
 # replayed: is the verdict from the store that of $output, but for how long it took?
 replayed() {
 	local first=$output
-	run --separate-stderr "$ASSAY" judge --json
+	run --separate-stderr "$ASSAY" compare --replay last --json
 	[ "$status" = "$(jq .exit <<<"$first")" ]
 	[ "$(jq -S . <<<"$first")" = "$(jq -S . <<<"$output")" ] || { diff <(jq -S . <<<"$first") <(jq -S . <<<"$output"); return 1; }
 }
@@ -56,18 +56,18 @@ replayed() {
 	[ "$status" = 0 ]
 	[[ ${lines[0]} == "IMPROVED: "*compare_base.so*" against "*compare_double.so ]]
 	[[ $output == *IMPROVED*exact_data_writes*"-50.0 %"*" exact "*lenient.triple/work* ]]
-	[[ $output == *"stored as comparison 2 in assay.db"* ]]
+	[[ $output == *"stored as c2 in assay.db"* ]]
 	# the list, one of them, a case of it by function; and no gate takes them for counts of a run
 	run -0 "$ASSAY" show comparisons
 	[[ ${lines[1]} == *2*IMPROVED*" 1  "*compare_base.so*" against "*compare_double.so ]]
-	run -0 "$ASSAY" show comparisons 1
+	run -0 "$ASSAY" show c1
 	[[ $output == *lenient.triple/work/n=1024/t=1/warm*"against the base"*"+100.0 %"*"1 of 1 counted"* ]]
-	run -0 "$ASSAY" show comparisons 1 'lenient.*'
+	run -0 "$ASSAY" show c1 'lenient.*'
 	[[ $output == *"run (compare_double.so)"*"    run "*"+100.0 %"* ]]
-	run -0 "$ASSAY" show comparisons 1 --json
+	run -0 "$ASSAY" show c1 --json
 	is '(.exact.base.cases[0].counters.data_writes.value * 2) as $twice | .cases == [] and
 		(.exact.head.cases[0].counters.data_writes.value | . > 0.99 * $twice and . < 1.01 * $twice)'
-	run -2 "$ASSAY" show comparisons 1 'matmul*'
+	run -2 "$ASSAY" show c1 'matmul*'
 	run -2 "$ASSAY" gate --evidence exact
 	[[ $output == *"no exact counts of suite 'quick'"* ]]
 }
@@ -122,7 +122,7 @@ limit "*" { require = {"exact_instructions <= base + 6%%", "exact_data_writes ==
 	is '[.cases[] | select(.evidence == "paired") | .metric] == ["time_s"] and .alpha == 0.01 and (.controls | length > 0)'
 	is '[.cases[] | select(.evidence == "exact") | .metric] | index("exact_instructions") != null'
 	replayed
-	run -0 "$ASSAY" show comparisons 1
+	run -0 "$ASSAY" show c1
 	[[ $output == *"pair sd"*"base against base"*"against the base"*"1 of 1 counted"* ]]
 	compare base base --evidence all --budget 100ms --json-file equal.json
 	[ "$status" = 0 ]
@@ -201,7 +201,7 @@ with_path() {
 	with_path "$PWD/bin:$PATH" counts 130 two two
 	[[ $stderr == *"interrupted: what was measured is kept as unfinished comparison 1 of 'assay.db'"* ]]
 	is '.cases | map(.verdict) == ["PASS", "NOT_MEASURED"] and (.[1].reason | endswith("the comparison ended before it was counted"))'
-	run -4 --separate-stderr "$ASSAY" judge --json
+	run -4 --separate-stderr "$ASSAY" compare --replay last --json
 	[[ $stderr == *"comparison 1 did not finish: judged as far as it came"* ]]
 	is '.cases | map(.verdict) == ["PASS", "NOT_MEASURED"]'
 }

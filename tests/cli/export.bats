@@ -7,15 +7,15 @@ load compare_helpers
 @test "export takes a format and one run or comparison" {
 	fails 2 "no format given: assay export csv -o FILE" export
 	fails 2 "unknown format 'cvs', did you mean 'csv'?" export cvs
-	fails 2 "run is 'x', expected the number of a run or 'last'" export csv x
+	fails 2 "no database" export csv x
 	fails 2 "unexpected argument '2': export takes one run or comparison" export csv 1 2
 	fails 2 "--samples is for runs as json alone" export csv --samples
-	fails 2 "--only is for runs alone" export csv comparison --only x
+	fails 2 "--only is for runs alone" export csv c1 --only x
 	fails 2 "no database 'assay.db'" export csv
 	measure >/dev/null
 	export KEEP_DB=1
 	fails 2 "no run 7 in" export csv 7
-	fails 2 "no comparisons in" export csv comparison
+	fails 2 "no comparison 1 in" export csv c1
 	fails 2 "no case of run 1 matches 'zzz'" export csv --only zzz
 	fails 2 "cannot write 'none/a.csv'" export csv -o none/a.csv
 	[ "$("$ASSAY" export --help | grep -c '^  [a-z]*  ')" -ge 6 ]

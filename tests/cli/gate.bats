@@ -22,12 +22,12 @@ unfinished() {
 	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy plain.conf
 	[ "$status" = 5 ]
 	[[ ${lines[0]} == "INCOMPARABLE: run 1"* ]]
-	[[ $stderr == *"assay baseline save main --run 1"* ]]
+	[[ $stderr == *"assay baseline save main --run r1"* ]]
 	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy plain.conf --allow-no-baseline
 	[ "$status" = 0 ]
 	[[ ${lines[0]} == "PASS: run 1 ("*"): correctness, manifest and limits passed; speed was not judged" ]]
 	[[ $output == *"3 without a baseline"* && $output != *INCOMPARABLE* ]]
-	[[ $stderr == *"assay baseline save main --run 1"* ]]
+	[[ $stderr == *"assay baseline save main --run r1"* ]]
 }
 
 @test "gate --json has every field that is promised" {
@@ -218,7 +218,7 @@ installed_with() {
 	manifest
 	measure --db other.db >/dev/null
 	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy plain.conf --db other.db
-	[[ $stderr == *"save one with 'assay baseline save main --run 1 --db other.db'" ]]
+	[[ $stderr == *"save one with 'assay baseline save main --run r1 --db other.db'" ]]
 	eval "$(sed "s/.* save one with '\(.*\)'$/\1/" <<<"$stderr")"
 	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy plain.conf --db other.db
 	[ "$status" = 5 ]
@@ -231,7 +231,7 @@ installed_with() {
 	fails 2 "no baseline 'none': 'assay baseline list --db other.db' shows all" baseline show none --db other.db
 	fails 2 "on this machine: 'assay baseline list --db other.db' shows all" gate --manifest quick.manifest --policy plain.conf \
 		--baseline none --db other.db
-	fails 2 "no case of run 1 matches 'nothing like it': 'assay show 1 --db other.db' lists them" show 1 'nothing like it' --db other.db
+	fails 2 "no case of run 1 matches 'nothing like it': 'assay show r1 --db other.db' lists them" show 1 'nothing like it' --db other.db
 	fails 2 "'assay show last --db other.db' lists those of the last run" plot trend 'nothing like it' -o x.svg --db other.db
 	unset KEEP_DB
 	# a run that did not finish cannot become a baseline

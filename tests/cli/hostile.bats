@@ -115,9 +115,9 @@ talk() {
 	# which side is set up first, and dies, is drawn
 	[ "$status" = 4 ] || [ "$status" = 5 ]
 	[[ $output$stderr != *"elements"* && $output$stderr != *"about to die"* ]]
-	assay show comparisons last example.scale --db t.db --json |
+	assay show last example.scale --db t.db --json |
 		jq -e '[.cases[] | select(.control == "none") | {(.key | split("/")[1]): [.pairs[] | .base.log, .head.log]}] | add | (.talks | unique) == [null] and (.dies | unique) == [null, "about to die\n"]'
-	run assay show comparisons last example.scale/dies --db t.db
+	run assay show last example.scale/dies --db t.db
 	[[ $output == *$'\npair 1, '*$', wrote to standard output and standard error:\n  about to die'* ]]
 }
 
@@ -126,7 +126,7 @@ talk() {
 	printf 'bench "scale" { op = example.scale shapes = "n=64" budget = 20ms timeout = 2m variants = {"mutters"} }\n' >t/all.bench
 	printf 'suite "all" { use "*" { } }\n' >t/suites/all.suite
 	"$ASSAY" compare "$PLUGINS/talker.so" "$PLUGINS/talker.so" --same-code --no-default-plugins --plugin "$PLUGINS/example_op.so" --bench-dir t --suite all --db t.db >out 2>err || true
-	assay show comparisons last example.scale --db t.db --json | jq -e '[.cases[].pairs[] | .base.status, .head.status] | unique == ["ok"]'
+	assay show last example.scale --db t.db --json | jq -e '[.cases[].pairs[] | .base.status, .head.status] | unique == ["ok"]'
 }
 
 @test "words of a worker that counts stand with its counts" {

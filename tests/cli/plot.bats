@@ -32,13 +32,14 @@ marks() {
 	fails 2 "no case given: assay plot distribution CASE" plot distribution last
 	fails 2 "unexpected argument 'y': expected 'assay plot trend CASE" plot trend x y
 	fails 2 "unexpected argument '7': expected 'assay plot roofline" plot roofline last x 7 -o x.svg
-	fails 2 "run is '0', expected the number of a run or 'last'" plot scaling 0
+	fails 2 "what to plot is '0', expected r3 (a run), a label or 'last'" plot scaling 0 -o x.svg
+	fails 2 "what to plot is 'c3', expected r3 (a run), a label or 'last'" plot scaling c3 -o x.svg
 	fails 2 "--axis does nothing for 'plot trend'" plot trend x --axis n -o x.svg
 	fails 2 "--by does nothing for 'plot sweep'" plot sweep --by date -o x.svg
 	fails 2 "--per is 'day', expected machine or variant" plot trend x --per day
 	fails 2 "--by is 'run', expected commit or date" plot trend x --by run
 	fails 2 "--theme is 'grey', expected light, dark or auto" plot trend x --theme grey
-	fails 2 "--comparison and a run exclude each other" plot distribution x 3 --comparison last -o x.svg
+	fails 2 "unexpected argument 'r3': a comparison has both sides" plot distribution x c1 r3 -o x.svg
 	fails 2 "--machine and '--per machine' exclude each other" plot trend x --per machine --machine y -o x.svg
 	fails 2 "no database 'assay.db'" plot roofline -o x.svg
 }

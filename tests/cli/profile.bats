@@ -283,19 +283,19 @@ load profile_helpers
 	is '.cases[0].because[0].evidence == "code" or .cases[0].because[0].evidence == "sampled"'
 	# what explains it is stored with the comparison, and said again; the profiled processes are none of those that were judged
 	because=$(jq -S '.cases[0].because' <<<"$output")
-	run --separate-stderr "$ASSAY" judge --json
+	run --separate-stderr "$ASSAY" compare --replay last --json
 	is '.verdict == "REGRESSED"'
 	[ "$(jq -S '.cases[0].because' <<<"$output")" = "$because" ]
 	for only in '' '*'; do # a row a case, and a row a pair
-		run --separate-stderr "$ASSAY" show comparisons last ${only:+"$only"}
+		run --separate-stderr "$ASSAY" show last ${only:+"$only"}
 		[[ $(tr -s ' \n' ' ' <<<"$output") == *"because part_three (five_parts.h:"*" takes "* ]] || { echo "$output"; false; }
 	done
-	run --separate-stderr "$ASSAY" show comparisons last --json
+	run --separate-stderr "$ASSAY" show last --json
 	[ "$(jq -S '[.cases[] | select(.control == null or .control == "none")][0].because' <<<"$output")" = "$because" ] || { echo "$output"; false; }
 	rm -f other.db
 	run --separate-stderr "$ASSAY" db merge assay.db --db other.db
 	[ "$status" = 0 ] || { echo "$stderr"; false; }
-	run --separate-stderr "$ASSAY" judge --json --db other.db
+	run --separate-stderr "$ASSAY" compare --replay last --json --db other.db
 	[ "$(jq -S '.cases[0].because' <<<"$output")" = "$because" ]
 	compare five five_slower --policy narrow.conf --budget 30s --profile no
 	[[ $output == *REGRESSED* && $output != *"because part"* && $output != *"because of"* ]]
@@ -364,7 +364,7 @@ load profile_helpers
 	[ "$status" != 2 ] || [[ $stderr == *sanitizer* ]]
 	# each is stored by its kind
 	for kind in $kinds; do
-		run --separate-stderr "$ASSAY" show profile every --kind "$kind" --json
+		run --separate-stderr "$ASSAY" show every --kind "$kind" --json
 		is ".profile.kind == \"$kind\""
 	done
 }
@@ -377,7 +377,7 @@ load profile_helpers
 	run --separate-stderr "$ASSAY" profile cpu --name odd -- ./s
 	[ "$status" = 0 ]
 	[[ $output == *'x?[31m end?'* && $output != *$'\e'* ]]
-	run --separate-stderr "$ASSAY" show profile odd
+	run --separate-stderr "$ASSAY" show odd
 	[ "$status" = 0 ]
 	[[ $output == *'x?[31m end?'* && $output != *$'\e'* ]]
 	# neither do files and errors

@@ -111,19 +111,19 @@ gpu() {
 @test "a profile of GPUs is stored, shown, compared and drawn, whatever names are in it" {
 	gpu --name before --json -- ./prog
 	taken=$output
-	run --separate-stderr "$ASSAY" show profile before --json
+	run --separate-stderr "$ASSAY" show before --json
 	[ "$status" = 0 ]
 	[ "$(jq -S . <<<"$output")" = "$(jq -S . <<<"$taken")" ]
 	CUPTI_STANDIN=forbidden gpu --name none --json -- ./prog
 	taken=$output
-	run --separate-stderr "$ASSAY" show profile none --json
+	run --separate-stderr "$ASSAY" show none --json
 	[ "$(jq -S . <<<"$output")" = "$(jq -S . <<<"$taken")" ]
 	gpu --name after -- ./prog
 	run --separate-stderr "$ASSAY" diff before after --json
 	is '.unit == "ns" and .kind == "gpu" and ([.functions[].change] | all(. == 0)) and ([.functions[].name] | index("copy host to device"))'
-	run --separate-stderr "$ASSAY" show profile before -o p.svg
+	run --separate-stderr "$ASSAY" show before -o p.svg
 	grep -q 'data-n="gemv&lt;float&gt;"' p.svg && ! grep -q '<float>' p.svg
-	run --separate-stderr "$ASSAY" show profile before -o p.html
+	run --separate-stderr "$ASSAY" show before -o p.html
 	! grep -q '<float>' p.html
 	browser_start
 	browser_screen 1240 light
@@ -148,7 +148,7 @@ gpu() {
 		printf '%s' "$output" >$kind.a.json
 		[ $kind != trace ] || "$ASSAY" profile trace --sanitize -o trace.c.trace -- "$PWD/secret_folder/prog" >trace.c.out
 		for format in svg html folded json text; do
-			run --separate-stderr "$ASSAY" show profile plain --kind $kind --sanitize -o $kind.b.$format
+			run --separate-stderr "$ASSAY" show plain --kind $kind --sanitize -o $kind.b.$format
 			[ "$status" = 0 ] && [ -s $kind.b.$format ] || { echo "$kind $format: $stderr"; false; }
 			printf '%s' "$output" >$kind.b.$format.out
 		done
@@ -165,7 +165,7 @@ gpu() {
 		grep -q 'softmax in softmax.cu' $format
 	done
 	jq -e '.gpu.devices[0].name | startswith("Standin on ") and endswith(" zero")' gpu.a.json
-	run --separate-stderr "$ASSAY" show profile plain --kind gpu --json
+	run --separate-stderr "$ASSAY" show plain --kind gpu --json
 	is '(.profile.command | contains("/secret_folder/prog")) and (.gpu.devices[0].name | contains("/home/")) and ([.gpu.work[].name] | any(contains("/secret_folder/")))'
 	# nor do reasons name what lies on the machine
 	NVML_STANDIN_NAME=x CUPTI_STANDIN=forbidden run --separate-stderr "$ASSAY" profile gpu --sanitize --json -- "$PWD/secret_folder/prog"

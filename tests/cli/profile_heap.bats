@@ -120,7 +120,7 @@ needs_heap() {
 	run --separate-stderr "$ASSAY" profile heap --name before --json -- "$MIX" 5
 	taken=$output
 	is '.profile.id == 1'
-	run --separate-stderr "$ASSAY" show profile before --json -o p.dhat
+	run --separate-stderr "$ASSAY" show before --json -o p.dhat
 	[ "$status" = 0 ]
 	[ "$(jq -S . <<<"$output")" = "$(jq -S . <<<"$taken")" ]
 	[ "$(jq '[.pps[].eb] | add' p.dhat)" = 44 ]
@@ -140,15 +140,15 @@ needs_heap() {
 	run --separate-stderr "$ASSAY" profile heap --name nothing --json -- ./nothing
 	is '.heap.blocks == 1 and .heap.bytes == 0'
 	taken=$output
-	run --separate-stderr "$ASSAY" show profile nothing --json
+	run --separate-stderr "$ASSAY" show nothing --json
 	[ "$(jq -S . <<<"$output")" = "$(jq -S . <<<"$taken")" ]
 	# of one name and two kinds, each is found
 	run --separate-stderr "$ASSAY" profile cpu --name after -- "$MIX" 8
 	[ "$status" = 0 ] || [[ $stderr == *"ended before it was sampled"* || $stderr == *forbids* ]]
-	run --separate-stderr "$ASSAY" show profile after --kind heap --json
+	run --separate-stderr "$ASSAY" show after --kind heap --json
 	is '.profile.kind == "heap" and .profile.id == 2'
-	KEEP_DB=1 fails 2 "'before' has no profile of the kind 'cpu'" show profile before --kind cpu
-	KEEP_DB=1 fails 2 "no kind of profile is called 'disk'" show profile before --kind disk
+	KEEP_DB=1 fails 2 "'before' has no profile of the kind 'cpu'" show before --kind cpu
+	KEEP_DB=1 fails 2 "no kind of profile is called 'disk'" show before --kind disk
 	run --separate-stderr "$ASSAY" diff before after --json
 	is '.kind == "heap" and .head.id == 2'
 }
@@ -192,20 +192,20 @@ heaptrack_of() {
 	is '.profile.command == "mix 1 fork '"$([ ${#host} -gt 2 ] && echo HOST || echo "$host")"'"'
 	printf '%s' "$output" >a.json
 	for format in svg html folded json dhat text; do
-		run --separate-stderr "$ASSAY" show profile plain --sanitize -o "b.$format"
+		run --separate-stderr "$ASSAY" show plain --sanitize -o "b.$format"
 		[ "$status" = 0 ]
 	done
 	printf '%s' "$output" >b.out
 	! grep -l -e secret_folder -e "$PWD" a.* b.*
 	[ ${#host} -le 2 ] || ! grep -lw -- "$host" a.* b.*
 	# what is stored is whole
-	run --separate-stderr "$ASSAY" show profile plain --json
+	run --separate-stderr "$ASSAY" show plain --json
 	is '.profile.command | contains("secret_folder/mix 1 fork")'
 	"$ASSAY" profile heap --name other -- "$dir/mix" 5 >/dev/null
 	run --separate-stderr "$ASSAY" diff plain other --sanitize --json -o d.svg
 	[ "$status" = 0 ]
 	printf '%s' "$output" >d.json
 	! grep -l secret_folder d.*
-	KEEP_DB=1 fails 2 "--lines, --output, --kind and --sanitize are of 'assay show profile'" show last --sanitize
+	KEEP_DB=1 fails 2 "--lines, --output, --kind and --sanitize are of profiles" show last x --sanitize
 	KEEP_DB=1 fails 2 "--sanitize is of profiles: '1' is none" diff 1 2 --sanitize
 }

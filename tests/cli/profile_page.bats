@@ -20,7 +20,7 @@ teardown() {
 	[ "$status" = 0 ]
 	is '.unit == "ns" and .base.name == "before" and .head.name == "after"'
 	is '.functions[0] | .name == "chain" and .change > 0 and .ci[0] > 0 and .ci[0] < .change and .change < .ci[1]'
-	run --separate-stderr "$ASSAY" diff --profiles 1 2
+	run --separate-stderr "$ASSAY" diff p1 p2
 	[ "$status" = 0 ] && [[ $output == *"processor time: "*chain*split.c* ]]
 	browser_start
 	browser_screen 1240 light
@@ -95,8 +95,8 @@ teardown() {
 	END
 	cc -O1 -g -fno-optimize-sibling-calls -o deep deep.c
 	"$ASSAY" profile cpu --rate 4999 --name deep -o deep.svg -- ./deep >/dev/null
-	"$ASSAY" show profile deep -o deep.html >/dev/null
-	"$ASSAY" show profile deep -o deep.folded >/dev/null
+	"$ASSAY" show deep -o deep.html >/dev/null
+	"$ASSAY" show deep -o deep.folded >/dev/null
 	# none of the 300 calls is cut off
 	awk '{ n = gsub(/;down/, ""); most = n > most ? n : most } END { exit most != 300 }' deep.folded
 	browser_start

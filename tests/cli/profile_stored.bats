@@ -5,20 +5,20 @@ load profile_helpers
 
 @test "a profile is stored by its name, shown, carried elsewhere and pruned" {
 	needs_samples
-	fails 2 "bad --name 'last': 'last' and numbers are taken" profile cpu --name last -- ./split 4000
+	fails 2 "bad --name 'last': 'last', numbers, r3, c3 and p3 are taken" profile cpu --name last -- ./split 4000
 	fails 2 "bad --name ''" profile cpu --name '' -- ./split 4000
-	fails 2 "--lines, --output, --kind and --sanitize are of 'assay show profile'" show --lines
+	fails 2 "--lines, --output, --kind and --sanitize are of profiles" show last x --lines
 	run --separate-stderr "$ASSAY" profile cpu --rate 4999 --name before --json -- ./split 4000
 	[ "$status" = 0 ]
 	is '.profile.id == 1 and .profile.name == "before"'
 	taken=$output
-	run --separate-stderr "$ASSAY" show profile before --json -o before.svg
+	run --separate-stderr "$ASSAY" show before --json -o before.svg
 	[ "$status" = 0 ] && [ -s before.svg ]
 	[ "$(jq -S . <<<"$output")" = "$(jq -S . <<<"$taken")" ]
-	KEEP_DB=1 fails 2 "no profile 'befor', did you mean 'before'?" show profile befor
+	KEEP_DB=1 fails 2 "no profile 'befor', did you mean 'before'?" show befor
 	"$ASSAY" profile cpu --rate 4999 --name before -- ./split 4000 >/dev/null
 	"$ASSAY" profile cpu --rate 4999 --name after -- ./split 4000 >/dev/null
-	run --separate-stderr "$ASSAY" show profile last --json
+	run --separate-stderr "$ASSAY" show last --json
 	is '.profile.id == 3 and .profile.name == "after"'
 	run --separate-stderr "$ASSAY" db merge assay.db --db other.db --json
 	is '.profiles_added == 3'
@@ -26,7 +26,7 @@ load profile_helpers
 	is '.profiles_added == 0 and .known == 3'
 	run --separate-stderr "$ASSAY" db prune --keep-runs 1 --json
 	is '.profiles_removed == 1'
-	run --separate-stderr "$ASSAY" show profile 1
+	run --separate-stderr "$ASSAY" show p1
 	[ "$status" = 2 ]
 }
 
@@ -38,7 +38,7 @@ load profile_helpers
 	[ "$(jq -s 'map(.profile.id) | . == [range(1; length + 1)] and length > 3' <<<"$output")" = true ]
 	last=$(jq -s 'last | .profile.id' <<<"$output")
 	! command -v sqlite3 >/dev/null || [ "$(sqlite3 assay.db 'SELECT count(*) FROM profile')" = 2 ]
-	run --separate-stderr "$ASSAY" show profile hourly --json
+	run --separate-stderr "$ASSAY" show hourly --json
 	is ".profile.id >= $last"
 }
 
@@ -61,18 +61,18 @@ load profile_helpers
 	needs_samples
 	local key=quantize.q8_0/ref/n=1048576/t=1/warm
 	"$ASSAY" profile cpu "$key" --for 300ms --name before >/dev/null
-	KEEP_DB=1 fails 2 "nothing is known of what bounds '$key': 'assay run' has to measure it first" show profile before --bottlenecks
+	KEEP_DB=1 fails 2 "nothing is known of what bounds '$key': 'assay run' has to measure it first" show before --bottlenecks
 	"$ASSAY" run --only "$key" --only 'stream.read' --only 'peak.f32*' --budget 300ms --evidence stored >/dev/null
-	run --separate-stderr "$ASSAY" show profile before --bottlenecks --json
+	run --separate-stderr "$ASSAY" show before --bottlenecks --json
 	[ "$status" = 0 ] || { echo "$stderr"; false; }
 	is '.bottleneck_run == 1 and .bottleneck.key == "'"$key"'" and (.bottleneck.bound | IN("unknown", "memory", "compute", "latency")) and .bottleneck.roof_frac > 0'
 	is '.bottleneck.advice | length > 0 and all(.priority >= 1 and .priority <= 3) and ([.[].priority] | . == sort)'
 	# the profile is the evidence of allocation
 	is '.bottleneck.missing | test("allocations") | not'
-	run --separate-stderr "$ASSAY" show profile before --bottlenecks
+	run --separate-stderr "$ASSAY" show before --bottlenecks
 	[[ $output == *"bound by "*", by run 1: "* ]] && grep -Eq '^  [1-3]\. [a-z_]+: .+ \(.+\)$' <<<"$output"
 	"$ASSAY" profile cpu --name prog -- ./split 4000 >/dev/null
-	KEEP_DB=1 fails 2 "--bottlenecks is of profiles of cases: this one is of a program" show profile prog --bottlenecks
+	KEEP_DB=1 fails 2 "--bottlenecks is of profiles of cases: this one is of a program" show prog --bottlenecks
 }
 
 @test "a full disk, a folder that is not ours and an ordinary user leave nothing half-written" {
@@ -92,7 +92,7 @@ load profile_helpers
 	cp split '<script>alert(1)'
 	run --separate-stderr "$ASSAY" profile cpu --name '<script>alert(2)</script>' -o s.html -- './<script>alert(1)' 4000
 	[ "$status" = 0 ]
-	run --separate-stderr "$ASSAY" show profile '<script>alert(2)</script>' -o s.svg
+	run --separate-stderr "$ASSAY" show '<script>alert(2)</script>' -o s.svg
 	[ "$status" = 0 ]
 	! grep -F '<script>alert' s.html s.svg
 	[ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || return 0 # it is the ordinary user already
@@ -128,7 +128,7 @@ load profile_helpers
 		[ "$status" = 0 ] || continue
 		printf '%s' "$output" >$kind.a.json
 		for format in svg html folded json text; do
-			run --separate-stderr "$ASSAY" show profile plain --kind $kind --sanitize -o $kind.b.$format
+			run --separate-stderr "$ASSAY" show plain --kind $kind --sanitize -o $kind.b.$format
 			[ "$status" = 0 ] && [ -e $kind.b.$format ] || { echo "$kind $format: $stderr"; false; }
 			printf '%s' "$output" >$kind.b.out
 		done
@@ -144,7 +144,7 @@ load profile_helpers
 		! grep -l -e secret_folder -e "$PWD" -e "$HOME/" -e "/home/$user" $kind.?.* || { echo "$kind has a path"; false; }
 		[ ${#host} -le 2 ] || ! grep -lw -- "$host" $kind.?.* || { echo "$kind has the host"; false; }
 		# without it they are there
-		run --separate-stderr "$ASSAY" show profile plain --kind $kind
+		run --separate-stderr "$ASSAY" show plain --kind $kind
 		[[ $output == *secret_folder* ]]
 	done
 	[ -e cpu.b.svg ]

@@ -152,11 +152,11 @@ adds_up='(.threads | length > 0) and all(.threads[]; .wall_ns > 0 and
 	taken=$output
 	grep -q '^thread 3: waiter;blocked: pthread_mutex_lock;.*;wait_for_it [0-9]*$' p.folded
 	[ "$(awk '{ n += $NF } END { printf "%.0f", n }' p.folded)" = "$(jq '[.threads[].wall_ns] | add' <<<"$output")" ]
-	run --separate-stderr "$ASSAY" show profile before --json -o p.svg
+	run --separate-stderr "$ASSAY" show before --json -o p.svg
 	[ "$status" = 0 ] && [ -s p.svg ]
 	[ "$(jq -cS '.threads, .efficiency, .waits' <<<"$output")" = "$(jq -cS '.threads, .efficiency, .waits' <<<"$taken")" ]
 	is '.timeline == null and .waits[0].waits > 0'
-	run --separate-stderr "$ASSAY" show profile before
+	run --separate-stderr "$ASSAY" show before
 	[ "$(grep -c 'threads profile of ' <<<"$output")" = 1 ]
 	[[ $output == *"threads profile of "*" mutex"*"thread 3: waiter"*"parallel efficiency"*"pthread_mutex_lock"*"wait_for_it (thread_mix.c:"* ]]
 	run --separate-stderr "$ASSAY" profile threads --name after -- "$MIX" cond
@@ -208,10 +208,10 @@ adds_up='(.threads | length > 0) and all(.threads[]; .wall_ns > 0 and
 	[[ $output == *"  20 threads slept all the time: --verbose shows them"* ]]
 	[ "$(grep -c '^  thread [0-9]' <<<"$output")" = 1 ]
 	[ "$(grep -c '% running' idle.svg)" = 1 ] && grep -q '>20 threads slept all the time<' idle.svg
-	run --separate-stderr "$ASSAY" show profile idle --verbose -o idle.html
+	run --separate-stderr "$ASSAY" show idle --verbose -o idle.html
 	[ "$(grep -c '^  thread [0-9]' <<<"$output")" = 21 ]
 	grep -q '<details><summary>20 threads slept all the time</summary>' idle.html
-	run --separate-stderr "$ASSAY" show profile idle --json
+	run --separate-stderr "$ASSAY" show idle --json
 	is '.threads | length == 21'
 	# where all sleep, all are shown in the picture
 	"$ASSAY" profile threads -o sleep.svg -- sleep 0.5 >/dev/null

@@ -83,6 +83,6 @@ load profile_helpers
 	run --separate-stderr ./refuse moved/bin/assay compare $SELECT "$PLUGINS/compare_base.so" "$PLUGINS/compare_double.so" --policy wide.conf --budget 30s
 	[ "$status" = 1 ] || { echo "$status $output $stderr"; false; }
 	[[ $output == *"cause unknown: "*"forbids to sample programs"* ]]
-	run --separate-stderr "$ASSAY" judge
+	run --separate-stderr "$ASSAY" compare --replay last
 	[[ $output == *"cause unknown: "*"forbids to sample programs"* ]]
 }

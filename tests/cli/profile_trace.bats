@@ -125,9 +125,9 @@ valid() {
 	run --separate-stderr "$ASSAY" profile trace --name taken --json -o t.trace -- './<b>x' barrier
 	[ "$status" = 0 ] || { echo "$stderr"; false; }
 	taken=$output
-	run --separate-stderr "$ASSAY" show profile taken --json -o t.svg
+	run --separate-stderr "$ASSAY" show taken --json -o t.svg
 	[ "$(jq -c '.spans, .threads, .path_ns' <<<"$output")" = "$(jq -c '.spans, .threads, .path_ns' <<<"$taken")" ]
-	run --separate-stderr "$ASSAY" show profile taken
+	run --separate-stderr "$ASSAY" show taken
 	[ "$(grep -c 'trace profile of ' <<<"$output")" = 1 ]
 	[[ $output == *"trace profile of "*"the critical path takes "*"pthread_barrier_wait"* ]]
 	{

@@ -10,8 +10,7 @@ teardown() {
 
 @test "report takes one run or comparison and the name of a file" {
 	fails 2 "no output given: name one with -o FILE.html" report
-	fails 2 "run is 'x', expected the number of a run or 'last'" report x -o r.html
-	fails 2 "comparison is '0', expected the number of a comparison" report comparison 0 -o r.html
+	fails 2 "what to report is 'p1', expected r3 (a run), c3 (a comparison), a label or 'last'" report p1 -o r.html
 	fails 2 "unexpected argument '2': report takes one run or comparison" report 1 2 -o r.html
 	fails 2 "no database 'assay.db'" report -o r.html
 	touch empty.db
@@ -24,9 +23,9 @@ teardown() {
 	export KEEP_DB=1
 	assay report -o r.html >out
 	[ "$(cat out)" = "run 1 (1 case) is in r.html" ]
-	fails 2 "no run 7 in 'assay.db': the nearest is 1" report 7 -o s.html
-	fails 2 "no comparison is stored in 'assay.db': 'assay compare' makes one" report comparison -o s.html
-	fails 2 "no comparison 1 in 'assay.db': 'assay report run 1 -o FILE.html' shows the run of that number" report comparison 1 -o s.html
+	fails 2 "no run 7 in 'assay.db': the nearest is 1" report r7 -o s.html
+	fails 2 "no comparison 1 in 'assay.db'" report c1 -o s.html
+	fails 2 "what to report is 'x', expected r3 (a run), c3 (a comparison), a label or 'last'" report x -o s.html
 	fails 2 "cannot write 's.txt': its name must end in .html" report -o s.txt
 	fails 2 "none/s.html" report -o none/s.html
 	mkdir folder.html
@@ -39,13 +38,13 @@ teardown() {
 	[[ $(cat out) == "comparison 1 ("*") is in r.html" ]]
 	grep -q '<title>Comparison 1: ' r.html
 	assay report last -o again.html >/dev/null
-	assay report comparisons last -o third.html >/dev/null
+	assay report c1 -o third.html >/dev/null
 	# the same results are the same bytes
 	cmp r.html again.html && cmp r.html third.html
-	assay report 1 -o again.html >out
+	assay report r1 -o again.html >out
 	cmp old.html again.html
-	fails 2 "no comparison 9 in 'assay.db': the nearest is 1" report comparison 9 -o s.html
-	fails 2 "no run 9 in 'assay.db': the nearest is 1" report 9 -o s.html
+	fails 2 "no comparison 9 in 'assay.db': the nearest is 1" report c9 -o s.html
+	fails 2 "no run 9 in 'assay.db': the nearest is 1" report r9 -o s.html
 }
 
 # looks_right: in light, dark and print, wide and narrow, and then as it was.

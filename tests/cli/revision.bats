@@ -120,9 +120,9 @@ compare() {
 	run --separate-stderr "$ASSAY" compare ../elsewhere/variant.so out/variant.so "${select[@]}" --revision v1..v2+ --json
 	jq -e --arg v1 "$(git rev-parse v1)" --arg v2 "$head" '.base_revision == {"commit": $v1, "dirty": false}
 		and .head_revision == {"commit": $v2, "dirty": true}' <<<"$output"
-	run -0 "$ASSAY" show comparisons last --db ../c.db
+	run -0 "$ASSAY" show last --db ../c.db
 	[[ $output == *$'\nhead     out/variant.so, built from '"${head:0:7}"$' with changes\nbase     ../elsewhere/variant.so, built from '"$(git rev-parse --short=7 v1)"$'\n'* ]]
-	run -0 "$ASSAY" show comparisons last --db ../c.db --json
+	run -0 "$ASSAY" show last --db ../c.db --json
 	jq -e --arg v1 "$(git rev-parse v1)" --arg v2 "$head" '.comparison | .base_revision == {"commit": $v1, "dirty": false}
 		and .head_revision == {"commit": $v2, "dirty": true} and (.program | has("commit") and has("dirty"))' <<<"$output"
 	fails 2 "--revision tells what plugin files were built from, and 'working tree' is built here" compare out/variant.so "${select[@]}" --revision v1

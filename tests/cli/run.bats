@@ -21,7 +21,7 @@ gone() {
 	[[ ${lines[1]} == "suite     quick, seed 42" ]]
 	[[ $output == *"quantize.q8_0"* && $output == *"dequantize.q8_0"* ]]
 	[[ $output == *"3 ok in "* ]]
-	[[ $output == *"stored as run 1 in assay.db"* ]]
+	[[ $output == *"stored as r1 in assay.db"* ]]
 	[ -z "$stderr" ]
 }
 
@@ -53,17 +53,17 @@ gone() {
 
 @test "the commands that run names can be typed as they stand" {
 	run --separate-stderr measure
-	[[ $output == *"; 'assay show 1' shows every case, 'assay list --manifest --bench-dir "*" >quick.manifest' writes what a gate demands, 'assay gate --manifest quick.manifest' judges it"* ]]
+	[[ $output == *"; 'assay show r1' shows every case, 'assay list --manifest --bench-dir "*" >quick.manifest' writes what a gate demands, 'assay gate --manifest quick.manifest' judges it"* ]]
 	# a part of the suite is not what a gate demands
 	run --separate-stderr measure --only '*/t=1/*' --db part.db
-	[ "${lines[-1]}" = "stored as run 1 in part.db; 'assay show 1 --db part.db' shows every case" ]
+	[ "${lines[-1]}" = "stored as r1 in part.db; 'assay show r1 --db part.db' shows every case" ]
 	mkdir -p suites
 	cp "$BENCH"/*.bench .
 	sed 's/"quick"/"mine"/' "$BENCH/suites/quick.suite" >suites/mine.suite
 	ASSAY_DETERMINISTIC=1 run --separate-stderr "$ASSAY" run --bench-dir . --suite mine --db 'my $x.db'
 	[ "$status" = 0 ]
-	command=$(sed -n "s/^stored as run 1 in .*; '\(.*\)' shows every case, .*/\1/p" <<<"$output")
-	[ "$command" = 'assay show 1 --db "my \$x.db"' ]
+	command=$(sed -n "s/^stored as r1 in .*; '\(.*\)' shows every case, .*/\1/p" <<<"$output")
+	[ "$command" = 'assay show r1 --db "my \$x.db"' ]
 	eval "$command" >/dev/null
 	command=$(sed -n "s/.* shows every case, '\(.*\)' writes what a gate demands, .*/\1/p" <<<"$output")
 	[ "$command" = 'assay list --manifest --bench-dir . --suite mine >mine.manifest' ]
@@ -180,7 +180,7 @@ bytes_of_work() {
 
 	# what is shown again is what was shown
 	"$ASSAY" show 1 | grep -v '^started' >again.txt
-	grep -v '^stored as run' first.txt | diff - again.txt
+	grep -v '^stored as r' first.txt | diff - again.txt
 
 	run "$ASSAY" show last dequantize
 	[ "$status" = 0 ]
@@ -297,7 +297,7 @@ under_way() {
 	wait "$pid" || status=$?
 	[ "$status" = 70 ]
 	[[ $(tail -n 1 err.txt) == "assay: what was stored in 'assay.db' does not read back, "*": cannot write 'assay.db': it was removed or replaced by something else; what it held is lost" ]]
-	run ! grep -q "stored as run" out.txt err.txt
+	run ! grep -q "stored as r" out.txt err.txt
 }
 
 @test "closed standard streams are no place for a database" {

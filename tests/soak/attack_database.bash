@@ -4,9 +4,9 @@
 
 readers=(
 	"show" "show --json" "show last" "show last --json" "show 1 * --samples"
-	"show comparisons" "show comparisons last --json" "show comparisons last * --samples"
+	"show comparisons" "show last --json" "show last * --samples"
 	"gate --allow-no-baseline" "gate --baseline main --json" "gate --evidence exact"
-	"baseline list" "baseline show main" "judge" "judge --json"
+	"baseline list" "baseline show main" "compare --replay last" "compare --replay last --json"
 	"plot trend dequantize -o trend.svg" "plot report -o pictures"
 )
 

@@ -282,7 +282,7 @@ static int advise(const struct gate_files *f, const char *db, char **out, struct
 	struct assay_text text = { 0 };
 
 	assay_command_text(measure, sizeof(measure), "run", f->run.suite, db);
-	snprintf(number, sizeof(number), "baseline save main --run %" PRId64, f->run.id);
+	snprintf(number, sizeof(number), "baseline save main --run r%" PRId64, f->run.id);
 	assay_command_text(save, sizeof(save), number, NULL, db);
 	if (assay_run_is_imported(&f->run) && !f->base_is_itself)
 		assay_text_addf(&text,

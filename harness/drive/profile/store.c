@@ -9,6 +9,7 @@
 #include "base/conf.h"
 #include "machine/clock.h"
 #include "drive/profile/sanitize.h"
+#include "drive/show/name.h"
 #include "machine/environment.h"
 #include "store/profile.h"
 
@@ -26,8 +27,9 @@ int assay_profile_name_check(const char *name, struct assay_err *err)
 	if (strcmp(printable, name))
 		return assay_err_set(err, ASSAY_EUSAGE, "bad --name '%s': only characters that can be printed",
 				     printable);
-	if (!strcmp(name, "last") || strspn(name, "0123456789") == strlen(name))
-		return assay_err_set(err, ASSAY_EUSAGE, "bad --name '%s': 'last' and numbers are taken", name);
+	if (assay_stored_name_is(name))
+		return assay_err_set(err, ASSAY_EUSAGE, "bad --name '%s': 'last', numbers, r3, c3 and p3 are taken",
+				     name);
 	return 0;
 }
 
@@ -67,14 +69,14 @@ int assay_profile_store_keep(struct assay_store *store, const struct assay_profi
 static int64_t id_of(const struct assay_profile_info *v, size_t n, const char *name, const char *kind)
 {
 	const bool newest = !strcmp(name, "last");
+	struct assay_stored_name n_th = { .id = 0 };
 	struct assay_err none = { 0 };
-	uint64_t id = 0;
 
-	if (newest || assay_parse_u64(name, "profile", 1, INT64_MAX, &id, &none))
-		id = 0;
+	if (!newest && assay_stored_name_is(name))
+		assay_stored_name_read(name, &(struct assay_name_wanted){ .kinds = ASSAY_STORED_PROFILE }, &n_th,
+				       &none);
 	for (size_t i = 0; i < n; i++)
-		if ((!kind || !strcmp(v[i].kind, kind)) &&
-		    (newest || v[i].id == (int64_t)id || !strcmp(v[i].name, name)))
+		if ((!kind || !strcmp(v[i].kind, kind)) && (newest || v[i].id == n_th.id || !strcmp(v[i].name, name)))
 			return v[i].id;
 	return 0;
 }
@@ -134,9 +136,10 @@ bool assay_profile_is_name(const char *db, const char *name)
 	struct assay_store *store = NULL;
 	struct assay_err none = { 0 };
 	size_t n = 0, n_baselines = 0;
-	bool found = false;
+	bool found = name[0] == 'p' && assay_stored_name_is(name);
 
-	if (!assay_store_open(&store, db, ASSAY_STORE_READ, &none) && !assay_store_profiles(store, &v, &n, &none) &&
+	if (!found && !assay_store_open(&store, db, ASSAY_STORE_READ, &none) &&
+	    !assay_store_profiles(store, &v, &n, &none) &&
 	    !assay_store_baselines(store, NULL, NULL, &baselines, &n_baselines, &none)) {
 		for (size_t i = 0; i < n; i++)
 			found |= !strcmp(v[i].name, name);

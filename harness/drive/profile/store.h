@@ -8,7 +8,7 @@
 
 struct assay_store;
 
-/* ASSAY_EUSAGE for what cannot be told from the number of a profile or `last`, or is too long. */
+/* ASSAY_EUSAGE for what cannot be told from another name, such as p3 or `last`, or is too long. */
 int assay_profile_name_check(const char *name, struct assay_err *err);
 
 /* The database of @q, before anything is profiled. Close in either case. */
@@ -19,12 +19,12 @@ int assay_profile_store_keep(struct assay_store *store, const struct assay_profi
 			     struct assay_err *err);
 
 /*
- * The newest profile of @db that is called @name, the one of that number, or with `last` the newest of all; @kind: of
+ * The newest profile of @db that is called @name, the one that p3 names, or with `last` the newest of all; @kind: of
  * that alone, NULL: of any. ASSAY_EUSAGE with the nearest names. Release @out in either case.
  */
 int assay_profile_find(const char *db, const char *name, const char *kind, struct assay_profile *out,
 		       struct assay_err *err);
-/* Is a profile called so, and no baseline? False, too, where nothing can be read. */
+/* Is a profile called so, by p3 or by its label, and no baseline? False, too, where nothing can be read. */
 bool assay_profile_is_name(const char *db, const char *name);
 /*
  * Two of them held against each other, of @kind or, with NULL, of the newest kind that both names have. ASSAY_EUSAGE

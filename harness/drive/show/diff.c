@@ -8,6 +8,7 @@
 
 #include "base/conf.h"
 #include "drive/hints.h"
+#include "drive/show/name.h"
 #include "drive/show/results.h"
 #include "judge/policy.h"
 #include "judge/run_diff.h"
@@ -46,36 +47,8 @@ static int load(struct side *s, struct assay_store *store, const int64_t *ids, s
 	return 0;
 }
 
-/* The number of the run @name, 0 for `last`; false: it is no such thing. */
-static bool run_number(const char *name, int64_t *id)
-{
-	struct assay_err none = { 0 };
-	uint64_t n = 0;
-
-	if (strcmp(name, "last") && assay_parse_u64(name, "run", 1, INT64_MAX, &n, &none))
-		return false;
-	*id = (int64_t)n;
-	return true;
-}
-
-static int no_side(const struct assay_baseline_info *baselines, size_t n, const char *name, struct assay_err *err)
-{
-	const char **names = calloc(n + 1, sizeof(*names));
-	char hint[512];
-	int rc;
-
-	if (!names)
-		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	for (size_t i = 0; i < n; i++)
-		names[i] = baselines[i].name;
-	names[n] = "last";
-	rc = assay_err_set(err, ASSAY_EUSAGE, "no run or baseline '%s' (a run is named by its number)%s", name,
-			   assay_conf_hint(name, names, n + 1, hint, sizeof(hint)));
-	free(names);
-	return rc;
-}
-
-static int load_baseline(struct side *s, struct assay_store *store, const char *name, struct assay_err *err)
+/* *is: there is such a baseline. */
+static int load_baseline(struct side *s, struct assay_store *store, const char *name, bool *is, struct assay_err *err)
 {
 	struct assay_baseline_info *v = NULL;
 	const struct assay_baseline_info *found = NULL;
@@ -85,9 +58,8 @@ static int load_baseline(struct side *s, struct assay_store *store, const char *
 	for (size_t i = 0; i < n && !rc && !found; i++)
 		if (!strcmp(v[i].name, name))
 			found = &v[i];
-	if (!rc && !found)
-		rc = no_side(v, n, name, err);
-	if (!rc) {
+	*is = found;
+	if (!rc && found) {
 		snprintf(s->name, sizeof(s->name), "baseline '%s' (%zu run%s)", name, found->n_runs,
 			 found->n_runs == 1 ? "" : "s");
 		rc = load(s, store, found->runs, found->n_runs, err);
@@ -96,14 +68,18 @@ static int load_baseline(struct side *s, struct assay_store *store, const char *
 	return rc;
 }
 
-static int side_load(struct side *s, struct assay_store *store, const char *name, struct assay_err *err)
+/* A baseline is all of its runs; any other name is one run. */
+static int side_load(struct side *s, struct assay_store *store, const char *db, const char *name, struct assay_err *err)
 {
+	bool is = false;
 	int64_t id;
-	int rc;
+	int rc = load_baseline(s, store, name, &is, err);
 
-	if (!run_number(name, &id))
-		return load_baseline(s, store, name, err);
-	rc = load(s, store, &id, 1, err);
+	if (rc || is)
+		return rc;
+	rc = assay_stored_run_read(db, name, "a side", &id, err);
+	if (!rc)
+		rc = load(s, store, &id, 1, err);
 	if (!rc)
 		snprintf(s->name, sizeof(s->name), "run %" PRId64, s->runs[0].id);
 	return rc;
@@ -182,7 +158,7 @@ static int diff_variants(const struct assay_diff_request *q, struct assay_store 
 			 struct assay_err *err)
 {
 	struct side s = { 0 };
-	int rc = side_load(&s, store, q->head ? q->head : "last", err);
+	int rc = side_load(&s, store, q->db, q->head ? q->head : "last", err);
 
 	if (!rc && s.n > 1)
 		rc = assay_err_set(err, ASSAY_EUSAGE, "%s has several: name one of them", s.name);
@@ -200,10 +176,10 @@ static int diff_runs(const struct assay_diff_request *q, struct assay_store *sto
 		     struct assay_err *err)
 {
 	struct side s[2] = { { .n = 0 } };
-	int rc = side_load(&s[ASSAY_DIFF_BASE], store, q->base, err);
+	int rc = side_load(&s[ASSAY_DIFF_BASE], store, q->db, q->base, err);
 
 	if (!rc)
-		rc = side_load(&s[ASSAY_DIFF_HEAD], store, q->head, err);
+		rc = side_load(&s[ASSAY_DIFF_HEAD], store, q->db, q->head, err);
 	if (!rc && s[0].n == 1 && s[1].n == 1 && s[0].runs[0].id == s[1].runs[0].id)
 		rc = assay_err_set(err, ASSAY_EUSAGE, "both sides are run %" PRId64 ": name two", s[0].runs[0].id);
 	if (!rc)

@@ -19,92 +19,6 @@
 /* Earlier runs whose times stand beside a case. */
 #define PAST_RUNS 32
 
-/* A stored run or comparison. */
-struct stored {
-	int64_t id;
-	uint64_t started_ns;
-};
-
-/* All runs, or all comparisons, newest first; @limit 0: no limit. The caller frees *out. */
-static int list(struct assay_store *store, bool runs, size_t limit, struct stored **out, size_t *n,
-		struct assay_err *err)
-{
-	struct assay_run_info *r = NULL;
-	struct assay_comparison_info *c = NULL;
-	int rc = runs ? assay_store_runs(store, NULL, limit, &r, n, err)
-		      : assay_store_comparisons(store, NULL, limit, &c, n, err);
-
-	*out = rc ? NULL : calloc(*n + 1, sizeof(**out));
-	if (!rc && !*out)
-		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	for (size_t i = 0; i < *n && !rc; i++)
-		(*out)[i] = runs ? (struct stored){ r[i].id, r[i].started_ns }
-				 : (struct stored){ c[i].id, c[i].started_ns };
-	free(r);
-	free(c);
-	return rc;
-}
-
-/* The newest one; all-zero where there is none. */
-static int newest(struct assay_store *store, bool runs, struct stored *out, struct assay_err *err)
-{
-	struct stored *v = NULL;
-	size_t n = 0;
-	int rc = list(store, runs, 1, &v, &n, err);
-
-	*out = !rc && n ? v[0] : (struct stored){ 0 };
-	free(v);
-	return rc;
-}
-
-/* Find out which one @q means. ASSAY_EUSAGE where nothing of the kind is stored. */
-static int find(struct assay_store *store, const struct assay_page_request *q, struct assay_result_page *p, int64_t *id,
-		struct assay_err *err)
-{
-	struct stored run = { 0 }, comparison = { 0 };
-	int rc = 0;
-
-	*id = q->id;
-	p->of_run = q->of == ASSAY_PAGE_OF_RUN;
-	if (*id)
-		return 0;
-	if (q->of != ASSAY_PAGE_OF_COMPARISON)
-		rc = newest(store, true, &run, err);
-	if (!rc && q->of != ASSAY_PAGE_OF_RUN)
-		rc = newest(store, false, &comparison, err);
-	if (rc)
-		return rc;
-	p->of_run = run.id && run.started_ns >= comparison.started_ns;
-	*id = p->of_run ? run.id : comparison.id;
-	if (*id)
-		return 0;
-	return assay_err_set(err, ASSAY_EUSAGE, "no %s is stored in '%.200s': 'assay %s' makes one",
-			     q->of == ASSAY_PAGE_OF_RUN          ? "run"
-			     : q->of == ASSAY_PAGE_OF_COMPARISON ? "comparison"
-								 : "run or comparison",
-			     q->db, q->of == ASSAY_PAGE_OF_COMPARISON ? "compare" : "run");
-}
-
-/* There is no such number, which @err says already: is it one of the other kind? */
-static int no_number(struct assay_store *store, const struct assay_page_request *q, struct assay_err *err)
-{
-	const bool runs = q->of == ASSAY_PAGE_OF_RUN;
-	const char *kind = runs ? "run" : "comparison", *other = runs ? "comparison" : "run";
-	struct stored *others = NULL;
-	struct assay_err none = { 0 };
-	size_t n = 0;
-	int rc = list(store, !runs, 0, &others, &n, &none) ? ASSAY_ENOTFOUND : 0;
-
-	for (size_t i = 0; i < n && !rc; i++)
-		if (others[i].id == q->id)
-			rc = assay_err_set(err, ASSAY_EUSAGE,
-					   "no %s %" PRId64 " in '%.200s': 'assay report %s %" PRId64
-					   " -o FILE.html' shows the %s of that number",
-					   kind, q->id, q->db, other, q->id, other);
-	free(others);
-	return rc ? rc : ASSAY_ENOTFOUND;
-}
-
 static void keep_warning(void *arg, const struct assay_event *e)
 {
 	if (e->kind == ASSAY_EVENT_WARNING)
@@ -260,21 +174,16 @@ static int add_comparison(struct assay_store *store, const char *db, int64_t id,
 int assay_result_page(const struct assay_page_request *q, struct assay_result_page *out, struct assay_err *err)
 {
 	struct assay_store *store = NULL;
-	int64_t id = 0;
 	int rc = assay_store_open(&store, q->db, ASSAY_STORE_READ, err);
 
-	*out = (struct assay_result_page){ 0 };
+	*out = (struct assay_result_page){ .of_run = q->of_run };
 	if (!rc)
-		rc = find(store, q, out, &id, err);
-	if (!rc)
-		rc = out->of_run ? add_run(store, q->db, id, out, err) : add_comparison(store, q->db, id, out, err);
+		rc = q->of_run ? add_run(store, q->db, q->id, out, err) : add_comparison(store, q->db, q->id, out, err);
 	if (!rc && out->of_run)
 		rc = add_profiles(store, out->run.build.id, out, err);
 	for (unsigned i = 0; i < 2 && !rc && !out->of_run; i++)
 		if (!i || strcmp(out->comparison.cmp.build[0].id, out->comparison.cmp.build[1].id))
 			rc = add_profiles(store, out->comparison.cmp.build[i].id, out, err);
-	if (rc == ASSAY_ENOTFOUND && store)
-		rc = no_number(store, q, err);
 	if (!rc && (out->next.failed || out->repeat.failed))
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	assay_store_close(store);

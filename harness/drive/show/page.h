@@ -9,16 +9,10 @@
 #include "model/gate_report.h"
 #include "model/profile.h"
 
-enum assay_page_of {
-	ASSAY_PAGE_OF_NEWEST, /* the run or the comparison that began last */
-	ASSAY_PAGE_OF_RUN,
-	ASSAY_PAGE_OF_COMPARISON,
-};
-
 struct assay_page_request {
 	const char *db;
-	enum assay_page_of of;
-	int64_t id; /* 0: the newest of its kind */
+	bool of_run; /* else of a comparison */
+	int64_t id;
 };
 
 /* All-zero is empty. */
@@ -39,8 +33,7 @@ struct assay_result_page {
 };
 
 /*
- * Load and judge. ASSAY_EUSAGE where there is no such run or comparison, with the nearest, or where nothing is stored.
- * Release @out in either case.
+ * Load and judge. ASSAY_ENOTFOUND where there is no such run or comparison. Release @out in either case.
  */
 int assay_result_page(const struct assay_page_request *q, struct assay_result_page *out, struct assay_err *err);
 void assay_result_page_release(struct assay_result_page *p);

@@ -29,11 +29,11 @@ int assay_stored_runs(const char *db, struct assay_run_info **out, size_t *n, st
 }
 
 /* What to type where no case was selected. */
-static void list_hint(char *buf, size_t size, const char *command, int64_t id, const char *db)
+static void list_hint(char *buf, size_t size, char kind, int64_t id, const char *db)
 {
 	char number[64], show[ASSAY_INSTALLED_PATH_MAX];
 
-	snprintf(number, sizeof(number), "%s %" PRId64, command, id);
+	snprintf(number, sizeof(number), "show %c%" PRId64, kind, id);
 	assay_command_text(show, sizeof(show), number, NULL, db);
 	snprintf(buf, size, "'%s' lists them", show);
 }
@@ -45,7 +45,7 @@ static int no_case(const struct assay_run *run, const char *only, const char *db
 	int rc = 0;
 
 	snprintf(what, sizeof(what), "case of run %" PRId64, run->id);
-	list_hint(hint, sizeof(hint), "show", run->id, db);
+	list_hint(hint, sizeof(hint), 'r', run->id, db);
 	for (size_t i = 0; i < run->n_results && !rc; i++)
 		rc = assay_hint_case_names(&names, &run->results[i].c, err);
 	if (!rc)
@@ -182,7 +182,7 @@ static int narrow_comparison(struct assay_comparison *cmp, const char *only, con
 	}
 	if (!rc && !kept && !counted) {
 		snprintf(what, sizeof(what), "case of comparison %" PRId64, cmp->id);
-		list_hint(hint, sizeof(hint), "show comparisons", cmp->id, db);
+		list_hint(hint, sizeof(hint), 'c', cmp->id, db);
 		rc = assay_hint_no_case(&names, what, only, hint, err);
 	}
 	assay_strings_release(&names);

@@ -13,7 +13,7 @@ static int no_case(const struct assay_compare_outcome *out, const char *only, co
 	struct assay_strings names = { 0 };
 	int rc = 0;
 
-	snprintf(what, sizeof(what), "show comparisons %" PRId64, out->id);
+	snprintf(what, sizeof(what), "show c%" PRId64, out->id);
 	assay_command_text(show, sizeof(show), what, NULL, db);
 	snprintf(hint, sizeof(hint), "'%s' lists them", show);
 	snprintf(what, sizeof(what), "case of comparison %" PRId64, out->id);

@@ -24,9 +24,9 @@ TEST(after_a_comparison)
 		  "says in "
 		  "which functions it does more" },
 		{ "a slower variant", ASSAY_REGRESSED, ASSAY_EVIDENCE_PAIRED, true, false, false,
-		  "next: 'assay show comparisons 3 --db my.db' shows what was measured of both" },
+		  "next: 'assay show c3 --db my.db' shows what was measured of both" },
 		{ "a broken limit", ASSAY_REGRESSED, ASSAY_EVIDENCE_NONE, false, false, false,
-		  "next: 'assay show comparisons 3 --db my.db' shows what was measured of both" },
+		  "next: 'assay show c3 --db my.db' shows what was measured of both" },
 		{ "undecided", ASSAY_INCONCLUSIVE, ASSAY_EVIDENCE_PAIRED, false, true, false,
 		  "next: 'assay compare a.so --suite mine --db my.db --only op/x/n=1/t=1/warm --budget 8s' gives "
 		  "it more "
@@ -36,7 +36,7 @@ TEST(after_a_comparison)
 		{ "wrong", ASSAY_WRONG_RESULT, ASSAY_EVIDENCE_NONE, false, true, false,
 		  "next: 'assay verify --suite mine --only op/x/n=1/t=1/warm' checks it alone" },
 		{ "passed", ASSAY_PASS, ASSAY_EVIDENCE_PAIRED, false, false, false,
-		  "next: 'assay show comparisons 3 --db my.db' shows its pairs" },
+		  "next: 'assay show c3 --db my.db' shows its pairs" },
 	};
 
 	for (size_t i = 0; i < N_OF(rows); i++) {

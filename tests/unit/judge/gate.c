@@ -334,7 +334,8 @@ TEST(test_gone_from_an_imported_run)
 	} rows[] = {
 		{ "the same cases", 3, 3, false, false, 0, NULL },
 		{ "gone", 2, 3, false, false, 4,
-		  "in run 11 of the baseline but not in the run; if that is meant, 'assay baseline save NAME --run 12' "
+		  "in run 11 of the baseline but not in the run; if that is meant, 'assay baseline save NAME --run "
+		  "r12' "
 		  "makes this run what later ones are held against" },
 		{ "the baseline had no time of it either", 2, 3, false, true, 0, NULL },
 		{ "it has no time any more", 3, 3, true, false, 4,

@@ -142,7 +142,7 @@ TEST(lists)
 	r.runs.v = &run;
 	r.runs.n = 1;
 	s = emit(&r, "text", NULL);
-	assert_true(has_line(s, "  7  ", "quick    42  0123456789ab+  2/3 unfinished (or under way)  a machine"));
+	assert_true(has_line(s, " r7  ", "quick    42  0123456789ab+  2/3 unfinished (or under way)  a machine"));
 	j = json_of(&r);
 	assert_true(json_is_null(json_object_get(json_array_get(json_object_get(j, "runs"), 0), "ended")));
 	json_decref(j);
@@ -165,7 +165,7 @@ TEST(lists)
 	r.comparisons.v = &comparison;
 	r.comparisons.n = 1;
 	s = emit(&r, "text", NULL);
-	assert_true(has_line(s, "         9  ", "smoke  unfinished      2      8        0  work against main"));
+	assert_true(has_line(s, "        c9  ", "smoke  unfinished      2      8        0  work against main"));
 	/* little room: the sides get a line of their own */
 	s = emit(&r, "text", &(struct assay_emit_style){ .width = 80 });
 	assert_true(has_line(s, "            work against main", ""));
