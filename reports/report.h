@@ -17,7 +17,6 @@
 #include "model/finding.h"
 #include "model/gate_report.h"
 #include "model/history.h"
-#include "model/import_report.h"
 #include "model/profile_diff.h"
 #include "model/result.h"
 #include "reports/plot/plot.h"

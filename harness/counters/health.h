@@ -5,7 +5,7 @@
 #define ASSAY_COUNTERS_HEALTH_H
 
 #include "base/text.h"
-#include "machine/findings.h"
+#include "model/finding.h"
 
 /* argv[1] of the child. */
 #define ASSAY_COUNTER_HEALTH_COMMAND "__counters"

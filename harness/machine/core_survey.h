@@ -4,7 +4,7 @@
 #define ASSAY_MACHINE_CORE_SURVEY_H
 
 #include "machine/core_pace.h"
-#include "machine/findings.h"
+#include "model/finding.h"
 #include "machine/topology.h"
 
 /* Of one CPU: how many of the loops of core_pace.h were slow, and how many times the least those took. */

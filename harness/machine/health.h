@@ -4,7 +4,7 @@
 #define ASSAY_MACHINE_HEALTH_H
 
 #include "machine/clock.h"
-#include "machine/findings.h"
+#include "model/finding.h"
 #include "machine/topology.h"
 
 /* Adds to @out, all-zero before; release it in either case. ASSAY_ENOMEM. */

@@ -4,7 +4,7 @@
 #define ASSAY_MEASURE_SAMPLE_OVERHEAD_H
 
 #include "machine/clock.h"
-#include "machine/findings.h"
+#include "model/finding.h"
 
 /*
  * Time in ns that a sample of one call shows when the call does nothing: the median of some thousand. Runs no plugin.

@@ -3,7 +3,7 @@
  * Levels are divided where the grid or they themselves show a change; then bounds settle, and weak ones go, as do those
  * between states that take turns.
  */
-#include "stats/change_levels.h"
+#include "stats/change_split.h"
 
 #include <math.h>
 #include <stdbool.h>

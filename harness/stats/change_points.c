@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "stats/change_levels.h"
+#include "stats/change_split.h"
 #include "stats/stats.h"
 
 /* Autocorrelations that are estimated: more see longer states of a machine, and take a change for one. */

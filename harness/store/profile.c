@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "store/profile_kinds.h"
-#include "store/profile_parts.h"
 
 /* ---- out -------------------------------------------------------------------------------------------------------- */
 

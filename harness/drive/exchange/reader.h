@@ -8,7 +8,7 @@
 #include "base/name_index.h"
 #include "drive/exchange/request.h"
 #include "drive/watch.h"
-#include "model/import_report.h"
+#include "model/database_report.h"
 
 struct assay_store;
 

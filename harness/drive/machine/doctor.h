@@ -4,7 +4,7 @@
 #define ASSAY_DRIVE_MACHINE_DOCTOR_H
 
 #include "machine/clock.h"
-#include "machine/findings.h"
+#include "model/finding.h"
 
 #define ASSAY_ABILITY_MAX 400
 

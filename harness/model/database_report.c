@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model/import_report.h"
+#include "model/database_report.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A growing list. */
-#include "machine/findings.h"
+#include "model/finding.h"
 
 #include <stdio.h>
 #include <stdlib.h>
