@@ -56,7 +56,9 @@ bool assay_process_wait(struct assay_process *p, uint64_t timeout_ns);
  * not end all the same, as where a debugger holds it, is given up after some seconds.
  */
 void assay_process_kill(struct assay_process *p);
-/* "killed by signal 11 (SIGSEGV)", "exited with status 3"; only once reaped. Of one that was given up, who traces it. */
+/*
+ * "killed by signal 11 (SIGSEGV)", "exited with status 3"; only once reaped. Of one that was given up, who traces it.
+ */
 void assay_process_describe(const struct assay_process *p, char *buf, size_t size);
 /* Resident set in bytes now, 0 when it is gone. */
 uint64_t assay_process_rss_bytes(const struct assay_process *p);

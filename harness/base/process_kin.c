@@ -50,7 +50,9 @@ static pid_t number_at(const char *s)
 	return n;
 }
 
-/* The parent, 0 where nobody knows it, and the state. The name in parentheses may hold anything; both come behind it. */
+/*
+ * The parent, 0 where nobody knows it, and the state. The name in parentheses may hold anything; both come behind it.
+ */
 static pid_t parent_of(pid_t pid, char *state)
 {
 	char text[512];

@@ -41,9 +41,10 @@ struct assay_gate_input {
 /*
  * One row a case and finding, results first in their order, then cases that are missing, then "run ID" where the run
  * did not finish, which is NOT_MEASURED. Missing are cases of the manifest, and of an imported run without a manifest
- * what the baseline, or any run of the segments, measured. Metric "status" is whether the case was measured and is right; "digest" the bits of an
- * exact op against the baseline; "time_s" the time against the baseline; any other a floor or ceiling. Without a
- * baseline (also one that has none of these cases) every time is INCOMPARABLE and @out->no_baseline is set.
+ * what the baseline, or any run of the segments, measured. Metric "status" is whether the case was measured and is
+ * right; "digest" the bits of an exact op against the baseline; "time_s" the time against the baseline; any other a
+ * floor or ceiling. Without a baseline (also one that has none of these cases) every time is INCOMPARABLE and
+ * @out->no_baseline is set.
  *
  * ASSAY_EUSAGE with "file:line: …" when the policy names a case that no manifest and not the run has, or a metric that
  * none of the measured cases it selects has and no run could count. On error @out is unchanged; on success the caller

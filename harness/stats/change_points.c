@@ -84,7 +84,7 @@ static double tail(double z, size_t n, size_t least)
 	return exp(-z * z / 2) / sqrt(2 * M_PI) * ((z - 1 / z) * 2 * odds + 4 / z);
 }
 
-/* That points in random order are split so by any of the splits that are looked at: exact for one, and a bound for two. */
+/* The chance that points in random order are split so by any of the splits: exact for one, and a bound for two. */
 static double tail_of_few(const struct assay_change_points *s)
 {
 	const double n = (double)s->n, m = (double)s->least_run;

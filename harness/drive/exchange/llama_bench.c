@@ -61,7 +61,10 @@ static const struct {
 static const char *const facts[] = { "cpu_info", "gpu_info", "build_number" };
 #define N_FACTS (sizeof(facts) / sizeof(facts[0]))
 
-/* No parameters: what is read by its name, what describes the model, what follows from the samples, and what the machine can do (before 2024). */
+/*
+ * No parameters: what is read by its name, what describes the model, what follows from the samples, and what the
+ * machine can do (before 2024).
+ */
 static const char *const passed_over[] = { "model_type", "model_n_params", "avg_ns",    "stddev_ns", "stddev_ts",
 					   "samples_ts", "cuda",           "opencl",    "vulkan",    "kompute",
 					   "metal",      "sycl",           "rpc",       "gpu_blas",  "blas",

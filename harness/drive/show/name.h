@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How stored objects are named, by every command alike: r3 (a run), c3 (a comparison), p3 (a profile), a label, last. */
+/* How every command names stored objects: r3 (a run), c3 (a comparison), p3 (a profile), a label, last. */
 #ifndef ASSAY_DRIVE_SHOW_NAME_H
 #define ASSAY_DRIVE_SHOW_NAME_H
 
