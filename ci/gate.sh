@@ -165,7 +165,8 @@ judge_alone() {
 	*) return "$ran" ;;
 	esac
 	"$program" gate --suite "$suite" ${db:+--db "$db"} ${policy:+--policy "$policy"} --markdown "$out/report.md" \
-		--junit "$out/junit.xml" --json-file "$out/report.json" ${strict:+--strict} ${nothing:+--allow-no-baseline}
+		--junit "$out/junit.xml" --json-file "$out/report.json" ${strict:+--strict} --suspects "$suspects" \
+		${nothing:+--allow-no-baseline}
 	judged=$?
 	[ -z "$nothing" ] || keep_counts
 	# the graver of both; a status that is none of ours is the gravest

@@ -47,11 +47,14 @@ static const struct assay_option options[] = {
 static const struct assay_command_line line = {
 	.doc = "Judge a stored run: is every case of the manifest present and correct, is it within the limits of the "
 	       "policy, and is it slower than the baseline?\vThe exit status is 0 if all is well, 1 REGRESSED, 2 bad "
-	       "usage, 3 WRONG_RESULT, 4 NOT_MEASURED, 5 no baseline or INCOMPARABLE, 6 INCONCLUSIVE with --strict; "
+	       "usage, 3 WRONG_RESULT, 4 NOT_MEASURED, 5 no baseline or INCOMPARABLE, 6 a suspect unless --suspects "
+	       "pass, "
+	       "INCONCLUSIVE with --strict; "
 	       "the most severe wins, in the order 2, 3, 4, 1, 5, 6.\n\nexample:\n  assay gate --suite quick "
 	       "--allow-no-baseline",
 	.tables = { ASSAY_OPTIONS_READING,
 		    { assay_options_verdicts, offsetof(struct gate_args, out) },
+		    { assay_options_suspects, offsetof(struct gate_args, out) },
 		    { options, 0 } },
 	.argument = refuse,
 };
@@ -65,6 +68,7 @@ static int judge(void *args, struct assay_watcher *w, int *status, struct assay_
 
 	a->q.db = a->s.r.db;
 	a->q.strict = a->out.strict;
+	a->q.suspects_fail = a->out.suspects_fail;
 	if (!rc && a->run)
 		rc = assay_stored_run_read(a->q.db, a->run, "--run", &a->q.run_id, err);
 	if (!rc)
@@ -85,7 +89,7 @@ static int judge(void *args, struct assay_watcher *w, int *status, struct assay_
 
 int assay_cmd_gate(int argc, char **argv)
 {
-	struct gate_args a = { 0 };
+	struct gate_args a = { .out.suspects_fail = true };
 
 	return assay_command(&line, argc, argv, &a, judge);
 }

@@ -31,8 +31,8 @@ const struct assay_option assay_options_verdicts[] = {
 };
 const struct assay_option assay_options_suspects[] = {
 	{ "suspects", 0, "fail|pass", set_suspects, AT(suspects_fail),
-	  "fail: of INCONCLUSIVE cases those that are likely slower than their margin fail, with status 6 (default "
-	  "pass)" },
+	  "fail: of INCONCLUSIVE cases those that are likely slower than their margin fail, with status 6 (default: "
+	  "gate and assay-gate fail, compare pass)" },
 	{ 0 },
 };
 

@@ -209,14 +209,6 @@ static void distrust(struct assay_gate_report *r)
 	}
 }
 
-static bool has_suspect(const struct assay_gate_report *r)
-{
-	for (size_t i = 0; i < r->n_cases; i++)
-		if (r->cases[i].suspect)
-			return true;
-	return false;
-}
-
 /* What both sides skip has the same code on both: that is known, too. */
 static bool nothing_counted(const struct assay_exact_run exact[2])
 {
@@ -347,8 +339,8 @@ int assay_comparison_judge(const struct assay_comparison *cmp, const struct assa
 		return rc;
 	}
 	assay_rows_sum(&r, 0, how->strict);
-	if (how->suspects_fail && has_suspect(&r))
-		r.exit = assay_exit_worse(r.exit, ASSAY_EXIT_INCONCLUSIVE);
+	if (how->suspects_fail)
+		assay_rows_fail_suspects(&r);
 	if (!r.n_cases) {
 		r.verdict = ASSAY_NOT_MEASURED;
 		r.exit = ASSAY_EXIT_NOT_MEASURED;

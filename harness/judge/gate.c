@@ -338,6 +338,8 @@ static void sum_up(struct judging *j)
 		r->verdict = assay_verdict_worse(r->verdict, v);
 		r->exit = assay_exit_worse(r->exit, assay_verdict_exit(v, j->in->strict));
 	}
+	if (j->in->suspects_fail)
+		assay_rows_fail_suspects(r);
 	if (r->no_baseline && !forgiven) {
 		r->verdict = assay_verdict_worse(r->verdict, ASSAY_INCOMPARABLE);
 		r->exit = assay_exit_worse(r->exit, ASSAY_EXIT_INCOMPARABLE);

@@ -24,7 +24,7 @@ struct assay_gate_input {
 	const char *base_name;
 	const char *no_base_reason; /* when n_base is 0 */
 	bool allow_no_baseline;     /* then its absence does not count for the exit code */
-	bool strict;
+	bool strict, suspects_fail;
 
 	/*
 	 * Manifests of the other suites: one policy serves all of them, so a glob that selects nothing here is right as

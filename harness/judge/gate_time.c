@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "judge/limits.h"
+#include "judge/paired.h"
 #include "judge/rows.h"
 #include "stats/stats.h"
 
@@ -320,6 +321,9 @@ static int judge_time(struct assay_gate_time *t, const struct assay_result *r, s
 		   : c->same_code && beyond_margin(c) ? ASSAY_DOUBT_MACHINE
 						      : ASSAY_DOUBT_MARGIN;
 	explain_time(c, &doubt);
+	/* neither the same code nor a core known to be slow explains it */
+	if (c->doubt == ASSAY_DOUBT_MARGIN && !c->same_code && !doubt.why)
+		assay_paired_suspect(c);
 	note_base(t, r, first, c);
 	return 0;
 }

@@ -46,7 +46,7 @@ struct assay_paired_rule assay_paired_rule_of(double alpha, double alpha_pass, u
 int assay_paired_judge(const struct assay_comparison_case *c, const struct assay_paired_rule *rule,
 		       struct assay_gate_case *out, bool *final, struct assay_err *err);
 
-/* Find out whether the row @g of a time by pairs is a suspect, and let its reason begin with that. */
+/* Find out whether the row @g of a time is a suspect, and let its reason begin with that. */
 void assay_paired_suspect(struct assay_gate_case *g);
 
 /*

@@ -64,3 +64,10 @@ void assay_rows_sum(struct assay_gate_report *r, size_t first, bool strict)
 		r->exit = assay_exit_worse(i ? r->exit : ASSAY_EXIT_OK, assay_verdict_exit(v, strict));
 	}
 }
+
+void assay_rows_fail_suspects(struct assay_gate_report *r)
+{
+	for (size_t i = 0; i < r->n_cases; i++)
+		if (r->cases[i].suspect)
+			r->exit = assay_exit_worse(r->exit, ASSAY_EXIT_INCONCLUSIVE);
+}

@@ -29,5 +29,7 @@ void assay_row_note(struct assay_gate_case *c, const char *fmt, ...) __attribute
  * the rows alone. Without rows both stay.
  */
 void assay_rows_sum(struct assay_gate_report *r, size_t first, bool strict);
+/* A suspect makes the exit of @r that of INCONCLUSIVE, unless it is graver. */
+void assay_rows_fail_suspects(struct assay_gate_report *r);
 
 #endif

@@ -325,6 +325,7 @@ static int judge_files(const struct gate_files *f, const struct assay_gate_reque
 		.no_base_reason = f->no_base_reason[0] ? f->no_base_reason : NULL,
 		.allow_no_baseline = q->allow_no_baseline,
 		.strict = q->strict,
+		.suspects_fail = q->suspects_fail,
 		.other_manifests = (const struct assay_manifest *const *)f->other.v,
 		.n_other_manifests = f->other.n,
 		.countable = &f->countable,

@@ -18,6 +18,7 @@ struct assay_gate_request {
 	const char *exact_file;        /* recorded counts; NULL: exact/SUITE.json in the folder of baselines */
 	bool allow_no_baseline;        /* where nothing is there to compare with, judge the rest */
 	bool strict;                   /* INCONCLUSIVE fails, too */
+	bool suspects_fail;            /* of those, what is likely slower than its margin does */
 	enum assay_take take;          /* counts: judge the newest counts of the suite alone */
 };
 

@@ -282,4 +282,35 @@ TEST(test_slow_cores)
 	}
 }
 
+/* Undecided, but more likely slower than the margin than not: that fails where suspects do. */
+TEST(test_suspects)
+{
+	static const struct {
+		double median_ns;
+		bool same_code, suspect;
+	} rows[] = { { 110.5, false, true }, { 109.5, false, false }, { 110.5, true, false } };
+
+	for (size_t i = 0; i < N_OF(rows); i++)
+		for (int fail = 0; fail < 2; fail++) {
+			struct assay_gate_report r = { 0 };
+			struct assay_err err = { 0 };
+			const struct assay_gate_case *row;
+			struct world w;
+
+			world_make(&w);
+			set_time(&w.head_results[0], rows[i].median_ns);
+			if (rows[i].same_code)
+				set_code(&w, "c0de", "c0de");
+			w.in.suspects_fail = fail;
+			assert_int_equal(assay_gate_judge(&w.in, &r, &err), 0);
+			row = find_row(&r, CASE_A, "time_s");
+			assert_non_null(row);
+			assert_int_equal(row->verdict, ASSAY_INCONCLUSIVE);
+			assert_int_equal(row->suspect, rows[i].suspect);
+			assert_int_equal(!strncmp(row->reason, "likely 10.5 % slower: +10.5 % (", 30), rows[i].suspect);
+			assert_int_equal(r.exit, fail && rows[i].suspect ? ASSAY_EXIT_INCONCLUSIVE : ASSAY_EXIT_OK);
+			assay_gate_report_release(&r);
+		}
+}
+
 UNIT_GROUP(NULL, NULL)
