@@ -555,8 +555,8 @@ compare: all ## compare the working tree with a revision, plugin or folder (BASE
 	@[ -n '$(BASE)' ] || { echo "make compare: name what to compare with, for example 'make compare BASE=main'" >&2; exit 2; }
 	@env -u BUILD $(ASSAY) compare '$(BASE)' --suite $(SUITE)
 
-report: all | $(filter bench,$(GOALS)) ## draw all stored runs into build/report
-	@$(ASSAY) plot report -o $(BUILD)/report
+report: all | $(filter bench,$(GOALS)) ## the newest run as a page, build/report.html
+	@$(ASSAY) report -o $(BUILD)/report.html
 
 manifests: all ## rewrite baselines/*.manifest from the suites
 	@for s in bench/suites/*.suite; do n=$$(basename $$s .suite); \

@@ -60,7 +60,6 @@
 	ROW(changes_csv)                                                                                               \
 	ROW(plot_svg)                                                                                                  \
 	ROW(plot_png)                                                                                                  \
-	ROW(gallery_html)                                                                                              \
 	ROW(import_text)                                                                                               \
 	ROW(import_json)                                                                                               \
 	ROW(database_text)                                                                                             \

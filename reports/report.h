@@ -39,7 +39,6 @@ enum assay_report_kind {
 	ASSAY_REPORT_CHANGES,       /* the runs of one case over time, and where its level changed */
 	ASSAY_REPORT_PLOT,          /* a picture of one of these */
 	ASSAY_REPORT_BISECTION,     /* the commit that changed a time */
-	ASSAY_REPORT_GALLERY,       /* a page over many histories */
 	ASSAY_REPORT_BOTTLENECKS,   /* what bounds each case of a run, and advice */
 	ASSAY_REPORT_DIFF,          /* two sets of stored results side by side */
 	ASSAY_REPORT_IMPORT,        /* what became of a file of another tool */
@@ -144,21 +143,6 @@ struct assay_report_diff {
 	const char *metric; /* tag of the number that is compared, NULL: time */
 };
 
-struct assay_report_picture {
-	const char *key;
-	const char *file;   /* relative to the page; "": a single run has no trend to draw */
-	const char *last;   /* of the last run as text: "61.2 µs" */
-	double change_frac; /* last / first - 1; NaN where there is nothing to compare */
-	size_t n_runs;
-};
-
-struct assay_report_gallery {
-	const char *machine; /* NULL: not named */
-	const char *metric;  /* tag of what the pictures show, NULL: time */
-	const struct assay_report_picture *pictures;
-	size_t n_pictures;
-};
-
 /* Of @run and @comparison one is set. */
 struct assay_report_page {
 	const struct assay_run *run;
@@ -216,7 +200,6 @@ struct assay_report {
 			struct assay_plot_options options;
 		} plot;
 		const struct assay_bisect_report *bisection;
-		struct assay_report_gallery gallery;
 		struct {
 			int64_t run;
 			const struct assay_bottleneck *v;

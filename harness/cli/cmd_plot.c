@@ -6,11 +6,28 @@
 
 #include "base/conf.h"
 #include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/interrupt.h"
-#include "cli/plot_command.h"
-#include "drive/show/samples.h"
+#include "drive/history/trend_lines.h"
+#include "drive/show/name.h"
 #include "drive/show/results.h"
+#include "drive/show/samples.h"
 #include "drive/show/verdicts.h"
+#include "reports/plot/plot.h"
+
+#define MOST_NAMES 2
+
+struct plot_args {
+	struct assay_settings s;
+	const char *what; /* a kind of plot */
+	const char *key, *out, *metric, *axis, *machine;
+	bool by_date, by_given;
+	enum assay_trend_per per;
+	enum assay_plot_theme theme;
+	const char *names[MOST_NAMES]; /* of runs, or of a comparison; none: the newest */
+	size_t n_names;
+	struct assay_stored_name ids[MOST_NAMES];
+};
 
 /* Which options a kind knows; others would do nothing. */
 enum takes {
@@ -21,9 +38,9 @@ enum takes {
 	TAKES_MACHINE = 16,
 };
 
-typedef int draw_fn(const struct assay_plot_args *a, struct assay_watcher *w, struct assay_err *err);
+typedef int draw_fn(const struct plot_args *a, struct assay_watcher *w, struct assay_err *err);
 
-static draw_fn draw_trend, draw_comparison, draw_run, draw_distribution, draw_report;
+static draw_fn draw_trend, draw_comparison, draw_run, draw_distribution;
 
 static const struct kind {
 	const char *name;
@@ -32,20 +49,18 @@ static const struct kind {
 	unsigned takes;
 	unsigned stored; /* what may be named */
 	size_t n_names;  /* at most */
-	bool needs_case, no_case;
+	bool needs_case;
 } kinds[] = {
 	{ "trend", "trend CASE -o FILE.svg", draw_trend, TAKES_METRIC | TAKES_BY | TAKES_PER | TAKES_MACHINE, 0, 0,
-	  true, false },
+	  true },
 	{ "comparison", "comparison [COMPARISON [CASE]] -o FILE.svg", draw_comparison, 0, ASSAY_STORED_COMPARISON, 1,
-	  false, false },
-	{ "roofline", "roofline [RUN [CASE]] -o FILE.svg", draw_run, 0, ASSAY_STORED_RUN, 1, false, false },
-	{ "distribution", "distribution CASE [RUN [RUN]|COMPARISON] -o FILE.svg", draw_distribution, 0,
-	  ASSAY_STORED_RUN | ASSAY_STORED_COMPARISON, 2, true, false },
-	{ "scaling", "scaling [RUN [CASE]] -o FILE.svg", draw_run, 0, ASSAY_STORED_RUN, 1, false, false },
-	{ "sweep", "sweep [RUN [CASE]] -o FILE.svg", draw_run, TAKES_METRIC | TAKES_AXIS, ASSAY_STORED_RUN, 1, false,
 	  false },
-	{ "generate", "generate [RUN [CASE]] -o FILE.svg", draw_run, 0, ASSAY_STORED_RUN, 1, false, false },
-	{ "report", "report -o DIR", draw_report, TAKES_METRIC | TAKES_MACHINE, 0, 0, false, true },
+	{ "roofline", "roofline [RUN [CASE]] -o FILE.svg", draw_run, 0, ASSAY_STORED_RUN, 1, false },
+	{ "distribution", "distribution CASE [RUN [RUN]|COMPARISON] -o FILE.svg", draw_distribution, 0,
+	  ASSAY_STORED_RUN | ASSAY_STORED_COMPARISON, 2, true },
+	{ "scaling", "scaling [RUN [CASE]] -o FILE.svg", draw_run, 0, ASSAY_STORED_RUN, 1, false },
+	{ "sweep", "sweep [RUN [CASE]] -o FILE.svg", draw_run, TAKES_METRIC | TAKES_AXIS, ASSAY_STORED_RUN, 1, false },
+	{ "generate", "generate [RUN [CASE]] -o FILE.svg", draw_run, 0, ASSAY_STORED_RUN, 1, false },
 };
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -69,7 +84,7 @@ static const char *kind_hint(const char *name, char *buf, size_t size)
 
 static int set_argument(void *args, const char *arg, struct assay_err *err)
 {
-	struct assay_plot_args *a = args;
+	struct plot_args *a = args;
 	const struct kind *k = a->what ? find_kind(a->what) : NULL;
 	char hint[256];
 
@@ -89,7 +104,7 @@ static int set_argument(void *args, const char *arg, struct assay_err *err)
 		a->names[a->n_names++] = a->key;
 		a->key = NULL;
 	}
-	if (a->key || k->no_case)
+	if (a->key)
 		return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': expected 'assay plot %s'", arg,
 				     k->form);
 	if (!arg[0])
@@ -99,7 +114,7 @@ static int set_argument(void *args, const char *arg, struct assay_err *err)
 	return 0;
 }
 
-static int check_options(const struct assay_plot_args *a, const struct kind *k, struct assay_err *err)
+static int check_options(const struct plot_args *a, const struct kind *k, struct assay_err *err)
 {
 	const struct {
 		bool given;
@@ -122,7 +137,7 @@ static int check_options(const struct assay_plot_args *a, const struct kind *k, 
 
 static int check(void *args, struct assay_err *err)
 {
-	const struct assay_plot_args *a = args;
+	const struct plot_args *a = args;
 	const struct kind *k = a->what ? find_kind(a->what) : NULL;
 	char hint[256];
 	int rc;
@@ -133,8 +148,7 @@ static int check(void *args, struct assay_err *err)
 		return assay_err_set(err, ASSAY_EUSAGE, "no case given: assay plot %s", k->form);
 	rc = check_options(a, k, err);
 	if (!rc && (!a->out || !a->out[0]))
-		rc = assay_err_set(err, ASSAY_EUSAGE, "no output given: name one with -o %s",
-				   k->no_case ? "DIR" : "FILE.svg");
+		rc = assay_err_set(err, ASSAY_EUSAGE, "no output given: name one with -o FILE.svg");
 	return rc;
 }
 
@@ -153,7 +167,7 @@ static int choose(const char *arg, const char *name, const char *const *names, c
 static int set_by(void *to, const char *arg, const char *name, struct assay_err *err)
 {
 	static const char *const names[] = { "commit", "date", NULL };
-	struct assay_plot_args *a = to;
+	struct plot_args *a = to;
 	int i = 0, rc = choose(arg, name, names, "commit or date", &i, err);
 
 	a->by_given = true;
@@ -164,7 +178,7 @@ static int set_by(void *to, const char *arg, const char *name, struct assay_err 
 static int set_per(void *to, const char *arg, const char *name, struct assay_err *err)
 {
 	static const char *const names[] = { "machine", "variant", NULL };
-	struct assay_plot_args *a = to;
+	struct plot_args *a = to;
 	int i = 0, rc = choose(arg, name, names, "machine or variant", &i, err);
 
 	a->per = i ? ASSAY_TREND_PER_VARIANT : ASSAY_TREND_PER_MACHINE;
@@ -174,23 +188,23 @@ static int set_per(void *to, const char *arg, const char *name, struct assay_err
 static int set_theme(void *to, const char *arg, const char *name, struct assay_err *err)
 {
 	static const char *const names[] = { "auto", "light", "dark", NULL };
-	struct assay_plot_args *a = to;
+	struct plot_args *a = to;
 	int i = 0, rc = choose(arg, name, names, "light, dark or auto", &i, err);
 
 	a->theme = (enum assay_plot_theme)i;
 	return rc;
 }
 
-#define AT(member) offsetof(struct assay_plot_args, member)
+#define AT(member) offsetof(struct plot_args, member)
 
 static const struct assay_option options[] = {
-	{ "output", 'o', "PATH", assay_option_text, AT(out), "Picture (.svg or .png); for a report the folder" },
+	{ "output", 'o', "PATH", assay_option_text, AT(out), "The picture, .svg or .png" },
 	{ "by", 0, "WHAT", set_by, 0, "Axis of a trend: commit (default) or date" },
 	{ "per", 0, "WHAT", set_per, 0, "Draw a line of a trend for each machine or variant (default: one line)" },
 	{ "machine", 0, "NAME", assay_option_text, AT(machine),
 	  "A part of the machine's label, or the start of its fingerprint (default: that measured last)" },
 	{ "metric", 0, "NAME", assay_option_text, AT(metric),
-	  "Draw this metric or count of a trend, report or sweep, such as bytes_per_s or exact_instructions (default: "
+	  "Draw this metric or count of a trend or sweep, such as bytes_per_s or exact_instructions (default: "
 	  "time, of a sweep the rate)" },
 	{ "axis", 0, "NAME", assay_option_text, AT(axis),
 	  "Axis of a sweep, such as n (default: the axis with most values)" },
@@ -201,7 +215,7 @@ static const struct assay_option options[] = {
 static const struct assay_command_line line = {
 	.usage = "trend CASE\ncomparison [COMPARISON [CASE]]\nroofline [RUN [CASE]]\n"
 		 "distribution CASE [RUN [RUN]|COMPARISON]\n"
-		 "scaling [RUN [CASE]]\nsweep [RUN [CASE]]\ngenerate [RUN [CASE]]\nreport",
+		 "scaling [RUN [CASE]]\nsweep [RUN [CASE]]\ngenerate [RUN [CASE]]",
 	.doc = "Draw stored results: the runs of a case over time with its change points; the verdicts of a "
 	       "comparison; the roofline of a run; the samples of a case; speed against the number of threads, or "
 	       "along an axis of the shape; where generation spends its time; or the trends of all cases, as a folder "
@@ -212,15 +226,13 @@ static const struct assay_command_line line = {
 	       "  assay plot trend 'quantize.q8_0/avx2/n=1048576/t=1/warm' -o trend.svg\n"
 	       "  assay plot trend 'quantize.q8_0/avx2/n=1048576*' --per variant -o q.png\n"
 	       "  assay plot comparison c3 -o comparison.svg\n"
-	       "  assay plot roofline last 'matmul.*' -o roofline.svg\n"
-	       "  assay plot report --metric roof_frac -o roofs",
+	       "  assay plot roofline last 'matmul.*' -o roofline.svg",
 	.tables = { { assay_options_store, 0 }, { options, 0 } },
 	.argument = set_argument,
 	.check = check,
 };
 
-int assay_plot_write(const struct assay_plot_args *a, const struct assay_plot *p, const char *path,
-		     struct assay_err *err)
+static int write_plot(const struct plot_args *a, const struct assay_plot *p, const char *path, struct assay_err *err)
 {
 	const struct assay_report r = {
 		.kind = ASSAY_REPORT_PLOT,
@@ -239,7 +251,7 @@ static size_t n_points(const struct assay_trend_lines *l)
 	return n;
 }
 
-static int draw_trend(const struct assay_plot_args *a, struct assay_watcher *w, struct assay_err *err)
+static int draw_trend(const struct plot_args *a, struct assay_watcher *w, struct assay_err *err)
 {
 	const struct assay_trend_request q = { .db = a->s.r.db,
 					       .key = a->key,
@@ -252,18 +264,18 @@ static int draw_trend(const struct assay_plot_args *a, struct assay_watcher *w, 
 
 	(void)w;
 	if (!rc)
-		rc = assay_plot_write(a,
-				      &(struct assay_plot){ .kind = ASSAY_PLOT_TREND,
-							    .trend = { .key = l.c.key,
-								       .metric = a->metric,
-								       .unit = l.unit,
-								       .machine = l.machine,
-								       .lines = l.lines,
-								       .n_lines = l.n_lines,
-								       .marks = l.marks,
-								       .n_marks = l.n_marks,
-								       .by_date = a->by_date } },
-				      a->out, err);
+		rc = write_plot(a,
+				&(struct assay_plot){ .kind = ASSAY_PLOT_TREND,
+						      .trend = { .key = l.c.key,
+								 .metric = a->metric,
+								 .unit = l.unit,
+								 .machine = l.machine,
+								 .lines = l.lines,
+								 .n_lines = l.n_lines,
+								 .marks = l.marks,
+								 .n_marks = l.n_marks,
+								 .by_date = a->by_date } },
+				a->out, err);
 	if (!rc)
 		assay_cli_say("%zu run%s of %s drawn in %s\n", n_points(&l), n_points(&l) == 1 ? "" : "s", l.c.key,
 			      a->out);
@@ -271,7 +283,7 @@ static int draw_trend(const struct assay_plot_args *a, struct assay_watcher *w, 
 	return rc;
 }
 
-static int draw_comparison(const struct assay_plot_args *a, struct assay_watcher *w, struct assay_err *err)
+static int draw_comparison(const struct plot_args *a, struct assay_watcher *w, struct assay_err *err)
 {
 	struct assay_compare_outcome out = { 0 };
 	int rc;
@@ -279,7 +291,7 @@ static int draw_comparison(const struct assay_plot_args *a, struct assay_watcher
 	w->hold = true;
 	rc = assay_stored_verdicts(a->s.r.db, a->ids[0].id, a->key, &w->watch, &out, err);
 	if (!rc)
-		rc = assay_plot_write(
+		rc = write_plot(
 			a, &(struct assay_plot){ .kind = ASSAY_PLOT_COMPARISON, .comparison = { .gate = &out.report } },
 			a->out, err);
 	if (!rc)
@@ -288,7 +300,7 @@ static int draw_comparison(const struct assay_plot_args *a, struct assay_watcher
 	return rc;
 }
 
-static int draw_run(const struct assay_plot_args *a, struct assay_watcher *w, struct assay_err *err)
+static int draw_run(const struct plot_args *a, struct assay_watcher *w, struct assay_err *err)
 {
 	struct assay_run run;
 	const enum assay_plot_kind kind = assay_plot_find(a->what);
@@ -305,19 +317,18 @@ static int draw_run(const struct assay_plot_args *a, struct assay_watcher *w, st
 	if (!rc && a->metric && strcmp(a->metric, "time_s") != 0)
 		rc = assay_stored_metric_known(&run, a->metric, err);
 	if (!rc)
-		rc = assay_plot_write(
-			a,
-			&(struct assay_plot){
-				.kind = kind,
-				.run = { .run = &run, .only = a->key, .axis = a->axis, .metric = a->metric } },
-			a->out, err);
+		rc = write_plot(a,
+				&(struct assay_plot){
+					.kind = kind,
+					.run = { .run = &run, .only = a->key, .axis = a->axis, .metric = a->metric } },
+				a->out, err);
 	if (!rc)
 		assay_cli_say("%s of run %" PRId64 " drawn in %s\n", a->what, run.id, a->out);
 	assay_run_release(&run);
 	return rc;
 }
 
-static int draw_distribution(const struct assay_plot_args *a, struct assay_watcher *w, struct assay_err *err)
+static int draw_distribution(const struct plot_args *a, struct assay_watcher *w, struct assay_err *err)
 {
 	const struct assay_sample_request q = { .db = a->s.r.db,
 						.only = a->key,
@@ -329,28 +340,22 @@ static int draw_distribution(const struct assay_plot_args *a, struct assay_watch
 
 	(void)w;
 	if (!rc)
-		rc = assay_plot_write(a,
-				      &(struct assay_plot){ .kind = ASSAY_PLOT_DISTRIBUTION,
-							    .distribution = { .key = s.key,
-									      .machine = s.machine,
-									      .sides = s.sides,
-									      .n_sides = s.n } },
-				      a->out, err);
+		rc = write_plot(a,
+				&(struct assay_plot){ .kind = ASSAY_PLOT_DISTRIBUTION,
+						      .distribution = { .key = s.key,
+									.machine = s.machine,
+									.sides = s.sides,
+									.n_sides = s.n } },
+				a->out, err);
 	if (!rc)
 		assay_cli_say("samples of %s drawn in %s\n", s.key, a->out);
 	assay_sample_sets_release(&s);
 	return rc;
 }
 
-static int draw_report(const struct assay_plot_args *a, struct assay_watcher *w, struct assay_err *err)
-{
-	(void)w;
-	return assay_plot_gallery(a, err);
-}
-
 static int plot(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
-	struct assay_plot_args *a = args;
+	struct plot_args *a = args;
 	const struct kind *k = find_kind(a->what);
 	int rc = 0;
 
@@ -374,7 +379,7 @@ static int plot(void *args, struct assay_watcher *w, int *status, struct assay_e
 
 int assay_cmd_plot(int argc, char **argv)
 {
-	struct assay_plot_args a = { 0 };
+	struct plot_args a = { 0 };
 
 	return assay_command(&line, argc, argv, &a, plot);
 }

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/process.h"
 #include "base/temporary.h"
 #include "reports/plot/program.h"
@@ -180,28 +179,4 @@ int assay_plot_file(const struct assay_plot *p, const struct assay_plot_options 
 	assay_text_release(&svg);
 	free(picture);
 	return rc;
-}
-
-/* Longer names are cut and end in a digest of the key, as a file name has 255 bytes at most. */
-#define NAME_KEPT 160
-#define NAME_LONG 240
-
-void assay_plot_file_name(const char *key, const char *ending, char *buf)
-{
-	size_t len = 0;
-
-	for (const char *p = key; *p && len < NAME_LONG; p++) {
-		unsigned char c = (unsigned char)*p;
-		bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-
-		if (*p == '/')
-			buf[len++] = '~';
-		else if (plain || strchr("_=,-", *p) || (*p == '.' && len))
-			buf[len++] = *p;
-		else
-			len += (size_t)snprintf(buf + len, 4, "+%02x", c);
-	}
-	if (len >= NAME_LONG - 4)
-		len = NAME_KEPT + (size_t)snprintf(buf + NAME_KEPT, 40, "~%s", assay_hash(key, strlen(key)).hex);
-	snprintf(buf + len, ASSAY_PLOT_FILE_MAX - len, "%s", ending);
 }

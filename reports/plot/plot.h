@@ -123,11 +123,4 @@ void assay_plot_style(struct assay_text *out);
 int assay_plot_script(const struct assay_plot *p, const struct assay_plot_options *o, bool png, const char *output,
 		      struct assay_text *out, struct assay_err *err);
 
-/*
- * A file name for the plot of a case, without a folder: '/' becomes '~', the rest stays readable, different keys give
- * different names. @ending is ".svg" or ".png"; @buf holds ASSAY_PLOT_FILE_MAX.
- */
-#define ASSAY_PLOT_FILE_MAX 256
-void assay_plot_file_name(const char *key, const char *ending, char *buf);
-
 #endif

@@ -209,7 +209,6 @@ END
 	fails 2 "cannot plot 'pie'" plot pie
 	fails 2 "no case given" plot trend
 	fails 2 "no output given: name one with -o FILE.svg" plot trend x
-	fails 2 "no output given: name one with -o DIR" plot report
 }
 
 @test "files that have no end, or are too large, are refused before they are read" {

@@ -260,7 +260,7 @@ installed_with() {
 	[ "$status" = 0 ]
 }
 
-@test "plot draws a trend and a page" {
+@test "plot draws a trend" {
 	export KEEP_DB=1
 	command -v gnuplot >/dev/null || skip "no gnuplot"
 	measure >/dev/null
@@ -273,18 +273,11 @@ installed_with() {
 	run "$ASSAY" plot trend quantize.q8_0/ref/n=4096/t=all/warm -o trend.svg
 	[ "$status" = 0 ]
 	[[ $output == "2 runs of quantize.q8_0/ref/n=4096/t="[0-9]*"/warm drawn in trend.svg" ]]
-	run "$ASSAY" plot report -o report
-	[ "$status" = 0 ]
-	[ "$output" = "3 cases, 3 with a trend, in report/index.html" ]
-	[ "$(find report -name '*.svg' | wc -l)" = 3 ]
 	# of another metric, and of a name that none has
 	run -0 "$ASSAY" plot trend dequantize --metric bytes_per_s -o rate.svg
 	grep -q 'bytes_per_s' rate.svg
 	grep -q '[0-9] [kMG]*B/s' rate.svg
 	fails 2 "has 'bytes_per_ss', did you mean 'bytes_per_s'?" plot trend dequantize --metric bytes_per_ss -o x.svg
-	run -0 "$ASSAY" plot report --metric bytes_per_s -o rates
-	grep -q 'bytes_per_s of each run that has it' rates/index.html
-	fails 2 "has 'nothing'" plot report --metric nothing -o none
 	run -0 "$ASSAY" show last dequantize --metric bytes_per_s --json
 	jq -e '.metric == "bytes_per_s" and .unit == "B/s" and (.cases | length == 1 and .[0].value > 0 and .[0].reason == null)' <<<"$output"
 	run -0 "$ASSAY" show last --metric exact_instructions
@@ -301,9 +294,6 @@ installed_with() {
 	# what cannot be written was named by the user
 	fails 2 "nowhere/x.svg" plot trend dequantize -o nowhere/x.svg
 	fails 2 "/proc/foo" plot trend dequantize -o /proc/foo.svg
-	fails 2 "/proc/foo" plot report -o /proc/foo
-	: >file
-	fails 2 "file" plot report -o file
 }
 
 @test "a damaged database is no baseline, and nothing of it is shown" {

@@ -86,9 +86,6 @@ ended_when_asked() {
 		nothing_left
 		[ ! -e trend.svg ]
 	done
-	stop INT 130 plot report -o pictures
-	[ "$(cat err.txt)" = "assay: interrupted: 0 of 3 plots are in 'pictures', and no page of them" ]
-	nothing_left
 }
 
 @test "who asks twice is not kept waiting" {

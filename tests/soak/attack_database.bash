@@ -7,7 +7,7 @@ readers=(
 	"show comparisons" "show last --json" "show last * --samples"
 	"gate --allow-no-baseline" "gate --baseline main --json" "gate --evidence exact"
 	"baseline list" "baseline show main" "compare --replay last" "compare --replay last --json"
-	"plot trend dequantize -o trend.svg" "plot report -o pictures"
+	"plot trend dequantize -o trend.svg" "report -o page.html"
 )
 
 # write OFFSET BYTES: BYTES as printf takes them

@@ -29,7 +29,7 @@ if command -v valgrind >/dev/null; then
 	)
 fi
 if command -v gnuplot >/dev/null; then
-	commands+=("plot report -o pictures" "plot trend dequantize -o trend.svg")
+	commands+=("report -o page.html" "plot trend dequantize -o trend.svg")
 fi
 
 # draw N: a number below N in $drawn. Not by a command substitution, whose shell would draw the same number each time.

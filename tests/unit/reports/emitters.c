@@ -50,8 +50,7 @@ TEST(rows_are_complete)
 		assert_true(any[k]);
 		/* what a command prints, it prints for scripts as well */
 		assert_int_equal(text[k], json[k]);
-		assert_int_equal(text[k],
-				 k != ASSAY_REPORT_PLOT && k != ASSAY_REPORT_GALLERY && k != ASSAY_REPORT_PAGE);
+		assert_int_equal(text[k], k != ASSAY_REPORT_PLOT && k != ASSAY_REPORT_PAGE);
 	}
 	assert_null(assay_emitter_find(ASSAY_REPORT_RUN, "svg"));
 }
@@ -68,7 +67,7 @@ TEST(unknown_formats_are_refused)
 	assert_int_equal(assay_emit_file(&r, "pdf", "/none/x", &err), ASSAY_EUSAGE);
 	assert_string_equal(err.text, "cannot write '/none/x': its name must end in .text, .json, .csv, .openmetrics, "
 				      ".markdown or .junit");
-	r.kind = ASSAY_REPORT_GALLERY;
+	r.kind = ASSAY_REPORT_PAGE;
 	assert_int_equal(assay_emit_file(&r, NULL, "a.b/page", &err), ASSAY_EUSAGE);
 	assert_string_equal(err.text, "cannot write 'a.b/page': its name must end in .html");
 	/* a picture is no text */
