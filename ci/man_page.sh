@@ -27,7 +27,7 @@ printf '%s\n' "$text" | awk "$examples"
 "$program" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p' | while read -r command; do
 	printf '.SH "ASSAY %s"\n' "$(printf '%s' "$command" | tr '[:lower:]' '[:upper:]')"
 	# from the synopsis on, whose own heading is dropped; the note on short options stands in every help text
-	text=$(page "$command --help")
+	text=$(page "$command --help-all")
 	printf '%s\n' "$text" | awk "$examples" | awk '
 		/^\.SH SYNOPSIS$/ { from = 1; next }
 		!from { next }

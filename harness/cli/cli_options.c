@@ -194,10 +194,10 @@ static int set_database(void *to, const char *arg, const char *name, struct assa
 
 const struct assay_option assay_options_load[] = {
 	{ "plugin", 'p', "FILE", add_text, AT(r.plugins), "Load this plugin as well; may be given several times" },
-	{ "no-default-plugins", 0, NULL, assay_option_flag, AT(r.no_default_plugins),
+	{ "no-default-plugins", ASSAY_RARELY, NULL, assay_option_flag, AT(r.no_default_plugins),
 	  "Load only the plugins named with --plugin" },
-	{ "bench-dir", 0, "DIR", assay_option_text, AT(r.bench_dir),
-	  "Read bench files from DIR and suites from DIR/suites" },
+	{ "bench-dir", ASSAY_RARELY, "FOLDER", assay_option_text, AT(r.bench_dir),
+	  "Read bench files from FOLDER and suites from FOLDER/suites" },
 	{ 0 },
 };
 const struct assay_option assay_options_select[] = {
@@ -205,46 +205,50 @@ const struct assay_option assay_options_select[] = {
 	{ "only", 'o', "GLOB", add_glob, AT(r.only),
 	  "Only the cases whose key matches, such as 'matmul.*/avx2/*'; without * any part of the key. May be given "
 	  "several times: the cases that any of them selects" },
-	{ "isa", 0, "NAME", set_isa, AT(r), "Skip variants that need more than this instruction set, such as avx2" },
+	{ "isa", ASSAY_RARELY, "NAME", set_isa, AT(r),
+	  "Skip variants that need more than this instruction set, such as avx2" },
 	{ 0 },
 };
 const struct assay_option assay_options_place[] = {
 	{ "threads", 't', "LIST", set_threads, AT(r),
 	  "Threads of every case, such as 1,all; doubling is 1, 2, 4, ... all (default: as each bench says)" },
-	{ "cpus", 0, "LIST", set_cpus, AT(r), "Bind to these CPUs in this order, such as 0,2,4-7" },
-	{ "device", 0, "LIST", set_devices, AT(r),
+	{ "cpus", ASSAY_RARELY, "LIST", set_cpus, AT(r), "Bind to these CPUs in this order, such as 0,2,4-7" },
+	{ "device", ASSAY_RARELY, "LIST", set_devices, AT(r),
 	  "Run what runs on devices on these, such as cuda:0,cuda:1 (default: the first of each kind)" },
-	{ "placement", 0, "POLICY", set_placement, AT(r),
+	{ "placement", ASSAY_RARELY, "POLICY", set_placement, AT(r),
 	  "compact: fill one cache before the next (default); scatter: spread" },
-	{ "smt", 0, NULL, assay_option_flag, AT(r.placement.smt), "Use all hardware threads of a core, not one" },
+	{ "smt", ASSAY_RARELY, NULL, assay_option_flag, AT(r.placement.smt),
+	  "Use all hardware threads of a core, not one" },
 	{ 0 },
 };
 const struct assay_option assay_options_measure[] = {
 	{ "seed", 'S', "N", set_seed, AT(r.seed), "Seed of all inputs, decimal or 0x... (default 42)" },
-	{ "memory-limit", 0, "SIZE", set_memory, AT(r), "Memory that the process of a case may take, such as 2GiB" },
+	{ "memory-limit", ASSAY_RARELY, "SIZE", set_memory, AT(r),
+	  "Memory that the process of a case may take, such as 2GiB" },
 	{ 0 },
 };
 const struct assay_option assay_options_wrong[] = {
-	{ "even-if-wrong", 0, NULL, assay_option_flag, AT(r.even_if_wrong),
+	{ "even-if-wrong", ASSAY_RARELY, NULL, assay_option_flag, AT(r.even_if_wrong),
 	  "Go on with a case whose output is wrong; it stays wrong, and nothing judges its numbers" },
 	{ 0 },
 };
 const struct assay_option assay_options_counters[] = {
 	{ "counters", 0, "GROUP,...", assay_option_text, AT(r.counter_groups),
 	  "Count these groups of events as well, such as cache,branch" },
-	{ "events", 0, "EVENT,...", add_list, AT(r.events), "Count these events as well, such as PAPI_L1_DCM" },
-	{ "multiplex", 0, NULL, assay_option_flag, AT(r.multiplex),
+	{ "events", ASSAY_RARELY, "EVENT,...", add_list, AT(r.events),
+	  "Count these events as well, such as PAPI_L1_DCM" },
+	{ "multiplex", ASSAY_RARELY, NULL, assay_option_flag, AT(r.multiplex),
 	  "Count all events in every sample, each for a share of it, instead of some in each: values become "
 	  "estimates" },
 	{ 0 },
 };
 const struct assay_option assay_options_exact[] = {
-	{ "cache-model", 0, "NAME", set_cache_model, AT(r),
+	{ "cache-model", ASSAY_RARELY, "NAME", set_cache_model, AT(r),
 	  "Caches of the simulated processor: canon, host (default: as the suite says, else canon)" },
-	{ "counter-source", 0, "WAY", set_counter_source, AT(r),
+	{ "counter-source", ASSAY_RARELY, "WAY", set_counter_source, AT(r),
 	  "How exact counts are taken: callgrind (valgrind simulates the processor), stepped (this one, instruction by "
 	  "instruction; x86-64), auto: callgrind where it can, stepped for the rest (default)" },
-	{ "steps", 0, "N", set_steps, AT(r),
+	{ "steps", ASSAY_RARELY, "N", set_steps, AT(r),
 	  "Instructions that a call may have to be stepped; what has more is counted at the smaller shapes that its "
 	  "bench names in exact_shapes (default: as the suite says, else 2000000)" },
 	{ 0 },
@@ -260,7 +264,8 @@ const struct assay_option assay_options_output[] = {
 	{ 0 },
 };
 static const struct assay_option options_help[] = {
-	{ "help", 'h', NULL, assay_option_flag, AT(help), "Print this help" },
+	{ "help", 'h', NULL, assay_option_flag, AT(help), "Print the options that most people use" },
+	{ "help-all", 0, NULL, assay_option_flag, AT(help_all), "Print all options" },
 	{ "version", 'V', NULL, assay_option_flag, AT(version), "Print what this program was built from" },
 	{ 0 },
 };
@@ -288,11 +293,12 @@ static void add_table(struct parsing *p, const struct assay_option *o, size_t at
 	for (; o->name && p->n < OPTIONS_MAX; o++) {
 		p->rows[p->n] = o;
 		p->at[p->n] = at + o->at;
-		p->all[p->n] = (struct argp_option){ .name = o->name,
-						     .key = o->letter ? o->letter : FIRST_KEY + (int)p->n,
-						     .arg = o->arg,
-						     .doc = o->help,
-						     .group = group };
+		p->all[p->n] =
+			(struct argp_option){ .name = o->name,
+					      .key = o->letter > ASSAY_RARELY ? o->letter : FIRST_KEY + (int)p->n,
+					      .arg = o->arg,
+					      .doc = o->help,
+					      .group = group };
 		p->n++;
 	}
 }
@@ -322,7 +328,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		rc = p->line->argument(p->args, arg, &p->err);
 	else if (key != ARGP_KEY_END)
 		rc = set_option(p, key, arg);
-	else if (p->line->check && !s->help && !s->version)
+	else if (p->line->check && !s->help && !s->help_all && !s->version)
 		rc = p->line->check(p->args, &p->err);
 	return rc == ARGP_ERR_UNKNOWN ? ARGP_ERR_UNKNOWN : rc ? EINVAL : 0;
 }
@@ -393,6 +399,21 @@ static int explain(const struct argp_option *all, size_t n, const char *command,
 		    : assay_err_set(err, ASSAY_EUSAGE, "unknown option '--%s': see '%s --help'", word, command);
 }
 
+static void print_help(struct parsing *p, const struct argp *argp, char *command)
+{
+	const struct assay_settings *s = p->args;
+	size_t n_rare = 0;
+
+	for (size_t i = 0; i < p->n && !s->help_all; i++)
+		if (p->rows[i]->letter == ASSAY_RARELY) {
+			p->all[i].flags |= OPTION_HIDDEN;
+			n_rare++;
+		}
+	argp_help(argp, stdout, ARGP_HELP_LONG | ARGP_HELP_SHORT_USAGE | ARGP_HELP_DOC, command);
+	if (n_rare)
+		printf("\n%zu more option%s: %s --help-all\n", n_rare, n_rare == 1 ? "" : "s", command);
+}
+
 int assay_command_line_parse(const struct assay_command_line *c, int argc, char **argv, void *args,
 			     struct assay_err *err)
 {
@@ -406,9 +427,9 @@ int assay_command_line_parse(const struct assay_command_line *c, int argc, char 
 		add_table(&p, c->tables[k].options, c->tables[k].at, 0);
 	add_table(&p, options_help, 0, -1);
 	failed = argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &p);
-	if (s->help || s->version) {
-		if (s->help)
-			argp_help(&argp, stdout, ARGP_HELP_LONG | ARGP_HELP_SHORT_USAGE | ARGP_HELP_DOC, argv[0]);
+	if (s->help || s->help_all || s->version) {
+		if (s->help || s->help_all)
+			print_help(&p, &argp, argv[0]);
 		else
 			assay_cli_print_version();
 		exit(assay_cli_finish(ASSAY_EXIT_OK));

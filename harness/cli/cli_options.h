@@ -18,10 +18,13 @@
  */
 typedef int assay_option_fn(void *to, const char *arg, const char *name, struct assay_err *err);
 
+/* In place of a letter: there is none, and as few people need the option, --help leaves it to --help-all. */
+#define ASSAY_RARELY 1
+
 /* A row of a table, which ends with one that has no name. */
 struct assay_option {
 	const char *name;
-	char letter;     /* of the short form; 0: there is none */
+	char letter;     /* of the short form; 0: there is none; ASSAY_RARELY */
 	const char *arg; /* what --help calls its value; NULL: it takes none */
 	assay_option_fn *set;
 	size_t at; /* of the member that it sets, in the struct of the table */
@@ -31,7 +34,7 @@ struct assay_option {
 /* What options, environment and defaults say to every command; its arguments begin with it. */
 struct assay_settings {
 	struct assay_request r;
-	bool json, verbose, help, version;
+	bool json, verbose, help, help_all, version;
 };
 
 /* Defaults, then the environment, all of it checked. Release in either case. */

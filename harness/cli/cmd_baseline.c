@@ -71,9 +71,9 @@ static const struct assay_option options[] = {
 	  "With update: record exact counts in the file that is committed" },
 	{ "suite", 's', "NAME", assay_option_text, AT(suite),
 	  "With update: of this suite (default " ASSAY_DEFAULT_SUITE ")" },
-	{ "prune", 0, NULL, assay_option_flag, AT(prune),
+	{ "prune", ASSAY_RARELY, NULL, assay_option_flag, AT(prune),
 	  "With update: remove the records of cases that were not counted" },
-	{ "exact-file", 0, "FILE", assay_option_text, AT(exact_file),
+	{ "exact-file", ASSAY_RARELY, "FILE", assay_option_text, AT(exact_file),
 	  "With update: the file (default baselines/exact/SUITE.json)" },
 	{ 0 },
 };

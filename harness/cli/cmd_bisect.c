@@ -49,7 +49,7 @@ static const struct assay_option options[] = {
 	{ "bad", 0, "REV", assay_option_text, AT(bad), "A revision after the change (default HEAD)" },
 	{ "case", 0, "KEY", assay_option_text, AT(key),
 	  "Key of the case, or a glob or part of a key that matches only one" },
-	{ "step", 0, NULL, assay_option_flag, AT(step),
+	{ "step", ASSAY_RARELY, NULL, assay_option_flag, AT(step),
 	  "For 'git bisect run': compare HEAD with --good, once; --margin should be half of the change" },
 	{ 0 },
 };

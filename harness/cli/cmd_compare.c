@@ -101,15 +101,15 @@ static const struct assay_option options[] = {
 	{ "evidence", 0, "KIND", set_evidence, offsetof(struct compare_args, take),
 	  "paired: interleaved times (default); exact: counts of a simulated processor instead, for the cases that the "
 	  "suite names for it or that --only selects; all: both" },
-	{ "revision", 0, "[REV..]REV", set_revision, offsetof(struct compare_args, c.q.revision),
+	{ "revision", ASSAY_RARELY, "[REV..]REV", set_revision, offsetof(struct compare_args, c.q.revision),
 	  "The commits that plugin files were built from, of BASE and HEAD or of HEAD alone; a + at the end says that "
 	  "there were uncommitted changes (default: the commit and state of the repository that they lie in)" },
 	{ "profile", 0, "auto|no|all", set_profile, offsetof(struct compare_args, c.q.profile),
 	  "Profile both sides after the verdict, and name the function that changed: auto: the five REGRESSED and "
 	  "IMPROVED cases that changed most (default); all: each case" },
-	{ "profile-for", 0, "TIME", assay_option_duration, offsetof(struct compare_args, c.q.profile_for_ns),
+	{ "profile-for", ASSAY_RARELY, "TIME", assay_option_duration, offsetof(struct compare_args, c.q.profile_for_ns),
 	  "How long each of them is profiled (default 4s)" },
-	{ "same-code", 0, NULL, assay_option_flag, offsetof(struct compare_args, c.q.same_code),
+	{ "same-code", ASSAY_RARELY, NULL, assay_option_flag, offsetof(struct compare_args, c.q.same_code),
 	  "Also time cases whose machine code is identical, in five pairs; they pass either way" },
 	{ "variants", 0, NULL, assay_option_flag, offsetof(struct compare_args, c.q.variants),
 	  "BASE and HEAD are two variants of one op, such as quantize.q8_0/avx2: how many times as fast is the "

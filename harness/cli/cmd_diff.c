@@ -97,7 +97,7 @@ static const struct assay_option options[] = {
 	  ".svg, beside the table" },
 	{ "kind", 0, "KIND", assay_option_profile_kind, AT(kind),
 	  "Of profiles: cpu, heap and so on (default: the newest kind that both names have)" },
-	{ "sanitize", 0, NULL, assay_option_flag, AT(sanitize),
+	{ "sanitize", ASSAY_RARELY, NULL, assay_option_flag, AT(sanitize),
 	  "Of profiles: show and write them without paths, user and host names" },
 	{ 0 },
 };

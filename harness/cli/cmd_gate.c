@@ -38,7 +38,7 @@ static const struct assay_option options[] = {
 	{ "evidence", 0, "KIND", assay_option_evidence, AT(q.take),
 	  "exact: judge only the newest counts of the suite, against the recorded ones; stored: judge only the run; "
 	  "all: both (default)" },
-	{ "exact-file", 0, "FILE", assay_option_text, AT(q.exact_file),
+	{ "exact-file", ASSAY_RARELY, "FILE", assay_option_text, AT(q.exact_file),
 	  "Recorded counts (default baselines/exact/SUITE.json)" },
 	{ "allow-no-baseline", 0, NULL, assay_option_flag, AT(q.allow_no_baseline),
 	  "If there is no baseline to compare times with, judge the rest and do not fail for that" },

@@ -79,9 +79,10 @@ static const struct assay_option options[] = {
 	  "Suite that has the case (default: that of the run)" },
 	{ "policy", 0, "FILE", assay_option_text, AT(c.q.policy),
 	  "Policy of the comparisons (default baselines/policy.conf)" },
-	{ "alpha", 0, "FRAC", set_alpha, AT(q.alpha), "Chance that an unchanged series shows a change (default 1 %)" },
-	{ "smallest", 0, "FRAC", set_least, AT(q.least_frac), "Leave out smaller changes (default 0.5 %)" },
-	{ "shortest", 0, "RUNS", set_least_run, AT(q.least_run), "Shortest level, in runs (default 5)" },
+	{ "alpha", ASSAY_RARELY, "SHARE", set_alpha, AT(q.alpha),
+	  "Chance that an unchanged series shows a change (default 1 %)" },
+	{ "smallest", ASSAY_RARELY, "SHARE", set_least, AT(q.least_frac), "Leave out smaller changes (default 0.5 %)" },
+	{ "shortest", ASSAY_RARELY, "N", set_least_run, AT(q.least_run), "Shortest level, in runs (default 5)" },
 	{ 0 },
 };
 static const struct assay_command_line line = {

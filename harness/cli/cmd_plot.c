@@ -198,7 +198,7 @@ static int set_theme(void *to, const char *arg, const char *name, struct assay_e
 #define AT(member) offsetof(struct plot_args, member)
 
 static const struct assay_option options[] = {
-	{ "output", 'o', "PATH", assay_option_text, AT(out), "The picture, .svg or .png" },
+	{ "output", 'o', "FILE", assay_option_text, AT(out), "The picture, .svg or .png" },
 	{ "by", 0, "WHAT", set_by, 0, "Axis of a trend: commit (default) or date" },
 	{ "per", 0, "WHAT", set_per, 0, "Draw a line of a trend for each machine or variant (default: one line)" },
 	{ "machine", 0, "NAME", assay_option_text, AT(machine),

@@ -37,17 +37,17 @@ static const struct assay_option options[] = {
 	{ "budget", 0, "TIME", assay_option_duration, AT(r.budget_ns),
 	  "Sampling time of a case, such as 300ms or 2s (default: as each bench says; with ASSAY_DETERMINISTIC=1 the "
 	  "work is fixed)" },
-	{ "exact-budget", 0, "TIME", assay_option_duration, AT(r.exact_budget_ns),
+	{ "exact-budget", ASSAY_RARELY, "TIME", assay_option_duration, AT(r.exact_budget_ns),
 	  "Time for all exact counts together, such as 1min, on a machine that does nothing else; a busy one takes "
 	  "longer. Cases that do not fit are named (default: as the suite says; with --only as long as it takes)" },
 	{ "rounds", 0, "N", set_rounds, AT(r),
 	  "Measure each case in N processes, interleaved with the other cases, and report the median of their medians; "
 	  "a case whose process takes longer than four budgets gets one process (default: as the suite says, else 3; "
 	  "with ASSAY_DETERMINISTIC=1 always 1)" },
-	{ "roof-in-turn", 0, NULL, assay_option_flag, AT(r.roof_in_turn),
+	{ "roof-in-turn", ASSAY_RARELY, NULL, assay_option_flag, AT(r.roof_in_turn),
 	  "After each case, measure the limits of its roof again, interleaved with the case, so that a busy host slows "
 	  "both alike. The run must have measured these limits before: stream.read or stream.copy, peak.*" },
-	{ "revision", 0, "REV", set_revision, AT(r.revision),
+	{ "revision", ASSAY_RARELY, "REV", set_revision, AT(r.revision),
 	  "The commit or tag that the plugins were built from, with a + at the end if there were uncommitted changes; "
 	  "it must exist in their repository (default: the commit and state of the repository that the first of them "
 	  "lies in)" },

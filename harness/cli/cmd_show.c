@@ -89,7 +89,7 @@ static const struct assay_option options[] = {
 	  "With a profile, the lines and instructions that take most as well" },
 	{ "output", 'o', "FILE", assay_option_text, offsetof(struct show_args, out),
 	  "With a profile, also write FILE: .svg is a flame graph, .folded its stacks for other viewers" },
-	{ "sanitize", 0, NULL, assay_option_flag, offsetof(struct show_args, sanitize),
+	{ "sanitize", ASSAY_RARELY, NULL, assay_option_flag, offsetof(struct show_args, sanitize),
 	  "With a profile, show and write it without paths, user and host names" },
 	{ "kind", 0, "KIND", assay_option_profile_kind, offsetof(struct show_args, kind),
 	  "With a profile, the newest of this kind: cpu, heap and so on (default: of any)" },

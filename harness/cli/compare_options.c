@@ -28,7 +28,7 @@ static int set_margin(void *to, const char *arg, const char *name, struct assay_
 const struct assay_option assay_options_rates[] = {
 	{ "policy", 0, "FILE", assay_option_text, AT(q.policy),
 	  "Margins, rates and limits (default baselines/policy.conf)" },
-	{ "alpha", 0, "SHARE", set_alpha, AT(q.alpha),
+	{ "alpha", ASSAY_RARELY, "SHARE", set_alpha, AT(q.alpha),
 	  "Chance that a whole comparison fails on unchanged code; overrides the policy" },
 	{ 0 },
 };

@@ -23,9 +23,9 @@ static int set_suspects(void *to, const char *arg, const char *name, struct assa
 
 const struct assay_option assay_options_verdicts[] = {
 	{ "markdown", 0, "FILE", assay_option_text, AT(markdown), "Also write a summary for a pull request" },
-	{ "junit", 0, "FILE", assay_option_text, AT(junit),
+	{ "junit", ASSAY_RARELY, "FILE", assay_option_text, AT(junit),
 	  "Also write JUnit XML, a test case for each case and metric" },
-	{ "json-file", 0, "FILE", assay_option_text, AT(json_file), "Also write what --json prints" },
+	{ "json-file", ASSAY_RARELY, "FILE", assay_option_text, AT(json_file), "Also write what --json prints" },
 	{ "strict", 0, NULL, assay_option_flag, AT(strict), "INCONCLUSIVE fails too, with status 6" },
 	{ 0 },
 };

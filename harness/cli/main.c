@@ -48,7 +48,8 @@ static void print_help(void)
 	       "Measure inference kernels, and say when they got slower or wrong.\n\n");
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		printf("  %-9s %s\n", commands[i].name, commands[i].help);
-	printf("\n'assay COMMAND --help' explains a command, 'assay --version' names this build.\n\nThe exit status is "
+	printf("\n'assay COMMAND --help' explains a command, '--help-all' with all of its options, 'assay --version' "
+	       "names this build.\n\nThe exit status is "
 	       "0 when all is well, 1 REGRESSED, 2 bad usage or configuration, 3\nWRONG_RESULT, 4 NOT_MEASURED, 5 "
 	       "INCOMPARABLE, 6 INCONCLUSIVE with --strict or --suspects,\n70 internal error, 130 interrupted. The "
 	       "most severe wins, in the order 70, 2, 3, 4, 1, 5, 6.\n\nEnvironment: ASSAY_SEED, ASSAY_DETERMINISTIC, "

@@ -20,6 +20,17 @@ load helpers
 	[[ $output == "assay "[0-9]* ]]
 }
 
+@test "--help shows what most people use, --help-all every option" {
+	run -0 "$ASSAY" compare --help
+	[[ $output != *--alpha* && $output == *--margin* ]]
+	[[ ${lines[-1]} =~ ^([0-9]+)\ more\ options:\ assay\ compare\ --help-all$ ]]
+	local more=${BASH_REMATCH[1]} few
+	few=$(grep -Ec -- '^ {2,6}(-., )?--[a-z-]+' <<<"$output")
+	run -0 "$ASSAY" compare --help-all
+	[[ $output == *--alpha* && $output == *--same-code* && $output != *"more options"* ]]
+	[ "$(grep -Ec -- '^ {2,6}(-., )?--[a-z-]+' <<<"$output")" = $((few + more)) ]
+}
+
 @test "list shows ops, variants, suites and cases" {
 	run --separate-stderr "$ASSAY" list
 	[ "$status" = 0 ]

@@ -251,7 +251,7 @@ bare_make() {
 		sed -n "/^ASSAY ${command^^}\$/,/^ASSAY .*[^)]\$/p" page >section
 		grep -Eq "^ +assay $command " section
 		# options, and an example that was not filled into its neighbours
-		"$ASSAY" "$command" --help >help
+		"$ASSAY" "$command" --help-all >help
 		for option in $(grep -Eo -- '^ {2,6}(-., )?--[a-z-]+' help | grep -Eo -- '--[a-z-]+'); do
 			grep -Eq -- "^ +(-., )?$option\>" section
 		done
