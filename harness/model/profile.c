@@ -27,32 +27,6 @@ static int out_of_memory(struct assay_err *err)
 	return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the functions of a profile");
 }
 
-int assay_profile_add(struct assay_profile *p, const struct assay_profile *other, struct assay_err *err)
-{
-	const struct assay_stack_table *t = &other->stacks;
-	uint32_t *frames = calloc(t->n_frames + 1, sizeof(*frames)), *stack = calloc(t->n_order + 1, sizeof(*stack));
-	int rc = frames && stack ? 0 : out_of_memory(err);
-
-	for (size_t i = 0; i < t->n_frames && !rc; i++)
-		rc = assay_stack_table_frame(&p->stacks, &t->frames[i], &frames[i], err);
-	for (size_t i = 0; i < t->n_stacks && !rc; i++) {
-		const struct assay_stack *s = &t->stacks[i];
-
-		for (uint32_t k = 0; k < s->n; k++)
-			stack[k] = frames[t->order[s->first + k]];
-		rc = assay_stack_table_add(&p->stacks, stack, s->n, s->weight, err);
-	}
-	p->seconds += other->seconds;
-	p->lost += other->lost;
-	p->truncated += other->truncated;
-	p->outgrown += other->outgrown;
-	p->unresolved += other->unresolved;
-	p->timed_weight += other->timed_weight;
-	free(frames);
-	free(stack);
-	return rc;
-}
-
 void assay_profile_site_weigh(struct assay_profile *p, size_t at)
 {
 	const uint64_t weight = (uint64_t)llround(p->heap.sites[at].bytes);

@@ -133,9 +133,6 @@ struct assay_profile_info {
 #define ASSAY_PROFILE_TIMED "phase: sample"
 
 void assay_profile_release(struct assay_profile *p);
-/* Add the stacks of another process to @p, and the numbers of how they were taken, but not its threads. */
-int assay_profile_add(struct assay_profile *p, const struct assay_profile *other, struct assay_err *err);
-
 /* Give stack @at of a profile of the heap the weight of its call site: the bytes that it allocated. */
 void assay_profile_site_weigh(struct assay_profile *p, size_t at);
 
