@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Caches against sequences worked out by hand. That callgrind agrees is test_step_agree.c's. */
+/* Caches against sequences worked out by hand. That callgrind agrees is step_agree.c's. */
 #include "unit.h"
 #include "counters/callgrind/cache_model.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Instructions for tests of decoding, assembled into the test program: what each of them is, and which memory it
- * reaches from known registers. The tables say what is right; test_step_memory.c asks the processor as well.
+ * reaches from known registers. The tables say what is right; step_memory.c asks the processor as well.
  */
 #ifndef ASSAY_TESTS_STEP_PROBES_H
 #define ASSAY_TESTS_STEP_PROBES_H
