@@ -129,10 +129,10 @@ PRELOAD_CFLAGS = $(filter-out $(SANFLAGS),$(BASE_CFLAGS)) $(CFLAGS) -fPIC -fno-b
 LDLIBS := $(PKG_LIBS) $(if $(ZYDIS_FOUND),-lZydis) $(if $(LIBDW_FOUND),-ldw) -lm -ldl -lpthread
 
 # ---- harness ----
-CORE_SRCS := $(sort $(wildcard harness/base/*.c harness/model/*.c harness/stats/*.c harness/machine/*.c \
-	$(addprefix harness/counters/,*.c $(addsuffix /*.c,callgrind gpu heap papi step syscalls threads)) harness/profile/*.c \
-	harness/plan/*.c harness/worker/*.c harness/worker/*/*.c harness/measure/*.c harness/store/*.c harness/judge/*.c \
-	harness/drive/*.c harness/drive/*/*.c reports/*.c reports/*/*.c))
+# Objects that are loaded into other programs: recorders of heaps, threads and GPUs.
+LOADED := $(addprefix harness/counters/,preload waits injected)
+CORE_SRCS := $(sort $(filter-out $(LOADED:%=%/%),$(foreach layer,base model stats machine counters profile plan worker measure store judge drive,\
+	$(wildcard harness/$(layer)/*.c harness/$(layer)/*/*.c)) $(wildcard reports/*.c reports/*/*.c)))
 CLI_SRCS  := $(sort $(wildcard harness/cli/*.c))
 CORE_OBJS := $(CORE_SRCS:%.c=$(BUILD)/obj/%.o)
 CLI_OBJS  := $(CLI_SRCS:%.c=$(BUILD)/obj/%.o)
