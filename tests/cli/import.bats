@@ -166,7 +166,7 @@ FIXTURES=$ASSAY_SOURCE/tests/fixtures/import
 		import hyperfine x.json --machine last --replace 3
 	echo '{"results":[{"command":"y","times":[1.0,1.1]}]}' >y.json
 	fails 2 "cannot replace run 3: it did not come from this file" import hyperfine y.json --replace 3
-	fails 2 "bad --replace 'last': expected the number of a run" import hyperfine y.json --replace last
+	fails 2 "--replace is 'last': name the run, such as r3" import hyperfine y.json --replace last
 	"$ASSAY" show --json | jq -e '.runs | length == 8'
 }
 
