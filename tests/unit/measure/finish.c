@@ -73,20 +73,6 @@ static void interval_holds(const char *how, double share)
 		fail_msg("'%s' and a share of %g", how, share);
 }
 
-/* An op of ABI 1.0 measures nothing of the machine, whatever lies behind it in memory. */
-TEST(ops_of_an_older_minor)
-{
-	struct assay_case c = { .op = "older.one", .variant = "ref", .threads = 1 };
-	struct assay_case_facts facts;
-	struct world *w = *state;
-
-	assert_int_equal(0, assay_case_make_key(&c, NULL));
-	assert_int_equal(0, assay_inventory_describe(w->inv, &c, 1, &facts, NULL));
-	assert_true(facts.supported);
-	assert_int_equal(ASSAY_MEASURES_NOTHING, facts.measures);
-	assert_true(assay_measure_roof_wanted(&facts));
-}
-
 /* A case of the plugin roof_ops: @us a call, with this work. */
 static struct assay_case roof_case(const char *op, const char *variant, int64_t us, int64_t read, int64_t written,
 				   int64_t ops)
