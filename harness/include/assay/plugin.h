@@ -3,9 +3,9 @@
  * The public ABI between the assay harness and the code it measures. A plugin is a shared object that exports one
  * const data symbol, `assay_plugin_v1`; the harness reads its header from the file before any code of the plugin runs.
  *
- * Rules of evolution. Within one major version structures only grow at their end. Those that are allocated by one side
- * and read by the other carry their own size or travel with a stride, so that old plugins work in newer harnesses and
- * newer plugins in older ones (the harness reads what both know); those that lie inside others (tensors, their specs,
+ * Rules of evolution. This is version 1.0. Within one major version structures only grow at their end. Those that are
+ * allocated by one side and read by the other carry their own size or travel with a stride, which is how a later minor
+ * version would add members: the harness reads what both know. Those that lie inside others (tensors, their specs,
  * costs) have reserved room instead, and struct assay_reason never changes. A change that cannot be made that way is a
  * new major version and a new symbol name.
  *
@@ -23,7 +23,7 @@ extern "C" {
 
 #define ASSAY_PLUGIN_MAGIC 0x59415341u /* "ASAY" in a little-endian file */
 #define ASSAY_ABI_MAJOR    1
-#define ASSAY_ABI_MINOR    8
+#define ASSAY_ABI_MINOR    0
 
 #define ASSAY_MAX_TENSORS  32
 #define ASSAY_MAX_AXES     8
@@ -121,7 +121,7 @@ struct assay_shape {
 
 enum assay_tensor_flags {
 	/*
-	 * Since 1.3. An input that may differ from call to call, such as activations: no variant keeps anything of it
+	 * An input that may differ from call to call, such as activations: no variant keeps anything of it
 	 * in prepare(), each element may take the value of any other, and check() reads it. The harness changes it
 	 * between samples, and so finds variants that keep answers.
 	 */
@@ -129,7 +129,7 @@ enum assay_tensor_flags {
 };
 
 /*
- * Since 1.6. How fill() makes an input: Philox block b of stream `filled_stream`, for the job's seed, gives the
+ * How fill() makes an input: Philox block b of stream `filled_stream`, for the job's seed, gives the
  * elements from 4 b on, or 16 bytes of codes. inputs.h says it in code. A device may then make it in its own memory.
  */
 enum assay_filled {
@@ -158,7 +158,7 @@ struct assay_tensor_spec {
 	uint32_t rank;
 	uint32_t flags;               /* enum assay_tensor_flags */
 	int64_t dims[ASSAY_MAX_RANK]; /* outermost first, elements; row-major */
-	uint32_t filled;              /* enum assay_filled, since 1.6 like the next two */
+	uint32_t filled;              /* enum assay_filled */
 	uint32_t filled_stream;
 	float filled_scale;
 	uint32_t reserved_word; /* 0 */
@@ -195,7 +195,7 @@ struct assay_tensor {
 };
 
 /*
- * Since 1.7. Values on which a correct kernel of others may give another answer than the op defines: a kernel that
+ * Values on which a correct kernel of others may give another answer than the op defines: a kernel that
  * does no more than deviate on them is measured, and a policy may refuse it (require_edges).
  */
 enum assay_edge {
@@ -215,7 +215,6 @@ struct assay_check {
 	const char *tensor;         /* the output in which it lies, or NULL */
 	struct assay_reason reason; /* when wrong: "got 3, want 4" and the like */
 
-	/* since 1.7 */
 	uint32_t deviates; /* when correct: enum assay_edge, where the outputs are other ones than the op defines */
 	uint32_t reserved; /* 0 */
 	struct assay_reason deviation; /* of the first one */
@@ -238,7 +237,7 @@ typedef void (*assay_parallel_fn)(void *arg, uint32_t tid, uint32_t n_threads);
 
 /*
  * Services of the harness. Callable from the thread that called the plugin; `barrier` from inside a parallel region.
- * A plugin calls a member only if `size` covers it.
+ * A plugin calls a member that 1.0 does not have only if `size` covers it.
  */
 struct assay_host {
 	uint32_t size;
@@ -267,16 +266,16 @@ struct assay_host {
 	/* The clock that times the samples, ns from an arbitrary start. */
 	uint64_t (*now_ns)(void);
 
-	/* Since ABI 1.2; see assay_part(). */
+	/* See assay_part(). NULL: nobody asks for parts. */
 	void (*part)(const struct assay_job *job);
 
 	/*
-	 * Since ABI 1.4. A variant of a device does on the CPU what it should do there, and says why: "no kernel for
+	 * A variant of a device does on the CPU what it should do there, and says why: "no kernel for
 	 * odd n". It is counted, and the case fails: a number of the CPU never stands under the name of a device.
 	 */
 	void (*fallback)(const struct assay_job *job, const char *why);
 
-	/* Since ABI 1.6; see assay_span(). NULL: nobody asks for spans. */
+	/* See assay_span(). NULL: nobody asks for spans. */
 	void (*span)(const struct assay_job *job, const char *name);
 };
 
@@ -320,7 +319,7 @@ static inline void assay_counter(const struct assay_job *job, uint32_t index, ui
  */
 static inline void assay_part(const struct assay_job *job)
 {
-	if (job->host->size > offsetof(struct assay_host, part))
+	if (job->host->part)
 		job->host->part(job);
 }
 
@@ -330,7 +329,7 @@ static inline void assay_part(const struct assay_job *job)
  */
 static inline void assay_span(const struct assay_job *job, const char *name)
 {
-	if (job->host->size > offsetof(struct assay_host, span) && job->host->span)
+	if (job->host->span)
 		job->host->span(job, name);
 }
 
@@ -373,7 +372,7 @@ struct assay_variant {
 	void (*release)(struct assay_job *job);
 
 	/*
-	 * Since 1.8. Bytes that a call reads, where prepare() has packed inputs into more or fewer than the op's cost
+	 * Bytes that a call reads, where prepare() has packed inputs into more or fewer than the op's cost
 	 * says: the case is held against the time that these take, and a cold one rotates over as many. NULL: as the
 	 * op says.
 	 */
@@ -408,7 +407,7 @@ struct assay_op {
 	/*
 	 * Composite ops solve their problem with another op's variants (a transformer runs on matmul.ternary). Each
 	 * variant of `composes` becomes a variant of this op under the same name, run by `driver`, which finds it in
-	 * job->kernel. NULL for all others. Only variants of the CPU are composed; since 1.5, a variant of a device
+	 * job->kernel. NULL for all others. Only variants of the CPU are composed; a variant of a device
 	 * may name a composite op itself, and does the whole of it.
 	 */
 	const char *composes;
@@ -429,7 +428,6 @@ struct assay_op {
 	/* Free op_state. NULL: none. */
 	void (*release)(struct assay_job *job);
 
-	/* since 1.1 */
 	uint32_t measures; /* enum assay_measures; a plugin with any other value is refused */
 	uint32_t reserved; /* 0 */
 };
@@ -517,7 +515,7 @@ struct assay_device_ops {
 			     struct assay_reason *why); /* waits for the stream */
 
 	/*
-	 * Since 1.4. Each may be NULL, and what needs it is then unknown or left out. The first one takes an ordinal,
+	 * Each may be NULL, and what needs it is then unknown or left out. The first one takes an ordinal,
 	 * so that devices can be listed without the memory and the time that opening them takes.
 	 */
 	int (*info)(int ordinal, struct assay_device_info *info, struct assay_reason *why);
@@ -544,7 +542,7 @@ struct assay_device_ops {
 	int (*let_go)(void *device, void *stream);
 
 	/*
-	 * Since 1.6, may be NULL. Make an input in device memory as its spec says that it is filled, with the bits that
+	 * May be NULL. Make an input in device memory as its spec says that it is filled, with the bits that
 	 * fill() makes on the host; synchronous. Positive: not in this way, and the input is uploaded.
 	 */
 	int (*make)(void *device, void *dst, uint64_t bytes, const struct assay_tensor_spec *spec, uint64_t seed,

@@ -14,12 +14,6 @@
 
 #include "model/case.h"
 
-/* Sizes in ABI 1.0; a plugin with less was not compiled against any version of the header. */
-#define OP_SIZE_1_0      offsetof(struct assay_op, measures)
-#define VARIANT_SIZE_1_0 offsetof(struct assay_variant, bytes_read)
-#define DEVICE_SIZE_1_0  offsetof(struct assay_device_ops, info)
-#define PLUGIN_SIZE_1_0  sizeof(struct assay_plugin)
-
 bool assay_plugin_name_ok(const char *s, const char *extra)
 {
 	size_t n = 0;
@@ -115,7 +109,7 @@ static int check_device(const struct assay_device_ops *d, const char *path, stru
 				     d->device_kind);
 	if (!d->count || !d->open || !d->close || !d->alloc || !d->release || !d->upload || !d->download ||
 	    !d->stream_open || !d->stream_close || !d->timer_start || !d->timer_stop || !d->timer_read_ns)
-		return assay_err_set(err, ASSAY_EPLUGIN, "device '%s' in '%s' lacks a function that ABI 1.0 has", name,
+		return assay_err_set(err, ASSAY_EPLUGIN, "device '%s' in '%s' lacks a function that it must have", name,
 				     path);
 	return 0;
 }
@@ -167,9 +161,9 @@ static int take_tables(struct assay_loaded_plugin *p, struct assay_err *err)
 	const struct assay_plugin *d = &p->desc;
 	int rc;
 
-	if (d->size < PLUGIN_SIZE_1_0 || (d->n_ops && (!d->ops || d->op_stride < OP_SIZE_1_0)) ||
-	    (d->n_variants && (!d->variants || d->variant_stride < VARIANT_SIZE_1_0)) ||
-	    (d->n_devices && (!d->devices || d->device_stride < DEVICE_SIZE_1_0)))
+	if (d->size < sizeof(*d) || (d->n_ops && (!d->ops || d->op_stride < sizeof(*p->ops))) ||
+	    (d->n_variants && (!d->variants || d->variant_stride < sizeof(*p->variants))) ||
+	    (d->n_devices && (!d->devices || d->device_stride < sizeof(*p->devices))))
 		return assay_err_set(err, ASSAY_EPLUGIN, "the tables of '%s' do not fit ABI %u.%u", p->path,
 				     ASSAY_ABI_MAJOR, ASSAY_ABI_MINOR);
 	if (d->n_ops > ASSAY_MAX_OPS || d->n_variants > ASSAY_MAX_VARIANTS || d->n_devices > ASSAY_MAX_DEVICES)

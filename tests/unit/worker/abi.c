@@ -12,7 +12,7 @@
 		"sizeof " #s, sizeof(struct s), want                                                                   \
 	}
 
-/* Numbers on 64-bit machines, of version 1.0 unless they say 1.x. A later 1.x adds lines; only sizes grow. */
+/* Numbers on 64-bit machines. A later 1.x adds lines; only sizes grow. */
 static const struct {
 	const char *what;
 	size_t is, want;
@@ -43,8 +43,8 @@ static const struct {
 	PIN(assay_op, check, 96),
 	PIN(assay_op, report, 104),
 	PIN(assay_op, release, 112),
-	PIN(assay_op, measures, 120), /* 1.1, which ends what 1.0 had */
-	PIN_SIZE(assay_op, 128),      /* 1.1 */
+	PIN(assay_op, measures, 120),
+	PIN_SIZE(assay_op, 128),
 	PIN(assay_variant, op, 0),
 	PIN(assay_variant, name, 8),
 	PIN(assay_variant, needs, 24),
@@ -54,8 +54,8 @@ static const struct {
 	PIN(assay_variant, prepare, 48),
 	PIN(assay_variant, run, 56),
 	PIN(assay_variant, release, 64),
-	PIN(assay_variant, bytes_read, 72), /* 1.8, which ends what 1.0 had */
-	PIN_SIZE(assay_variant, 80),        /* 1.8 */
+	PIN(assay_variant, bytes_read, 72),
+	PIN_SIZE(assay_variant, 80),
 	PIN(assay_job, host, 8),
 	PIN(assay_job, shape, 24),
 	PIN(assay_job, tensors, 32),
@@ -77,9 +77,9 @@ static const struct {
 	PIN(assay_host, fail, 40),
 	PIN(assay_host, metric, 48),
 	PIN(assay_host, now_ns, 56),
-	PIN(assay_host, part, 64),     /* 1.2; plugins ask for the size */
-	PIN(assay_host, fallback, 72), /* 1.4 */
-	PIN(assay_host, span, 80),     /* 1.6 */
+	PIN(assay_host, part, 64),
+	PIN(assay_host, fallback, 72),
+	PIN(assay_host, span, 80),
 	PIN_SIZE(assay_host, 88),
 	PIN(assay_shape, n_threads, 4),
 	PIN(assay_shape, host, 8),
@@ -88,7 +88,7 @@ static const struct {
 	PIN_SIZE(assay_axis, 48),
 	PIN(assay_host_info, vector_bits, 40),
 	PIN_SIZE(assay_host_info, 48),
-	PIN(assay_tensor_spec, filled, 56), /* 1.6, of what was reserved, like the next two */
+	PIN(assay_tensor_spec, filled, 56),
 	PIN(assay_tensor_spec, filled_stream, 60),
 	PIN(assay_tensor_spec, filled_scale, 64),
 	PIN_SIZE(assay_tensor_spec, 88),
@@ -98,16 +98,16 @@ static const struct {
 	PIN(assay_problem, cost, 2824),
 	PIN(assay_problem, extra_bytes, 2904),
 	PIN_SIZE(assay_problem, 2912),
-	PIN(assay_check, deviates, 288), /* 1.7, which ends what 1.0 had */
+	PIN(assay_check, deviates, 288),
 	PIN(assay_check, deviation, 296),
-	PIN_SIZE(assay_check, 552), /* 1.7 */
+	PIN_SIZE(assay_check, 552),
 	PIN_SIZE(assay_metric_def, 48),
 	PIN_SIZE(assay_reason, 256),
 	PIN(assay_device_ops, count, 16),
 	PIN(assay_device_ops, open, 24),
 	PIN(assay_device_ops, upload, 64),
 	PIN(assay_device_ops, timer_read_ns, 112),
-	PIN(assay_device_ops, info, 120), /* 1.4, which ends what 1.0 had */
+	PIN(assay_device_ops, info, 120),
 	PIN(assay_device_ops, memory, 128),
 	PIN(assay_device_ops, fault, 136),
 	PIN(assay_device_ops, pin_alloc, 144),
@@ -117,7 +117,7 @@ static const struct {
 	PIN(assay_device_ops, wait, 184),
 	PIN(assay_device_ops, hold, 192),
 	PIN(assay_device_ops, let_go, 200),
-	PIN(assay_device_ops, make, 208), /* 1.6 */
+	PIN(assay_device_ops, make, 208),
 	PIN_SIZE(assay_device_ops, 216),
 	PIN(assay_device_info, name, 8),
 	PIN(assay_device_info, uuid, 104),
@@ -126,10 +126,10 @@ static const struct {
 	PIN(assay_device_info, core_hz_max, 328),
 	PIN(assay_device_info, ecc, 348),
 	PIN(assay_device_info, pcie_lanes, 360),
-	PIN_SIZE(assay_device_info, 392), /* 1.4; plugins ask for the size */
+	PIN_SIZE(assay_device_info, 392),
 	PIN(assay_device_state, throttle, 4),
 	PIN(assay_device_state, celsius, 24),
-	PIN_SIZE(assay_device_state, 72), /* 1.4, likewise */
+	PIN_SIZE(assay_device_state, 72),
 };
 
 TEST(layout_is_as_in_1_0)
