@@ -112,7 +112,10 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 		page_of_signals->sender = info->si_pid;
 }
 
-/* A wish to stop that a terminal sends to all is the parent's to pass on; it tells of those from below, too. */
+/*
+ * A signal to stop that the terminal sends to the whole group is passed on by the parent, who also reports signals from
+ * descendants.
+ */
 static void leave_signals(struct page *page)
 {
 	struct sigaction tell = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART };

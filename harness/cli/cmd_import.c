@@ -63,9 +63,10 @@ static int set_machine(void *to, const char *arg, const char *name, struct assay
 static const struct assay_option options[] = {
 	{ "machine", 0, "NAME", set_machine, AT(q.machine),
 	  "Where it was measured (default: what the file says, else unknown)" },
-	{ "commit", 0, "REV", set_short, AT(q.commit), "What was measured (default: likewise)" },
+	{ "commit", 0, "REV", set_short, AT(q.commit),
+	  "Commit that was measured (default: what the file says, else unknown)" },
 	{ "started", 0, "DATE", assay_option_date, AT(q.started_ns),
-	  "When it was measured: 2026-01-31, 2026-01-31T12:00 (UTC; default: likewise)" },
+	  "When it was measured: 2026-01-31, 2026-01-31T12:00 (UTC; default: what the file says, else unknown)" },
 	{ "label", 0, "NAME", set_short, AT(q.label), "What you call this run" },
 	{ "suite", 's', "NAME", set_short, AT(q.suite),
 	  "Runs of one suite and machine are compared with each other (default: named like the format)" },

@@ -34,7 +34,7 @@ static const struct assay_command_line line = {
 	       "which names all of these, and workflows for GitHub and GitLab that gate every change with "
 	       "'assay-gate'.\n\n"
 	       "The variant of " DEFAULT_OP
-	       " is simple and correct; the body of any other is left to you. Commands run below that folder then use "
+	       " is simple and correct; for other ops, you write the body. Commands run below that folder then use "
 	       "its benches, plugins and policy. The first three commands to run are printed.\n\nNothing is "
 	       "overwritten: where a file of one of these names is there, nothing is written at all. A project that "
 	       "has such files takes --here.\vThe exit status is 0, 2 for bad usage.\n\nexample:\n  git init && assay "

@@ -18,7 +18,7 @@ static void add_option(struct assay_text *out, const char *option, const char *w
 	assay_text_add_word(out, word);
 }
 
-/* Of a stored comparison all of its options; only @whole has its --only, too. */
+/* Add all options of a stored comparison, but its --only just for the @whole. */
 static void add_places(struct assay_text *out, const struct assay_compare_request *q, bool whole)
 {
 	if (q->places) {

@@ -77,7 +77,7 @@ static int better_of(const struct assay_diff_case_side *s, const char *name)
 	return own ? own->better : m ? m->better : 0;
 }
 
-/* Were they counted, and never in two ways? Counts of one way are not held against those of another. */
+/* Were they counted, and all in the same way? Counts taken in different ways are never compared. */
 static bool counted_alike(const struct assay_diff_case_side side[2])
 {
 	const struct assay_exact_case *first = NULL;

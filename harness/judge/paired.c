@@ -254,8 +254,8 @@ static enum assay_verdict look_at_ranges(const struct pile *p, bool last, const 
 }
 
 /*
- * What can be said after these pairs; INCONCLUSIVE: go on. @last: no pair follows. @passes, at a look: it would be
- * PASS, did it not look like an improvement, which gets the pairs it needs to be shown as one.
+ * What can be said after these pairs; INCONCLUSIVE: go on. @last: no pair follows. *passes is set at a look if the case
+ * would pass but looks faster, so that it gets more pairs, which may show the improvement.
  */
 static enum assay_verdict look(const struct pile *p, bool last, const struct assay_paired_rule *rule, bool *passes)
 {

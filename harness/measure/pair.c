@@ -28,8 +28,8 @@
 /* What takes no more may be there twice, for calls in slices. */
 #define DOUBLED_BYTES (UINT64_C(512) << 20)
 /*
- * Of the time that turns in slices take, at least this is of the samples, or in so many pairs in a row it is less: on a
- * busy machine others run in between.
+ * If samples take less than this share of the time of turns in slices, in so many pairs in a row, calls are no longer
+ * cut: on a busy machine, other programs run in between.
  */
 #define SLICES_SHARE  0.25
 #define CROWDED_PAIRS 2

@@ -75,7 +75,7 @@ static int add_state(struct making *m, const struct assay_logged_thread *t, enum
 	return ns && !rc ? add_stack(m, &list, ns, &at) : rc;
 }
 
-/* Of the worker's pool: the functions of the program itself, below whoever called it, say nothing. */
+/* For waits of the worker's pool, the functions of the program itself below the caller say nothing. */
 static void leave_out_pool(const struct making *m, struct assay_logged_list *list)
 {
 	const struct assay_frame *f = m->into->stacks.frames;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The page that a controller shares with one worker, and the hand-over of the turn. One side owns the page at a time:
- * `turn` says which, a futex wakes the other. Everything that varies in how a worker is launched stays outside of it.
+ * `turn` says which, and a futex wakes the other. Everything that varies in how a worker is launched stays outside it.
  *
  * A plugin can find the page, read it and write to it. So the worker takes what it needs out of the page before it runs
- * plugin code, and answers when that is over: meanwhile the page says nothing. The controller believes nothing that is
- * in it, see worker/reply.h.
+ * plugin code, and answers when that code has ended; meanwhile the page says nothing. The controller believes nothing
+ * that is in it, see worker/reply.h.
  */
 #ifndef ASSAY_WORKER_PROTOCOL_H
 #define ASSAY_WORKER_PROTOCOL_H
@@ -42,21 +42,21 @@ enum assay_turn {
 
 enum assay_command {
 	ASSAY_CMD_NONE,
-	ASSAY_CMD_PREPARE, /* load the plugins unless LOAD did, pin, allocate, fill, prepare the variant */
+	ASSAY_CMD_PREPARE, /* load the plugins unless LOAD did so, pin, allocate, fill, prepare the variant */
 	ASSAY_CMD_VERIFY,  /* poison the outputs, run, compare with the oracle */
 	ASSAY_CMD_SAMPLE,  /* `count` samples of `iterations` */
 	ASSAY_CMD_PAIR,    /* `count` blocks of four samples, in turn with the partner */
 	ASSAY_CMD_COUNT,   /* one counted run after `count` others, under the simulator */
-	ASSAY_CMD_STEP,    /* a call stepped through: `count`, after one other; at most `max_steps` */
+	ASSAY_CMD_STEP,    /* step through a call: `count`, after one other; at most `max_steps` */
 	ASSAY_CMD_RECHECK, /* after the last sample: timed outputs, guards and inputs */
 	ASSAY_CMD_OUTPUT,  /* a window of the outputs, from byte `iterations` on */
 	ASSAY_CMD_REPORT, /* the variant gives back what it prepared; metrics and counters of the op; no run after it */
 	ASSAY_CMD_FINISH, /* release everything and exit */
-	ASSAY_CMD_LOAD,   /* what PREPARE begins with, so that the sides of a pair can do it at once */
+	ASSAY_CMD_LOAD,   /* the first part of PREPARE, so that the sides of a pair can do it at once */
 	ASSAY_N_COMMANDS,
 };
 
-/* What the worker is doing, so that a death can be placed. */
+/* What the worker is doing, so that the reason for a death can name it. */
 enum assay_phase {
 	ASSAY_PHASE_START,
 	ASSAY_PHASE_LOAD,
@@ -82,8 +82,8 @@ enum assay_common {
 };
 
 /*
- * Inputs and outputs that the oracle called right: on the inputs of the case, and on those of its audits. The same bits
- * again are right, and it is not asked.
+ * Digests of inputs and outputs that the oracle accepted: with the inputs of the case, and with those of its audits. If
+ * the same bits come again, they are right, and the oracle is not asked.
  */
 struct assay_accepted {
 	char digest[2][ASSAY_DIGEST_LEN + 1]; /* "": none so far */
@@ -91,7 +91,7 @@ struct assay_accepted {
 	struct assay_deviation deviation[2]; /* of these outputs */
 };
 
-/* What to measure; written before the worker is first asked for something. */
+/* What to measure; written before the first command to the worker. */
 struct assay_worker_spec {
 	char op[ASSAY_NAME_MAX];
 	char variant[ASSAY_NAME_MAX];
@@ -103,26 +103,26 @@ struct assay_worker_spec {
 	uint64_t copies;
 	uint64_t seed;
 	uint64_t memory_bytes; /* 0: no limit */
-	uint64_t layout_seed;  /* moves buffers, code and stacks about; 0: buffers all aligned the same way */
-	uint32_t fixed_layout; /* 1: buffers and the stack at addresses that nothing outside the case decides */
+	uint64_t layout_seed;  /* draws the places of buffers, code and stacks; 0: buffers are aligned alike */
+	uint32_t fixed_layout; /* 1: buffers and the stack are at addresses that nothing outside the case influences */
 	struct assay_clock clock;
 	bool try_pace;                        /* of the threads' cores, see machine/core_pace.h */
-	uint64_t core_least[ASSAY_PAGE_CPUS]; /* what is known of it, by thread; 0: nothing */
+	uint64_t core_least[ASSAY_PAGE_CPUS]; /* the least ticks known, by thread; 0: none */
 	struct assay_host_info host;
 	char events[ASSAY_PAGE_EVENTS]; /* what to count, as assay_counter_choice_text() writes it */
 	bool multiplex;
-	bool cells_from_memory; /* counters of the op, without PAPI, which takes 1 ms to start */
+	bool cells_from_memory; /* read counters of the op without PAPI, which takes 1 ms to start */
 	uint32_t common;        /* enum assay_common; those tensors lie in the file of the pages */
-	uint32_t few_copies;    /* check only so many, drawn anew each time; 0: all */
-	bool all_checks;        /* on other inputs, and once more from poison after the last sample */
-	bool other_late;        /* on other inputs not before the samples, where first calls tell of it, but behind */
-	bool audit;             /* calls between samples, on data that changes: see audit/audit.h */
-	bool even_if_wrong;     /* a wrong output is told in `wrong` of the reply, and nothing else comes of it */
-	bool kept_memory; /* the file is that of pairs before; what variants prepare lies there, too, for each side */
+	uint32_t few_copies;    /* check only this many copies, drawn anew each time; 0: all */
+	bool all_checks;        /* also check other inputs, and once more from poison after the last sample */
+	bool other_late;        /* check other inputs after sampling: checking before would reveal them to the kernel */
+	bool audit;             /* make calls between samples, on data that changes: see audit/audit.h */
+	bool even_if_wrong;     /* a wrong output is only reported in `wrong` of the reply */
+	bool kept_memory; /* the file is that of earlier pairs and also has what variants prepare, for each side */
 	struct assay_accepted accepted;
 	struct assay_cache_model cache_model;     /* of STEP */
 	char counts_path[ASSAY_PAGE_COUNTS_PATH]; /* the file that STEP writes */
-	/* A part letter and a path each, ended by a newline: see enum assay_plugin_part. */
+	/* A part letter and a path for each plugin, followed by a newline: see enum assay_plugin_part. */
 	char plugins[ASSAY_PAGE_PATHS];
 };
 
@@ -137,11 +137,11 @@ struct assay_page_metric {
 	double value;
 };
 
-/* Numbers that go with a command; what a command does not use is ignored. */
+/* The numbers that go with a command; those that a command does not use are ignored. */
 struct assay_worker_args {
 	uint64_t iterations;
 	uint64_t extra_iterations; /* done and timed, but not counted: a slowdown of known size, for controls */
-	double stretch_frac; /* the same for kernels too slow for that: time spun through, as a share of the sample's */
+	double stretch_frac;       /* the same for kernels too slow for that: time spun, as a share of the sample's */
 	/*
 	 * SAMPLE, PAIR: these samples are kept; count the events of the spec, and watch threads, around them.
 	 * STEP: write the counts.
@@ -151,14 +151,14 @@ struct assay_worker_args {
 	uint32_t count;
 	uint32_t turn_parts; /* PAIR: parts of a call that are a sample, or, without slices, a turn; 0: all */
 	/*
-	 * STEP: of one call. Without `counting` it is the first stretch of one, which ends `count` steps behind the
-	 * first write into an output, where that is not 0.
+	 * STEP: the most steps of one call. Without `counting` it is the first stretch of a call, which ends `count`
+	 * steps after the first write into an output, unless that is 0.
 	 */
 	uint64_t max_steps;
 	uint64_t order_seed; /* PAIR: draws ABBA or BAAB for every block */
 	/*
-	 * PAIR: a call of each side at a time, cut into slices of this length, which take turns; 0: turns are samples.
-	 * With parts, each turn_parts of them are a sample.
+	 * PAIR: one call of each side is under way at any time, cut into slices of this length, which take turns; 0:
+	 * turns are samples. With parts, turn_parts of them are a sample.
 	 */
 	uint64_t slice_ns;
 	bool swap_copies; /* in slices: two calls on one of two copies, then two on the other, which the partner had */
@@ -166,25 +166,25 @@ struct assay_worker_args {
 
 struct assay_order {
 	uint32_t command; /* enum assay_command */
-	uint64_t token;   /* drawn for this order; the answer has to bring it */
+	uint64_t token;   /* drawn for this order; the answer has to carry it */
 	struct assay_worker_args args;
 };
 
-/* What stepping told of a call. */
+/* What stepping found about a call. */
 struct assay_step_reply {
 	uint64_t steps; /* of the last call */
 	uint64_t ns;    /* of processor time that they took */
 	/*
-	 * Steps of all of the call, at the rate at which these filled the outputs, calculated what the op says it
-	 * calculates, or reached as much memory; 0: that tells nothing.
+	 * Estimates of all steps of the call, from the rate at which these filled the outputs, did the operations that
+	 * the op states, or accessed as much memory; 0: there is no estimate.
 	 */
 	double by_outputs, by_work, by_memory;
 	uint32_t whole; /* 1: these are all steps of the call */
 };
 
 /*
- * The worker's answer to a command. Of the arrays at its end as many entries are told as the numbers say. The members
- * before them keep what earlier commands told.
+ * The worker's answer to a command. The numbers say how many entries of the arrays at its end are valid. The members
+ * before them keep what earlier commands reported.
  */
 struct assay_worker_reply {
 	uint64_t token; /* of the order */
@@ -199,7 +199,7 @@ struct assay_worker_reply {
 	uint64_t first_ns, first_bytes; /* of these, the first copy; 0: there is nothing to prepare */
 	uint64_t op_bytes;              /* tensors of all copies, and what the op took with host->alloc */
 	uint64_t input_bytes;           /* of them, those of inputs */
-	uint64_t own_bytes; /* on the device, and what op and variant took with host->alloc: no partner shares it */
+	uint64_t own_bytes;             /* on the device, and by host->alloc: memory that no partner shares */
 	char code_hash[ASSAY_DIGEST_LEN + 1];
 
 	/* VERIFY, RECHECK */
@@ -250,19 +250,24 @@ struct assay_page {
 
 /*
  * Two partners hand the turn over between them, without the controller. `slot`, `ready` and `slice` tell a plugin
- * nothing: they begin somewhere by chance, and have another value in each series of calls, timed or not, see
- * assay_pair_blur(). What slices need besides does tell, but the outputs of each such call are scrambled before it.
+ * nothing: they start at random values and have another value in each series of calls, timed or not, see
+ * assay_pair_blur(). What slices need besides does tell something, but the outputs of each such call are scrambled
+ * before it.
  */
 struct assay_pair_turn {
 	_Atomic uint32_t slot;  /* the futex: the sample that may be taken; odd: none */
 	_Atomic uint32_t ready; /* odd: one side waits for the other */
-	/* Of calls in slices: the futex, whose lowest bits are the side that may run; the call that a side has had. */
+	/*
+	 * For calls in slices: the futex, whose lowest bits are the side that may run; and the call that a side has
+	 * had.
+	 */
 	_Atomic uint32_t slice;
 	_Atomic uint32_t finished[2];
-	_Atomic uint64_t ring[2]; /* what each side found that a ring of the timer takes, in ticks of the clock */
+	_Atomic uint64_t
+		ring[2]; /* what one signal of the timer costs, as each side measured it, in ticks of the clock */
 };
 
-/* What the sides of a pair tell each other of the tensors that they have in common. */
+/* What the sides of a pair tell each other about the tensors that they share. */
 struct assay_common_memory {
 	_Atomic uint32_t filled; /* the inputs are there, and making them left nothing else behind */
 	uint64_t end;            /* of the last tensor in the file */
@@ -271,20 +276,21 @@ struct assay_common_memory {
 
 #define ASSAY_PAIR_WORDS_ALIGN 4096
 
-/* Begins the file that both workers of a pair map; the tensors that they have in common lie behind it. */
+/* The start of the file that both workers of a pair map; the tensors that they share lie behind it. */
 struct assay_pair_shared {
 	struct assay_pair_turn turn;
 	struct assay_common_memory memory;
 	/*
-	 * Of the side that has the turn. No controller touches their page, so it is near the cores of the workers. They
-	 * tell a plugin how many regions there were: that it is in a turn, not whether its call is timed or audited.
+	 * The words on which the pool of the side that has the turn waits. No controller touches their page, so it
+	 * stays near the cores of the workers. They tell a plugin how many regions there were, and so that it is in a
+	 * turn, but not whether its call is timed or audited.
 	 */
 	_Alignas(ASSAY_PAIR_WORDS_ALIGN) struct assay_pool_words pool;
 };
 
 /*
- * In an anonymous file that nobody can resize, before @text (NULL: none); *fd is to be inherited by the worker and
- * closed afterwards by the caller.
+ * Create the page in an anonymous file that nobody can resize, before @text (NULL: none); *fd is to be inherited by the
+ * worker and closed afterwards by the caller.
  */
 int assay_page_create(struct assay_page **page, const char *text, int *fd, struct assay_err *err);
 /* The text behind the page in file @fd; NULL where there is none, or no memory for it. The caller frees it. */
@@ -293,9 +299,9 @@ char *assay_page_text(int fd);
 int assay_page_attach(struct assay_page **page, int fd, struct assay_err *err);
 void assay_page_unmap(struct assay_page *page);
 
-/* Likewise, in a file that can grow and not shrink: what is mapped of it stays there. */
+/* Create it in a file that can grow but not shrink, so that what is mapped of it stays there. */
 int assay_pair_create(struct assay_pair_shared **pair, int *fd, struct assay_err *err);
-/* As if just created, for other workers. */
+/* Reset it for other workers, as if it had just been created. */
 void assay_pair_reset(struct assay_pair_shared *pair);
 int assay_pair_attach(struct assay_pair_shared **pair, int fd, struct assay_err *err);
 void assay_pair_unmap(struct assay_pair_shared *pair);
@@ -305,9 +311,9 @@ uint64_t assay_token_draw(void);
 
 /* Whose sample is number @slot of a block-wise ABBA or BAAB order? 0 or 1. */
 unsigned assay_pair_owner(uint64_t order_seed, uint32_t slot);
-/* Before both sides get the order: no slot may begin. */
+/* Call this before both sides get the order: no slot may begin. */
 void assay_pair_hold(struct assay_pair_turn *turn, uint64_t order_seed);
-/* This side is there; the first slot may begin, or the first call in slices, when both are. */
+/* This side is ready. Once both are, the first slot may begin, or the first call in slices. */
 void assay_pair_join(struct assay_pair_turn *turn, uint64_t order_seed, bool slices);
 /* Tell the partner that slot @slot may begin. */
 void assay_pair_give(struct assay_pair_turn *turn, uint64_t order_seed, uint32_t slot);
@@ -315,8 +321,9 @@ void assay_pair_give(struct assay_pair_turn *turn, uint64_t order_seed, uint32_t
 void assay_pair_wait(struct assay_pair_turn *turn, uint64_t order_seed, uint32_t slot);
 
 /*
- * Calls in slices: this side may begin, once both are there; run, until it passes that on; has had call @call, counted
- * from 0; is the one that begins it.
+ * For calls in slices. await() waits until @side may run, which is not before both sides are ready; pass() lets
+ * @side run; finish() says that @side has ended call @call, counted from 0, and finished() asks whether it has;
+ * beginner() is the side that begins the call.
  */
 void assay_pair_await(struct assay_pair_turn *turn, unsigned side);
 void assay_pair_pass(struct assay_pair_turn *turn, unsigned side);
@@ -324,13 +331,13 @@ void assay_pair_finish(struct assay_pair_turn *turn, uint64_t order_seed, unsign
 bool assay_pair_finished(struct assay_pair_turn *turn, uint64_t order_seed, unsigned side, uint32_t call);
 unsigned assay_pair_beginner(uint64_t order_seed, uint32_t call);
 /*
- * When the next slice of @side begins, a quarter of one away or more, of CLOCK_MONOTONIC. Slices lie on a grid of this
- * clock and belong to the sides in the order of the Thue-Morse sequence. So what comes each millisecond, or in any
- * other period of 2^n slices, such as the interrupts of timers, comes to both sides equally often.
+ * The time of CLOCK_MONOTONIC at which the next slice of @side begins, at least a quarter of a slice away. Slices lie
+ * on a grid of this clock and belong to the sides in the order of the Thue-Morse sequence. So whatever comes every
+ * millisecond, or with any other period of 2^n slices, such as timer interrupts, comes to both sides equally often.
  */
 uint64_t assay_pair_slice_ns(uint64_t order_seed, unsigned side, uint64_t now_ns, uint64_t slice_ns);
 
-/* While this side has the turn: put a value into `slot` that means nothing, the one that @seed has for @n. */
+/* While this side has the turn, put a meaningless value into `slot`, the one that @seed gives for @n. */
 void assay_pair_blur(struct assay_pair_turn *turn, uint64_t seed, uint64_t n);
 
 /* Give the turn to the other side and wake it. */

@@ -6,7 +6,10 @@
 /* Neighbours may slow a machine down by so much, and hold it up for so long, without that anything hangs. */
 #define FACTOR   20
 #define FLOOR_NS UINT64_C(10000000000)
-/* Of a first time: at least this share of the timeout, and so many operations and bytes a second. */
+/*
+ * The limit for a command that was never done before: at least this share of the timeout, and the time that work takes
+ * at so many operations and bytes a second.
+ */
 #define FIRST_SHARE       4
 #define FIRST_UNITS_PER_S 2e7
 /* Counting one call takes about so many of what checking it takes under the simulator. */

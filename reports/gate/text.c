@@ -12,7 +12,7 @@
 
 /* Improvements that get a row, the largest. */
 #define IMPROVED_SHOWN 10
-/* So many missing cases get a row each; of more, only the first so many are named. */
+/* Up to this number, missing cases get a row each; of more, only that many are named. */
 #define MISSING_SHOWN 3
 /* What a row takes besides its key; where that and the longest key do not fit, keys get lines of their own. */
 #define ROOM_FOR_NUMBERS 80

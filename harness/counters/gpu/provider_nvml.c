@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What NVML tells of the GPU that a case runs on, of the whole of it, whoever uses it: energy by the driver's own
- * counter, and how it was when the worker looked between samples.
+ * What NVML reports about the GPU that a case runs on, whichever process uses it: energy by the driver's own counter,
+ * and the state that the worker saw between samples.
  */
 #include <math.h>
 #include <stdio.h>

@@ -129,7 +129,7 @@ static void set_vector_mask(const ZydisDecodedInstruction *insn, const ZydisDeco
 	o->elements = o->mask_bits = (uint8_t)(o->bytes / o->element_bytes);
 }
 
-/* vpgatherdq and its like: the letter behind "gather" or "scatter" is the index, the last one the element. */
+/* In vpgatherdq and its kin, the letter after "gather" or "scatter" is the index and the last letter the element. */
 static bool set_gather(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands,
 		       const ZydisDecodedOperand *op, struct assay_step_operand *o)
 {
@@ -297,7 +297,10 @@ static bool add_operands(const ZydisDecodedInstruction *insn, const ZydisDecoded
 
 /* ---- the whole ---- */
 
-/* What no signal frame tells of, what keeps the trap from the next instruction, what leaves the segments. */
+/*
+ * Can this instruction not be stepped faithfully? Either the signal frame does not show what it needs or changes, or it
+ * delays the trap beyond the next instruction, or it leaves the flat segments.
+ */
 static bool is_untold(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
 {
 	switch (insn->meta.category) {

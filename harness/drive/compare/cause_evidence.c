@@ -74,7 +74,7 @@ static int is_own(struct dl_phdr_info *o, size_t size, void *object)
 	return !strcmp(slash ? slash + 1 : o->dlpi_name[0] ? o->dlpi_name : program_invocation_short_name, object);
 }
 
-/* Of the function of @f, which side @side has. What other libraries have is not known: these may differ, too. */
+/* Has the function of @f, which side @side has, changed? Code of other libraries is not known, so it may differ. */
 static enum assay_code_change code_of(const struct assay_side_codes codes[2], unsigned side,
 				      const struct assay_frame *f)
 {

@@ -85,7 +85,7 @@ int assay_compare_duration(const struct assay_compare_plan *p, struct assay_stor
 	int rc = known ? 0 : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 
 	*out = (struct assay_duration){ .most_s = (double)assay_stopping_most_ns(cmp) * 1e-9 };
-	/* what is damaged in the store is told to whoever asks for it: here it is only a time that is not known */
+	/* damage of the store is reported by the commands that read it; here it only means that a time is not known */
 	if (!rc && learn_all(p, store, known, &lost) == ASSAY_ENOMEM)
 		rc = assay_err_set(err, ASSAY_ENOMEM, "%s", lost.text);
 	for (size_t i = 0; i < cmp->n_cases && !rc; i++) {

@@ -120,7 +120,7 @@ static int add_pair(struct assay_comparison_case *c, const struct assay_pair *p,
 	return 0;
 }
 
-/* Nobody is faster than the machine. */
+/* Reject times below what this machine's bandwidth or arithmetic allows. */
 static int judge_speed(struct assay_comparing *k, struct assay_machine_limits *limits, size_t i, struct assay_pair *p,
 		       struct assay_err *err)
 {

@@ -70,7 +70,7 @@ static void find_recorded(const char *suite, struct assay_exact_baseline *out)
 	(void)assay_exact_baseline_load(out, path, NULL);
 }
 
-/* Cases of the suite that it does not name for counts: whoever asks for counts alone is told of all. */
+/* Add the cases that the suite does not name for counts: a user who asks for counts alone is told about all of them. */
 static int add_unnamed(const struct assay_plan *plan, struct assay_exact_run *out, struct assay_err *err)
 {
 	struct assay_exact_case *v = realloc(out->cases, (out->n_cases + plan->n_cases + 1) * sizeof(*v));

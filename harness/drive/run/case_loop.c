@@ -174,7 +174,7 @@ static int measure_timed(const struct assay_measuring *m, const struct assay_mea
 	return rc;
 }
 
-/* Nobody is faster than the machine. Deterministic runs say nothing of time. */
+/* Reject times below what this machine's bandwidth or arithmetic allows. Deterministic runs say nothing about time. */
 static int judge_speed(const struct assay_measuring *m, const struct assay_measure_options *o,
 		       const struct assay_run *run, size_t i, struct assay_machine_limits *limits,
 		       struct assay_result *r, struct assay_err *err)
