@@ -48,8 +48,8 @@ json_t *assay_json_gate_case(const struct assay_gate_case *c);
 json_t *assay_json_comparison(const struct assay_report_comparison *v);
 json_t *assay_json_bottleneck(const struct assay_bottleneck *b);
 /*
- * Add to @o the function that is named, as a list "because", or "because_unknown", why none is. Neither where nothing
- * was asked.
+ * Add the functions that are named to @o as a list "because", or the reason why none is as "because_unknown". Neither
+ * if nothing was asked.
  */
 void assay_json_add_because(json_t *o, const struct assay_gate_because *b);
 

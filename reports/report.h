@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What emitters show: one plain struct a kind. Commands fill them; what other layers know stands here as numbers and
- * words, because emitters see only base and model.
+ * What emitters show: one plain struct for each kind of report. Commands fill them. What other layers know is here as
+ * numbers and words, because emitters see only base and model.
  */
 #ifndef ASSAY_REPORTS_REPORT_H
 #define ASSAY_REPORTS_REPORT_H

@@ -23,8 +23,8 @@
 /* Is @s at one of these? */
 bool assay_is_paint(const char *s);
 /*
- * Make what @t holds from @from on fit for a terminal, whatever names are in it: assay_printable_lines(), but colours
- * become escapes, where @style has any, and line ends may be CR LF. All text that people read passes through here.
+ * Make the text in @t from @from on fit for a terminal, whatever names are in it: as assay_printable_lines(), but
+ * colours become escapes if @style has any, and line ends may be CR LF. All text that people read passes through here.
  */
 void assay_show(struct assay_text *t, size_t from, const struct assay_emit_style *style);
 
@@ -41,16 +41,16 @@ void assay_when_text(uint64_t unix_ns, char *buf, size_t size);
  */
 void assay_xml_add(struct assay_text *out, const char *s);
 /*
- * A field of CSV, in quotes where it takes them. What a spreadsheet would run as a formula has an apostrophe before it,
- * which makes it text there.
+ * A field of CSV, in quotes if it needs them. Text that a spreadsheet would run as a formula gets an apostrophe in
+ * front, which makes it plain text there.
  */
 void assay_csv_add(struct assay_text *out, const char *s);
 /* An attribute with a blank before it. */
 void assay_xml_attribute(struct assay_text *out, const char *name, const char *value);
 
 /*
- * What a worker printed, its lines behind a blank line and "@of wrote:"; nothing where @log is NULL or "". An empty @of
- * stands for the case above.
+ * What a worker printed: a blank line, "@of wrote:", and its lines; nothing if @log is NULL or "". An empty @of stands
+ * for the case above.
  */
 void assay_log_text(struct assay_text *out, const char *of, const char *log);
 

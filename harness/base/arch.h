@@ -3,7 +3,9 @@
 #ifndef ASSAY_BASE_ARCH_H
 #define ASSAY_BASE_ARCH_H
 
-/* By the compiler's macros: a 32-bit program on a 64-bit kernel is not of the kernel's architecture. */
+/*
+ * Told by the compiler's macros, because a 32-bit program on a 64-bit kernel does not have the kernel's architecture.
+ */
 static inline const char *assay_arch(void)
 {
 #if defined(__x86_64__)

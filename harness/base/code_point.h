@@ -7,21 +7,27 @@
 
 #define ASSAY_CODE_POINT_BAD 0xfffdu /* the replacement character */
 
-/* The character at *s, which moves behind it; 0 at the end. A byte that begins no valid sequence is
- * ASSAY_CODE_POINT_BAD. */
+/*
+ * The character at *s, which is advanced past it; 0 at the end. ASSAY_CODE_POINT_BAD for a byte that begins no valid
+ * sequence.
+ */
 uint32_t assay_code_point_next(const char **s);
 /* Add @c, a valid code point, to @out as UTF-8. */
 void assay_code_point_add(struct assay_text *out, uint32_t c);
 
 /*
  * Make text that a plugin or its process wrote fit for terminals, reports and the database. Control characters and
- * escapes, characters that are invisible or turn the direction of writing, and bytes that are no UTF-8 become '?'. The
- * rest stays. Called where such text enters, so that nobody behind has to.
+ * escapes, characters that are invisible or change the direction of writing, and bytes that are not UTF-8 become '?';
+ * everything else stays. Call these where such text enters the program, so that no code after that has to.
  *
- * A line in an array of @size bytes, which is terminated; line ends and tabs become blanks.
+ * assay_printable_line() is for one line in an array of @size bytes, which is terminated; line ends and tabs become
+ * blanks.
  */
 void assay_printable_line(char *s, size_t size);
-/* The first @len bytes of @s, whose next byte is 0; line ends and tabs stay. The new length, never more. */
+/*
+ * Likewise for the first @len bytes of @s, whose next byte is 0; line ends and tabs stay. Returns the new length, which
+ * is never longer.
+ */
 size_t assay_printable_lines(char *s, size_t len);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Configuration files read into a tree of sections, options and values that remember their lines. The only place that
- * knows libconfuse; it knows nothing of what the options mean.
+ * Configuration files, read into a tree of sections, options and values that remember their lines. This is the only
+ * module that knows libconfuse; it knows nothing about what the options mean.
  */
 #ifndef ASSAY_BASE_CONF_H
 #define ASSAY_BASE_CONF_H
@@ -59,7 +59,7 @@ struct assay_conf {
  */
 int assay_conf_load(struct assay_conf *conf, const char *path, const struct assay_conf_grammar *root,
 		    struct assay_err *err);
-/* The same of a text of @len bytes and the NUL behind it, whose comments are blanked; @path is named in messages. */
+/* The same for a text of @len bytes followed by a NUL, whose comments are blanked; @path is named in messages. */
 int assay_conf_parse(struct assay_conf *conf, char *text, size_t len, const char *path,
 		     const struct assay_conf_grammar *root, struct assay_err *err);
 void assay_conf_release(struct assay_conf *conf);

@@ -14,7 +14,7 @@ struct assay_digest {
 
 struct assay_digest assay_hash(const void *data, size_t len);
 
-/* For tables in memory, of which nothing is kept. */
+/* For tables in memory; the value is never stored. */
 uint64_t assay_hash64(const void *data, size_t len);
 
 /* Streaming; free with finish, which also gives the digest. new returns NULL when out of memory. */

@@ -17,14 +17,14 @@ struct assay_name_index {
 };
 
 /*
- * The number of @name into *@at: of the first put by this name, which is @number where there was none. *@found (which
- * may be NULL) says whether there was one. ASSAY_ENOMEM.
+ * Put the number of @name into *@at. A name that is there keeps its number; another gets @number. *@found (which may be
+ * NULL) says whether it was there. ASSAY_ENOMEM.
  */
 int assay_name_index_put(struct assay_name_index *x, const char *name, size_t number, size_t *at, bool *found,
 			 struct assay_err *err);
 /* False where there is no such name. */
 bool assay_name_index_find(const struct assay_name_index *x, const char *name, size_t *at);
-/* Let @name, which is there, stand for another number. */
+/* Give @name, which must be there, another number. */
 void assay_name_index_set(struct assay_name_index *x, const char *name, size_t number);
 void assay_name_index_release(struct assay_name_index *x);
 

@@ -14,11 +14,11 @@ struct assay_pipe {
 
 /* Keep up to @most bytes. ASSAY_EIO. Release it in any case. */
 int assay_pipe_open(struct assay_pipe *p, size_t most, struct assay_err *err);
-/* The child has it: without this the end of the pipe never comes. */
+/* Call this once the child has its end; otherwise the end of the pipe would never be seen. */
 void assay_pipe_started(struct assay_pipe *p);
 /*
- * Take what is there, but no more than some megabytes at once, since one may write faster than this reads. The bytes
- * that were taken. At the end of the pipe it is closed.
+ * Take what is there, but no more than a few megabytes at once, because a child may write faster than this reads.
+ * Returns the number of bytes taken. At its end the pipe is closed.
  */
 size_t assay_pipe_drain(struct assay_pipe *p);
 void assay_pipe_release(struct assay_pipe *p);

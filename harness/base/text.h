@@ -19,10 +19,12 @@ struct assay_text {
 void assay_text_add(struct assay_text *t, const char *s);
 void assay_text_addn(struct assay_text *t, const char *s, size_t n);
 void assay_text_addf(struct assay_text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Room for @n bytes at the end, for the caller to fill and then to count by _grow; NULL when an allocation failed. */
+/*
+ * Make room for @n bytes at the end, for the caller to fill and then to add with _grow; NULL if an allocation failed.
+ */
 char *assay_text_room(struct assay_text *t, size_t n);
 void assay_text_grow(struct assay_text *t, size_t n);
-/* @word as a shell takes it: in double quotes where it needs them. */
+/* Add @word as one would type it in a shell: in double quotes if it needs them. */
 void assay_text_add_word(struct assay_text *t, const char *word);
 void assay_text_release(struct assay_text *t);
 /* Hand the string over to the caller, who frees it; "" when nothing was added, NULL when an allocation failed. */
@@ -41,7 +43,10 @@ void assay_strings_release(struct assay_strings *l);
 /* Append the parts of @s between @sep, trimmed of blanks; empty parts are kept. */
 int assay_strings_split(struct assay_strings *l, const char *s, char sep, struct assay_err *err);
 
-/* Whole strings only: no blanks, no rest. On error 1 line in @err that quotes @s under the name @what. */
+/*
+ * These parse the whole string, without blanks around it. On an error, @err gets one line that quotes @s under the name
+ * @what.
+ */
 int assay_parse_u64(const char *s, const char *what, uint64_t lo, uint64_t hi, uint64_t *out, struct assay_err *err);
 /* Decimal or 0x…; any 64-bit value. */
 int assay_parse_seed(const char *s, const char *what, uint64_t *out, struct assay_err *err);
@@ -54,7 +59,10 @@ int assay_parse_frac(const char *s, const char *what, double lo, double hi, doub
 /* "0,2,4-7" → {0,2,4,5,6,7}; @out is malloc'ed, ascending order is not required, duplicates are refused. */
 int assay_parse_cpu_list(const char *s, const char *what, int **out, size_t *n, struct assay_err *err);
 
-/* Shell glob over a whole key ('*' also matches '/'); what the pattern is itself matches as a substring. */
+/*
+ * Match a shell glob against a whole key ('*' also matches '/'). A pattern without special characters matches any
+ * substring.
+ */
 bool assay_glob_match(const char *pattern, const char *s);
 
 /* The entry of @names nearest to @s by edit distance, for "did you mean"; NULL when none is near. */

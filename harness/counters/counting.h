@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts events around samples, in all threads of a case. Events that do not fit together are counted in turn, some in
- * every sample; what cannot be counted has a reason. Nothing here runs between the two clock reads of a sample.
+ * Counts events around samples, in all threads of a case. Events that cannot be counted together take turns from sample
+ * to sample; what cannot be counted at all has a reason. Nothing here runs between the two clock reads of a sample.
  */
 #ifndef ASSAY_COUNTERS_COUNTING_H
 #define ASSAY_COUNTERS_COUNTING_H
@@ -27,30 +27,32 @@ struct assay_counting_options {
 
 struct assay_counting;
 
-/* Find a provider for every event and open its sets in every thread. Fails only for lack of memory; an event's reason
- * is kept. */
+/*
+ * Find a provider for every event and open its sets in every thread. Fails only for lack of memory; if an event cannot
+ * be counted, its reason is kept.
+ */
 int assay_counting_open(struct assay_counting **c, const struct assay_counting_options *o, struct assay_err *err);
 void assay_counting_close(struct assay_counting *c);
 
 /*
- * Beside a sample, each in every thread of the case: before it (starts what has its turn), and after it. @os gets what
- * the operating system counted for the thread, which is read once for everybody.
+ * Call these in every thread of the case, before a sample (starts the sets whose turn it is) and after it. @os gets
+ * what the operating system counted for the thread, which is read once for everybody.
  */
 void assay_counting_before(struct assay_counting *c, uint32_t tid, struct assay_os_counts *os);
 void assay_counting_after(struct assay_counting *c, uint32_t tid, struct assay_os_counts *os);
 /*
- * In between, when a thread stops in the middle of a sample, and when it goes on: what is counted meanwhile is left
- * out. For signal handlers.
+ * Call these when a thread stops in the middle of a sample and when it goes on; what is counted meanwhile is left out.
+ * For signal handlers.
  */
 void assay_counting_stand(struct assay_counting *c, uint32_t tid, struct assay_os_counts *os);
 void assay_counting_go_on(struct assay_counting *c, uint32_t tid, struct assay_os_counts *os);
 /*
- * Then once: add what was counted, and let the next sets have their turn. @iterations 0: of a part of calls that go on
- * in the next sample, of which the last brings their number.
+ * Then call this once: it adds what was counted and lets the next sets have their turn. @iterations 0: the sample was a
+ * part of a call that goes on in the next one; the last part brings the number.
  */
 void assay_counting_add(struct assay_counting *c, uint64_t iterations);
 
-/* Sets that take turns: so many samples it takes to count everything once. */
+/* The number of samples that it takes to count everything once. */
 size_t assay_counting_turns(const struct assay_counting *c);
 /* Means of one iteration over all samples so far, and reasons. 0 or ASSAY_ENOMEM. */
 int assay_counting_result(const struct assay_counting *c, struct assay_counters *out);

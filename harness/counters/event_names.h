@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which names of events make sense before anything is loaded: a typing error should be said at once, not after an hour.
+/*
+ * Checks the names of events before anything is loaded: a typing error should be reported at once, not after an hour.
  */
 #ifndef ASSAY_COUNTERS_EVENT_NAMES_H
 #define ASSAY_COUNTERS_EVENT_NAMES_H
@@ -15,8 +16,8 @@ int assay_counter_event_check(const char *name, const struct assay_counter_group
 			      const struct assay_strings *published, struct assay_err *err);
 
 /*
- * 0 when all that the groups of @choice name is counted by something, as above but for events of groups; names under a
- * CPU vendor are native ones. Otherwise ASSAY_EUSAGE with file and line of the group, and the nearest name.
+ * 0 if something counts every event that the groups of @choice name, by the rules above except those for groups; names
+ * under a CPU vendor are native ones. Otherwise ASSAY_EUSAGE with file and line of the group, and the nearest name.
  */
 int assay_counter_choice_check(const struct assay_counter_choice *choice, const struct assay_strings *published,
 			       struct assay_err *err);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `assay doctor` says of the providers. They are probed in a child: a library that crashes while it starts takes
- * nothing with it. */
+/*
+ * What `assay doctor` says about the providers. They are probed in a child, so that a library that crashes while it
+ * starts takes nothing with it.
+ */
 #ifndef ASSAY_COUNTERS_HEALTH_H
 #define ASSAY_COUNTERS_HEALTH_H
 

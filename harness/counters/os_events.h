@@ -5,14 +5,16 @@
 
 #include <stdint.h>
 
-/* Of one thread since it began; or a difference; or a sum over threads. */
+/* Counts of one thread since it began, or a difference, or a sum over threads. */
 struct assay_os_counts {
 	uint64_t minor_faults, major_faults;
 	uint64_t voluntary_switches, involuntary_switches;
 	int cpu; /* where it ran when it was read, -1 unknown */
 };
 
-/* Of the calling thread; one system call, under 0.5 us. Not for the timed region, but right beside it. */
+/*
+ * Read the counts of the calling thread; one system call, under 0.5 us. Not for the timed region, but right beside it.
+ */
 void assay_os_counts_read(struct assay_os_counts *out);
 
 /* From @before to @after, both of the same thread. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What counts: one file a provider, behind one table. A provider counts a set of events in the thread that opened the
- * set; sums over threads, sets that take turns, and reasons are counting.c's.
+ * Providers of counts: one file each, behind one table. A provider counts a set of events in the thread that opened the
+ * set. Sums over threads, sets that take turns, and reasons are the business of counting.c.
  */
 #ifndef ASSAY_COUNTERS_PROVIDER_H
 #define ASSAY_COUNTERS_PROVIDER_H
@@ -39,7 +39,10 @@ struct assay_counter_context {
 /* @names and @cells are borrowed. */
 void assay_counter_context_init(struct assay_counter_context *ctx, const char *const *names, uint64_t *cells,
 				uint32_t n);
-/* PAPI, started and with the cells published through it when it is first asked for: most cases need none of it. */
+/*
+ * PAPI. It is started, and the cells are published through it, when it is first asked for, because most cases do not
+ * need it.
+ */
 const struct assay_papi *assay_counter_papi(struct assay_counter_context *ctx);
 
 struct assay_counter_probe {
@@ -52,8 +55,8 @@ struct assay_counter_provider {
 	const char *name, *source;
 	bool shared; /* one set counts the whole process; otherwise each thread has its own */
 	/*
-	 * What it counts by name, NULL-terminated: what people may ask for. Without add() a set has all of them, in
-	 * this order; with it, add() decides, and may know more.
+	 * The names of what it counts, NULL-terminated; people may ask for these. Without add(), a set has all of them
+	 * in this order. With it, add() decides, and may know more.
 	 */
 	const char *const *events;
 
@@ -89,8 +92,8 @@ struct assay_counter_provider {
 };
 
 /*
- * Best first: an event is counted by the first that can. provider_NAME.c has assay_provider_NAME; migrations and cells
- * are counted in two ways each.
+ * The best provider stands first: an event is counted by the first that can count it. provider_NAME.c has
+ * assay_provider_NAME; migrations and cells are counted in two ways each.
  */
 #define ASSAY_COUNTER_PROVIDERS(row)                                                                                   \
 	row(perf) row(rusage) row(sched) row(heap) row(syscalls) row(nvml) row(cupti) row(sde) row(op) row(papi)

@@ -9,8 +9,9 @@
 #include <stdint.h>
 
 /*
- * What a sample copies of the stack: at first, since kernels keep tiles there and 1 KiB does not reach their callers,
- * and where stacks are deeper. The size of a record has 16 bits, so that none has more than the last.
+ * How much of the stack a sample copies: the first size at the beginning, because kernels keep tiles there and 1 KiB
+ * does not reach their callers, and the others where stacks are deeper. The size of a record has 16 bits, so none can
+ * have more than the last.
  */
 #define ASSAY_SAMPLE_STACK_BYTES      8192u
 #define ASSAY_SAMPLE_STACK_DEEP_BYTES 32768u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Was this program built with a sanitizer that keeps its own heap? Then nothing else may stand before malloc. */
+/* Was this program built with a sanitizer that keeps its own heap? Then nothing else may be placed before malloc. */
 #ifndef ASSAY_COUNTERS_SANITIZED_H
 #define ASSAY_COUNTERS_SANITIZED_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program that drives measurements must do first: as its own child it is a worker. */
+/* What a program that drives measurements must do first, because the program is also its own worker. */
 #ifndef ASSAY_DRIVE_ENTRY_H
 #define ASSAY_DRIVE_ENTRY_H
 

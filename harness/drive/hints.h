@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What messages tell the user to do: commands that can be typed as they stand, and the name that was perhaps meant. */
+/* The advice in messages: commands that can be typed as they stand, and the name that the user perhaps meant. */
 #ifndef ASSAY_DRIVE_HINTS_H
 #define ASSAY_DRIVE_HINTS_H
 
@@ -30,13 +30,16 @@ void assay_options_keep(char options[ASSAY_PLACES_MAX], const struct assay_reque
 /* The length of stored options up to their first --only, for a command that names one case of its own. */
 size_t assay_options_without_only(const char *options);
 
-/* Add what users may call a case: its key, where that differs the key with t=all, and parts of it: op and family. */
+/*
+ * Add the names that users may give a case: its key, the key with t=all if that differs, and parts of it: op and
+ * family.
+ */
 int assay_hint_case_names(struct assay_strings *names, const struct assay_case *c, struct assay_err *err);
 /* ASSAY_EUSAGE "no @what matches '@pattern'", with the nearest of @names, or else @hint. */
 int assay_hint_no_case(const struct assay_strings *names, const char *what, const char *pattern, const char *hint,
 		       struct assay_err *err);
 
-/* @rc and @err of what was done with a path that the user named: that it cannot be used is ASSAY_EUSAGE. */
+/* Return @rc of something that was done with a path that the user named: if it cannot be used, that is ASSAY_EUSAGE. */
 int assay_hint_user_path(int rc, struct assay_err *err);
 
 #endif

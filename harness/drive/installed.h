@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lies beside the running program: bench files, baselines, plugins, headers. */
+/* Finds what is installed beside the running program: bench files, baselines, plugins, headers. */
 #ifndef ASSAY_DRIVE_INSTALLED_H
 #define ASSAY_DRIVE_INSTALLED_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The repository around the current folder, as its `assay.conf` describes it: how a revision is built, and which
- * benches, manifests and policy are its own. Where it names none, those of the program are taken.
+ * benches, manifests and policy are its own. If it names none, those of the program are used.
  */
 #ifndef ASSAY_DRIVE_PROJECT_H
 #define ASSAY_DRIVE_PROJECT_H
@@ -28,9 +28,9 @@ int assay_project_conf_read(struct assay_project_conf *c, const char *top, struc
 void assay_project_conf_release(struct assay_project_conf *c);
 
 /*
- * Folders for the command at hand: the repository's own, else those beside the program. The repository is looked for
+ * The folders for this command: the repository's own, or else those beside the program. The repository is looked for
  * from the current folder up to the one that holds .git. ASSAY_EUSAGE for an assay.conf that cannot be used,
- * ASSAY_ENOTFOUND where the program has none either. @size is ASSAY_INSTALLED_PATH_MAX at least.
+ * ASSAY_ENOTFOUND if the program has none either. @size is at least ASSAY_INSTALLED_PATH_MAX.
  */
 int assay_project_bench_dir(char *buf, size_t size, struct assay_err *err);
 int assay_project_baseline_dir(char *buf, size_t size, struct assay_err *err);

@@ -35,7 +35,7 @@ int assay_repository_head(const struct assay_repository *r, char commit[65], boo
  */
 int assay_repository_line(const struct assay_repository *r, const char *good, const char *bad,
 			  struct assay_strings *out, struct assay_err *err);
-/* What its author wrote first: "quantize: unroll twice (Ada, 2026-01-31)"; "" where git does not say. */
+/* The first line of the commit's message: "quantize: unroll twice (Ada, 2026-01-31)"; "" if git does not say. */
 void assay_repository_subject(const struct assay_repository *r, const char *commit, char *buf, size_t size);
 /* Append the commit and the name of each tag, oldest release first. */
 int assay_repository_tags(const struct assay_repository *r, struct assay_strings *out, struct assay_err *err);
@@ -50,7 +50,7 @@ int assay_repository_checkout(const struct assay_repository *r, const char *comm
 /* Append the submodules of what is checked out at @path that are not there. */
 int assay_repository_lacks(const char *path, struct assay_strings *out, struct assay_err *err);
 
-/* Take a folder made by checkout away, whole or not. */
+/* Remove a folder made by checkout, complete or not. */
 int assay_repository_discard(const struct assay_repository *r, const char *path, struct assay_err *err);
 
 /*

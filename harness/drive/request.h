@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a command asks the driving layer for: which cases, of which plugins, where and how they are measured. Commands
- * add what is theirs alone in a struct of their own, see compare/state.h, gate/request.h and compare/certify.h.
+ * What a command asks of the driving layer: which cases, of which plugins, where and how they are measured. What only
+ * one command needs is in a struct of its own, see compare/state.h, gate/request.h and compare/certify.h.
  */
 #ifndef ASSAY_DRIVE_REQUEST_H
 #define ASSAY_DRIVE_REQUEST_H
@@ -16,7 +16,7 @@
 #include "model/exact.h"
 
 #define ASSAY_DEFAULT_SUITE "quick"
-/* Any number serves; that it is always the same makes two runs comparable without naming it. */
+/* Any number would do; because it is always the same, two runs are comparable without naming it. */
 #define ASSAY_DEFAULT_SEED 42
 #define ASSAY_DEFAULT_DB   "assay.db"
 
@@ -47,7 +47,7 @@ struct assay_request {
 	uint64_t memory_bytes;                    /* that a worker may take; 0: as each bench says */
 	unsigned rounds;                          /* 0: as the suite says */
 	int64_t batch_size;                       /* 0: as each bench says */
-	bool even_if_wrong;         /* what is wrong is measured or profiled all the same, and stays wrong */
+	bool even_if_wrong;         /* a wrong kernel is measured or profiled nevertheless, and stays wrong */
 	bool deterministic;         /* work that does not depend on time */
 	const char *counter_groups; /* "cache,branch"; NULL: those of the benches */
 	struct assay_strings events;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a side of a comparison is: a plugin, a folder of them, a git revision that is built for it, or the working tree.
- */
+/* A side of a comparison: a plugin, a folder of plugins, a git revision that is built for it, or the working tree. */
 #ifndef ASSAY_DRIVE_REVISION_H
 #define ASSAY_DRIVE_REVISION_H
 
@@ -26,7 +25,10 @@ struct assay_revision_options {
 	/* Called before a build that was not found in the cache. NULL: nothing. */
 	void (*building)(void *arg, const char *name, const char *command);
 	void *arg;
-	/* What files that are no revision were built from. NULL: as the repository is that they lie in, if any. */
+	/*
+	 * What files that are not a revision were built from. NULL: whatever the repository that they lie in says, if
+	 * any.
+	 */
 	const struct assay_commit *stated;
 	const volatile sig_atomic_t *interrupted; /* NULL: never */
 };
@@ -71,8 +73,8 @@ int assay_revision_of_plugins(const struct assay_strings *plugins, const volatil
 int assay_revision_resolve_watched(const char *arg, const char *cache_dir, const struct assay_commit *stated,
 				   const struct assay_watch *w, struct assay_side_source *out, struct assay_err *err);
 /*
- * Are the plugins of @s as they were when it was resolved? The build of another side may have written over them, or,
- * while they were @measured, whoever goes on working there. ASSAY_EUSAGE names the first that is not.
+ * Are the plugins of @s still as they were when it was resolved? The build of the other side may have overwritten them,
+ * or, while they were @measured, somebody who goes on working there. ASSAY_EUSAGE names the first that is not.
  */
 int assay_side_source_unchanged(const struct assay_side_source *s, bool measured, struct assay_err *err);
 void assay_side_source_release(struct assay_side_source *s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The road that several commands share: topology, plugins, plan, what each case takes. */
+/* The steps that several commands share: topology, plugins, plan, what each case takes. */
 #ifndef ASSAY_DRIVE_SESSION_H
 #define ASSAY_DRIVE_SESSION_H
 
@@ -30,7 +30,7 @@ struct assay_session {
 
 /* The groups of counters below @bench_dir; NULL: those of the repository or the program. Release in either case. */
 int assay_session_groups(struct assay_counter_groups *g, const char *bench_dir, struct assay_err *err);
-/* Is there such a suite? For whoever builds before planning: ASSAY_EUSAGE with the nearest. */
+/* Is there such a suite? For commands that build before they plan: ASSAY_EUSAGE with the nearest name. */
 int assay_session_suite_check(const struct assay_request *q, struct assay_err *err);
 /* Topology, plugins and what they offer. Close in either case. */
 int assay_session_open(struct assay_session *s, const struct assay_request *q, struct assay_err *err);
@@ -41,11 +41,11 @@ int assay_session_open_with(struct assay_session *s, const struct assay_request 
 int assay_session_plan(struct assay_session *s, const struct assay_request *q, struct assay_err *err);
 /* The manifest of the planned suite, as text. */
 int assay_session_manifest(const struct assay_session *s, struct assay_text *out, struct assay_err *err);
-/* Then what each case takes, and whether this machine has it: ASSAY_EUSAGE before anything is measured. */
+/* Then find out what each case takes, and whether this machine has it: ASSAY_EUSAGE before anything is measured. */
 int assay_session_facts(struct assay_session *s, struct assay_err *err);
 /*
- * All of these, for what measures as the request says. A plugin that the user named and that was refused is
- * ASSAY_EUSAGE; an installed one is a warning. Close in either case.
+ * All of these, for commands that measure as the request says. If a plugin that the user named is refused, that is
+ * ASSAY_EUSAGE; if an installed one is, it is a warning. Close in either case.
  */
 int assay_session_ready(struct assay_session *s, const struct assay_request *q, const struct assay_watch *w,
 			struct assay_err *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one callback by which the driving layer tells what goes on, and the flag by which it is stopped. All-zero hears
- * nothing and is never stopped.
+ * The one callback through which the driving layer reports what goes on, and the flag by which it is stopped. All-zero
+ * listens to nothing and is never stopped.
  */
 #ifndef ASSAY_DRIVE_WATCH_H
 #define ASSAY_DRIVE_WATCH_H

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How small a change comparisons can detect, from how evenly the cores calculate just now, and how that is said. */
+/*
+ * How small a change a comparison can detect, estimated from how evenly the cores calculate at this moment, and the
+ * sentence that says so.
+ */
 #ifndef ASSAY_JUDGE_FITNESS_H
 #define ASSAY_JUDGE_FITNESS_H
 
 #include <stddef.h>
 
-/* Cores that a sentence names. */
+/* The number of cores that a sentence names. */
 #define ASSAY_FITNESS_CORES 8
 
 struct assay_fitness {
 	double short_frac, long_frac; /* least slowdown told of calls under 1 ms, and of longer ones; NaN: not known */
-	int shared[ASSAY_FITNESS_CORES]; /* CPUs of which something else takes a part */
+	int shared[ASSAY_FITNESS_CORES]; /* CPUs that something else uses in part */
 	size_t n_shared;
 	const char *untold; /* why nothing is known; NULL: it is */
 };
 
 /*
- * The slowdown that a comparison of default effort would call REGRESSED with 95 % probability, were the pace of the
- * cores all that disturbs it: the smallest detectable change of its least number of pairs at @margin_frac. @noise is
- * the spread of the log ratio of a block of ABBA turns, @blocks their number in a pair. NaN where @noise is.
+ * The slowdown that a comparison with default effort would call REGRESSED with a probability of 95 %, if the pace of
+ * the cores were the only disturbance: the minimum detectable change of its least number of pairs at @margin_frac.
+ * @noise is the spread of the log ratio of a block of ABBA turns, @blocks their number in a pair. NaN if @noise is.
  */
 double assay_fitness_told(double noise, double blocks, double margin_frac, double alpha);
 

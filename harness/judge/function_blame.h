@@ -37,7 +37,7 @@
 #include "stats/interval.h"
 
 /*
- * Say in @out which function it is of a change of @c to @ratio, as it was judged, or why that is not known. @c has
+ * Say in @out which function made @c change to @ratio, as it was judged, or why that is not known. @c must have
  * evidence. ASSAY_ENOMEM.
  */
 int assay_function_blame(const struct assay_comparison_case *c, double ratio, struct assay_interval ci,

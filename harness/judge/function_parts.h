@@ -28,8 +28,8 @@ struct assay_function_parts {
 };
 
 /*
- * Of an iteration that took @base_ns and changed to @ratio. Functions that take less than a hundredth of either side
- * are left out.
+ * Find the parts of an iteration that took @base_ns and changed to @ratio. Functions that take less than a hundredth of
+ * either side are left out.
  */
 void assay_function_parts(struct assay_function_parts *p, const struct assay_because_evidence *e, double base_ns,
 			  double ratio, struct assay_interval ci);

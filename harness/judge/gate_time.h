@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is it slower than it was? Digests and times of a run against the stored runs of a baseline. */
+/* Is a case slower than it was? Holds digests and times of a run against the stored runs of a baseline. */
 #ifndef ASSAY_JUDGE_GATE_TIME_H
 #define ASSAY_JUDGE_GATE_TIME_H
 
@@ -32,8 +32,8 @@ int assay_gate_time_judge(struct assay_gate_time *t, const struct assay_result *
 			  struct assay_err *err);
 
 /*
- * When all rows stand: code that is the same as in the baseline is the control of the others. Where many of its times
- * moved in the same direction, the machine did it, and such times say nothing about a program.
+ * Call this when all rows are there. Code that is the same as in the baseline is the control of the others: if many of
+ * its times moved in the same direction, the machine moved, and such times say nothing about a program.
  */
 void assay_gate_time_believe_unchanged(struct assay_gate_report *r);
 

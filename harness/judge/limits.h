@@ -42,15 +42,15 @@ struct assay_limit_facts {
 };
 
 /*
- * What may be counted when it is asked for: names.v[i] is an event or a metric, in units.v[i], of group groups.v[i]
- * ("": of none).
+ * What can be counted on request: names.v[i] is an event or a metric, in units.v[i], of group groups.v[i] ("": of
+ * none).
  */
 struct assay_countable {
 	struct assay_strings names, units, groups;
 };
 void assay_countable_release(struct assay_countable *c);
 
-/* The value of a metric, else of a count of that name, and its source; NaN and why not where there is neither. */
+/* The value of a metric, or else of a count of that name, with its source; NaN and the reason if there is neither. */
 void assay_limit_value(const struct assay_metric *metrics, size_t n, const struct assay_counters *counters,
 		       const char *name, struct assay_limit_facts *out);
 
@@ -71,17 +71,13 @@ struct assay_limit_case {
 int assay_limits_judge(const struct assay_policy *p, const struct assay_limit_case *c, struct assay_gate_report *out,
 		       struct assay_err *err);
 
-/*
- * Does a demand select @c that samples could answer? Any does but those that are owed only where something is counted,
- * of what is in @uncounted.
- */
+/* Is there a demand on @c that needs samples? All do except `where_counted` demands on something in @uncounted. */
 bool assay_limits_need_samples(const struct assay_policy *p, const struct assay_case *c,
 			       const struct assay_countable *uncounted);
 
 /*
- * A case that deviates on some values is WRONG_RESULT where the policy says require_edges of it, in a row of its own.
- * Where it may deviate, @row, which judges its time, says so; it does not where nothing was judged, and may be NULL.
- * 0 or ASSAY_ENOMEM.
+ * If the policy says require_edges for a case that deviates on some values, it is WRONG_RESULT in a row of its own. If
+ * it may deviate, @row, which judges its time, says so; not if nothing was judged. @row may be NULL. 0 or ASSAY_ENOMEM.
  */
 int assay_limits_judge_edges(const struct assay_policy *p, const struct assay_case *c, const struct assay_deviation *d,
 			     struct assay_gate_case *row, struct assay_gate_report *out, struct assay_err *err);

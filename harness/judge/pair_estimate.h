@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one process pair says of the time of the head over that of the base: from the samples of its blocks. */
+/* What one process pair says about the time of the head relative to the base, from the samples of its blocks. */
 #ifndef ASSAY_JUDGE_PAIR_ESTIMATE_H
 #define ASSAY_JUDGE_PAIR_ESTIMATE_H
 
@@ -13,7 +13,7 @@
  */
 #define ASSAY_JUDGE_RULE 9
 
-/* Doubles that the functions below want as @tmp for each block of the pair. */
+/* The number of doubles in @tmp that the functions below need for each block of the pair. */
 #define ASSAY_PAIR_TMP 8
 
 struct assay_pair_estimate {

@@ -85,7 +85,7 @@ struct assay_policy {
 };
 
 /*
- * What holds without a file: 10 % stored, 0.5 % paired, alpha 1 %, pass_alpha 2.5 %, 30 % dropped, 10 s, no limits.
+ * What applies without a file: 10 % stored, 0.5 % paired, alpha 1 %, pass_alpha 2.5 %, 30 % dropped, 10 s, no limits.
  * Owns nothing.
  */
 struct assay_policy assay_policy_default(void);
@@ -106,7 +106,7 @@ int assay_limit_check_unit(const struct assay_policy *p, const struct assay_limi
 
 /* Does a glob of the policy select this case? */
 bool assay_policy_selects(const char *glob, const struct assay_case *c);
-/* May the case not deviate from what its op defines, on no value? */
+/* Must the case not deviate from what its op defines, on any value? */
 bool assay_policy_requires_edges(const struct assay_policy *p, const struct assay_case *c);
 /* Allowed slowdown of a case on stored evidence. */
 double assay_policy_margin(const struct assay_policy *p, const struct assay_case *c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows of a report, and what they come to. A row that cannot be had is ASSAY_ENOMEM: a report that lacks one would
- * be believed.
+ * The rows of a report, and the verdict that they add up to. If a row cannot be allocated, that is ASSAY_ENOMEM,
+ * because a report without it would be believed.
  */
 #ifndef ASSAY_JUDGE_ROWS_H
 #define ASSAY_JUDGE_ROWS_H
@@ -25,8 +25,8 @@ int assay_row_say(struct assay_gate_report *r, struct assay_row_name name, enum 
 void assay_row_note(struct assay_gate_case *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Verdict and exit of @r become the graver of theirs and those of its rows from @first on; where @first is 0, those of
- * the rows alone. Without rows both stay.
+ * Set verdict and exit of @r to the most severe of theirs and those of its rows from @first on; if @first is 0, to
+ * those of the rows alone. Without rows both stay.
  */
 void assay_rows_sum(struct assay_gate_report *r, size_t first, bool strict);
 /* A suspect makes the exit of @r that of INCONCLUSIVE, unless it is graver. */

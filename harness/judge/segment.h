@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a gate without a named baseline holds a case against: its stored runs since the last change that was accepted.
- * The first of them are a fixed point, from which no drift or step leads away unseen; the last see what was gained
- * since. A time has to bear both. Pure functions.
+ * What a gate without a named baseline holds a case against: its stored runs since the last change that was confirmed.
+ * The first of them are a fixed point that no slow drift or step can leave unnoticed; the last show what was gained
+ * since. A time is held against both. Pure functions.
  */
 #ifndef ASSAY_JUDGE_SEGMENT_H
 #define ASSAY_JUDGE_SEGMENT_H
@@ -24,14 +24,14 @@ struct assay_segment {
 };
 
 /*
- * Add @p, the next in order of time, to the first runs: all of the first few, later only what the gate would not have
- * failed, so that no regression becomes its own baseline. @error is that of the gate.
+ * Add @p, the next in order of time, to the first runs: without condition for the first few, later only if the gate
+ * would not have failed it, so that no regression becomes its own baseline. @error is that of the gate.
  */
 void assay_segment_admit(struct assay_segment *s, const struct assay_stored_point *p, bool same_code, double error);
 
 /*
- * Did nearly all of these cases move in one direction, from their first runs to their last, some of them with the very
- * same code? Then the machine did, and the first runs go. True when it happened.
+ * Did nearly all of these cases move in one direction from their first runs to their last, some of them with unchanged
+ * code? Then the machine changed, and the first runs are dropped. True if that happened.
  */
 bool assay_segments_follow_machine(struct assay_segment *v, size_t n, double error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the compiler says of kernels for GPUs, and its verdicts: exact evidence that needs no GPU. The build writes it
- * beside its plugin, and a record of it is committed as baselines/exact/SUITE.kernels.json.
+ * What the compiler reports about kernels for GPUs, and verdicts about it: exact evidence that needs no GPU. The build
+ * writes the report beside its plugin, and a record of it is committed as baselines/exact/SUITE.kernels.json.
  */
 #ifndef ASSAY_JUDGE_STATIC_COSTS_H
 #define ASSAY_JUDGE_STATIC_COSTS_H

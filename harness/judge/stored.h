@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Today's time of a case against stored runs of it: an interval of the ratio and what follows from it. Pure functions.
+/*
+ * Holds today's time of a case against stored runs of it: an interval of the ratio, and what follows from it. Pure
+ * functions.
  */
 #ifndef ASSAY_JUDGE_STORED_H
 #define ASSAY_JUDGE_STORED_H
@@ -31,10 +33,10 @@ struct assay_stored_points {
 };
 
 /*
- * Compare two sides. @error is the chance, on either side of the interval, that it misses. False when a point has fewer
- * than two samples or no positive times, or a side none: then there is no interval. Method: harness/judge/README.md, of
- * one head run. Of several, the medians of both sides vote on the spread between runs, and the head has a factor like
- * the base.
+ * Compare two sides. @error is the chance, on either side of the interval, that it misses. False, and no interval, if a
+ * point has fewer than two samples or no positive time, or a side has no points. harness/judge/README.md has the method
+ * for one head run. If there are several, the medians of both sides decide about the spread between runs, and the head
+ * gets a factor like the base.
  */
 bool assay_stored_compare(struct assay_stored_points head, struct assay_stored_points base, double error,
 			  double margin_frac, struct assay_stored_compare *out);

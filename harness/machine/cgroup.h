@@ -20,7 +20,7 @@ struct assay_cpu_quota {
 };
 void assay_cpu_quota_read(const char *root, struct assay_cpu_quota *out);
 
-/* ASSAY_EUNAVAILABLE, with the quota named, when @n_threads busy threads would be throttled. */
+/* ASSAY_EUNAVAILABLE, naming the quota, if @n_threads busy threads would be throttled. */
 int assay_cpu_quota_check(size_t n_threads, struct assay_err *err);
 int assay_cpu_quota_check_at(const char *root, size_t n_threads, struct assay_err *err);
 

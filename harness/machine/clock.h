@@ -30,8 +30,8 @@ struct assay_clock {
 const char *assay_clock_source_name(enum assay_clock_source s);
 
 /*
- * Choose, calibrate and prove: it ticks, never goes back, and (TSC) agrees with CLOCK_MONOTONIC_RAW. Takes about 20 ms.
- * ASSAY_EUNAVAILABLE when no source ticks.
+ * Choose and calibrate a clock, and prove that it ticks, never goes back, and (for the TSC) agrees with
+ * CLOCK_MONOTONIC_RAW. Takes about 20 ms. ASSAY_EUNAVAILABLE if no source ticks.
  */
 int assay_clock_init(struct assay_clock *c, struct assay_err *err);
 
@@ -69,7 +69,7 @@ typedef uint64_t (*assay_clock_read_fn)(void *arg);
 /* ASSAY_EUNAVAILABLE when @read stands still or goes back within some thousand reads; *step gets its smallest step. */
 int assay_clock_prove(assay_clock_read_fn read, void *arg, uint64_t *step, struct assay_err *err);
 
-/* Ticks of both clocks read at the same moment, as nearly as can be had. */
+/* The ticks of both clocks, read as nearly at the same moment as possible. */
 struct assay_clock_anchor {
 	uint64_t raw_ns, ticks;
 };

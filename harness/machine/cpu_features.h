@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Read once and handed around by whoever asks more than a few times; plain data. */
+/* Read once and passed on to code that asks more than a few times; plain data. */
 struct assay_cpu_features {
 	char flags[6144];   /* blank separated, with a blank at both ends; "" when nothing is known */
 	char model[128];    /* "AMD EPYC"; empty strings where unknown */
@@ -15,8 +15,8 @@ struct assay_cpu_features {
 };
 
 /*
- * From @cpuinfo (text of /proc/cpuinfo). NULL: of this machine, from /proc/cpuinfo, else from CPUID; vector features
- * whose registers the operating system does not save are left out then.
+ * Read from @cpuinfo, a text of /proc/cpuinfo. NULL: read those of this machine from /proc/cpuinfo, or else from CPUID,
+ * leaving out vector features whose registers the operating system does not save.
  */
 void assay_cpu_features_load(struct assay_cpu_features *f, const char *cpuinfo);
 bool assay_cpu_features_has(const struct assay_cpu_features *f, const char *name);
@@ -24,7 +24,7 @@ bool assay_cpu_features_has(const struct assay_cpu_features *f, const char *name
 bool assay_cpu_features_has_all(const struct assay_cpu_features *f, const char *needs, char *missing, size_t size);
 /* Forget @name, as if the CPU lacked it. */
 void assay_cpu_features_drop(struct assay_cpu_features *f, const char *name);
-/* Those of the flags that kernels care about, comma separated. */
+/* The flags that kernels care about, separated by commas. */
 void assay_cpu_features_list(const struct assay_cpu_features *f, char *buf, size_t size);
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the host shows of disturbance while samples are taken: steal, throttling of the control group, changes of the
- * CPU's frequency, pressure stall information. What is counted per sample by the kernel itself (switches, faults) is
- * not here.
+ * Signs of disturbance that the host shows while samples are taken: stolen time, throttling of the control group,
+ * changes of the CPU's frequency, pressure stall information. What the kernel itself counts for each sample (switches,
+ * faults) is not here.
  */
 #ifndef ASSAY_MACHINE_DISTURBANCE_H
 #define ASSAY_MACHINE_DISTURBANCE_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Counters as they were last read. What the host does not show stays unknown and never flags a sample. */
+/* Counters as they were last read. Whatever the host does not show stays unknown and never flags a sample. */
 struct assay_disturbance {
 	const char *root; /* "" is this machine, see host_files.h */
 	const int *cpus;  /* borrowed */

@@ -16,7 +16,7 @@ struct assay_gpu_place {
 	double link_bytes_per_s; /* of its PCI link; 0: unknown */
 };
 
-/* How near two GPUs are. */
+/* How close two GPUs are to each other. */
 enum assay_gpu_path {
 	ASSAY_GPUS_SAME_SWITCH, /* a PCI bridge that is no root of the machine */
 	ASSAY_GPUS_SAME_ROOT,   /* the same PCI root, and no switch between them */

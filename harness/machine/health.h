@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `assay doctor` says of the host: its state, and what is installed. */
+/* What `assay doctor` says about the host: its state, and what is installed. */
 #ifndef ASSAY_MACHINE_HEALTH_H
 #define ASSAY_MACHINE_HEALTH_H
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a fact says when the host has no such file. */
+/* The text of a fact for which the host has no file. */
 #define ASSAY_NOT_EXPOSED "not exposed by this host"
 
 /* Each fills @buf, with ASSAY_NOT_EXPOSED or "unknown" when it returns false. */

@@ -14,7 +14,7 @@ bool assay_host_number(const char *root, const char *path, int64_t *out);
 /* All of root/path, malloc'ed and NUL-terminated; NULL when it cannot be read. */
 char *assay_host_text(const char *root, const char *path);
 bool assay_host_exists(const char *root, const char *path);
-/* Number behind "key" at the start of a line of @text ("MemTotal:", "nr_throttled"). */
+/* The number after "key" at the start of a line of @text ("MemTotal:", "nr_throttled"). */
 bool assay_host_field(const char *text, const char *key, uint64_t *out);
 
 #endif

@@ -8,19 +8,19 @@
 
 #include "base/err.h"
 
-/* 0, or ASSAY_EUSAGE with the names there are. */
+/* 0, or ASSAY_EUSAGE with the names that exist. */
 int assay_isa_check(const char *isa, const char *what, struct assay_err *err);
 
 /*
- * Are all CPU features of the comma separated @needs within @isa, which is known? The first that is not is copied into
- * @beyond. NULL needs nothing.
+ * Are all CPU features of the comma separated @needs part of @isa, which must be a known one? The first that is not is
+ * copied into @beyond. NULL needs nothing.
  */
 bool assay_isa_holds(const char *isa, const char *needs, char *beyond, size_t size);
 
-/* The architecture that the first of the comma separated @needs is a feature of; NULL where that is not known here. */
+/* The architecture whose feature is the first of the comma separated @needs; NULL if that is not known here. */
 const char *assay_isa_arch(const char *needs);
 
-/* Of the widest vectors of @isa, which is known. */
+/* The width of the widest vectors of @isa, which must be a known one. */
 unsigned assay_isa_vector_bits(const char *isa);
 
 #endif

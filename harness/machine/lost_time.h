@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a thread was kept from its CPU, by the kernel's own account of the thread. */
+/* How long a thread was kept from its CPU, according to the kernel's account of that thread. */
 #ifndef ASSAY_MACHINE_LOST_TIME_H
 #define ASSAY_MACHINE_LOST_TIME_H
 
@@ -22,8 +22,8 @@ struct assay_lost_time {
 };
 
 /*
- * Of the calling thread; some 3 µs. The first call of a thread opens a file of /proc that stays open: for the threads
- * of a worker, which live as long as it does.
+ * Read the times of the calling thread, in about 3 µs. The first call of a thread opens a file of /proc that stays
+ * open, so this is for the threads of a worker, which live as long as it does.
  */
 void assay_thread_time_read(struct assay_thread_time *out);
 

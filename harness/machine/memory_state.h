@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much memory there is and may be used, and what the hypervisor took of the CPUs. @root as in host_files.h. */
+/*
+ * How much memory the machine has, how much of it may be used, and what the hypervisor took of the CPUs. @root as in
+ * host_files.h.
+ */
 #ifndef ASSAY_MACHINE_MEMORY_STATE_H
 #define ASSAY_MACHINE_MEMORY_STATE_H
 
@@ -20,8 +23,8 @@ int assay_memory_state(struct assay_memory_state *out, struct assay_err *err);
 int assay_memory_state_at(const char *root, struct assay_memory_state *out, struct assay_err *err);
 
 /*
- * Steal ticks (USER_HZ) summed over @cpus, and whether the host shows them at all. Reads /proc/stat: tens of
- * microseconds, more on big machines; not for timed regions.
+ * Steal ticks (USER_HZ) summed over @cpus, and whether the host shows them at all. Reads /proc/stat, which takes tens
+ * of microseconds, and more on big machines, so this is not for timed regions.
  */
 bool assay_steal_ticks_at(const char *root, const int *cpus, size_t n, uint64_t *ticks);
 /* Share of all CPU time since boot. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NVIDIA's management library, opened at run time: which GPUs there are, their settings, and clocks, power, temperature
- * and throttle reasons of the moment. Nothing here starts a CUDA context.
+ * NVIDIA's management library, opened at run time: which GPUs the machine has, their settings, and their present
+ * clocks, power, temperature and throttle reasons. Nothing here starts a CUDA context.
  */
 #ifndef ASSAY_MACHINE_NVML_H
 #define ASSAY_MACHINE_NVML_H
@@ -22,14 +22,14 @@ int assay_nvml_open(struct assay_nvml **n, struct assay_err *err);
 void assay_nvml_close(struct assay_nvml *n);
 
 unsigned assay_nvml_count(const struct assay_nvml *n);
-/* The settings of GPU @index; what the library does not tell stays unknown. ASSAY_EUNAVAILABLE. */
+/* The settings of GPU @index; what the library does not report stays unknown. ASSAY_EUNAVAILABLE. */
 int assay_nvml_info(const struct assay_nvml *n, unsigned index, struct assay_device_info *out, struct assay_err *err);
 /* The GPU at this address of the PCI bus, "0000:3b:00.0"; false: there is none. */
 bool assay_nvml_find(const struct assay_nvml *n, const char *pci, unsigned *index);
-/* How GPU @index is now. ASSAY_EUNAVAILABLE where not even its clock is told. */
+/* The present state of GPU @index. ASSAY_EUNAVAILABLE if not even its clock is reported. */
 int assay_nvml_state(const struct assay_nvml *n, unsigned index, struct assay_device_state *out, struct assay_err *err);
 
-/* What GPU @index did of late and uses now. Members that its driver does not tell are NaN or 0. */
+/* What GPU @index did recently and uses at present. Members that its driver does not report are NaN or 0. */
 struct assay_nvml_use {
 	double busy_frac, memory_busy_frac; /* of the driver's last sampling period, up to a second */
 	double joules;                      /* since the driver was loaded */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What lets user code be counted where assay_perf_paranoid_at() says that it cannot. */
+/* How to allow user code to be counted if assay_perf_paranoid_at() says that it is not. */
 #define ASSAY_PERF_PARANOID_ADVICE "sudo sysctl kernel.perf_event_paranoid=2"
 
 struct assay_pmu_probe {
@@ -16,9 +16,9 @@ struct assay_pmu_probe {
 };
 
 /*
- * Is kernel.perf_event_paranoid above what counting user code takes? Then @buf says so, with the value that is needed:
- * "kernel.perf_event_paranoid is 4, 2 or lower is needed". Otherwise, also where there is no such file below @root,
- * @buf is "".
+ * Is kernel.perf_event_paranoid above the value that permits counting user code? Then @buf says so, with the value that
+ * is needed: "kernel.perf_event_paranoid is 4, 2 or lower is needed". Otherwise, and if there is no such file below
+ * @root, @buf is "".
  */
 bool assay_perf_paranoid_at(const char *root, char *buf, size_t size);
 

@@ -20,11 +20,11 @@ struct assay_topology;
  */
 int assay_topology_open(struct assay_topology **t, const char *xml_path, struct assay_err *err);
 /*
- * This machine, as another process of it told it by assay_topology_text(): twenty times as fast as to read it, and more
- * on a machine of many CPUs. @text NULL: read it.
+ * This machine, as another process described it with assay_topology_text(): twenty times as fast as reading it, and
+ * more on a machine with many CPUs. @text NULL: read it.
  */
 int assay_topology_open_told(struct assay_topology **t, const char *text, struct assay_err *err);
-/* hwloc's XML of this machine, which lives as long as @t; NULL: there is none, or @t is of another machine. */
+/* hwloc's XML of this machine, which lives as long as @t; NULL: there is none, or @t describes another machine. */
 const char *assay_topology_text(const struct assay_topology *t);
 void assay_topology_close(struct assay_topology *t);
 
@@ -32,15 +32,15 @@ void assay_topology_close(struct assay_topology *t);
 void assay_topology_host_info(const struct assay_topology *t, struct assay_host_info *out);
 
 /*
- * The caches of a core as the simulator takes them, named "host": level 1 and the last level. ASSAY_EUNAVAILABLE where
- * unknown.
+ * The caches of a core as the simulator takes them, named "host": level 1 and the last level. ASSAY_EUNAVAILABLE if
+ * they are unknown.
  */
 int assay_topology_cache_model(const struct assay_topology *t, struct assay_cache_model *out, struct assay_err *err);
 
 /* One line for people: "1 socket, 2 cores, 2 threads, L1d 48 KiB, L2 1 MiB, L3 32 MiB, 1 NUMA node". */
 void assay_topology_summary(const struct assay_topology *t, char *buf, size_t size);
 
-/* The whole machine, whatever part of it may be used; what decides comparability. */
+/* The size of the whole machine, even if only a part of it may be used; this decides which machines are comparable. */
 struct assay_machine_size {
 	size_t sockets, cores, cpus, nodes;
 	size_t llcs;                             /* instances of the level 3 cache; 0: none known */

@@ -13,8 +13,9 @@ struct assay_case_plugins {
 };
 
 /*
- * Of @all, whose catalog is @cat, what the case on the CPU needs: the plugins of its op and of its variant, in their
- * order. @parts goes with @all or is NULL. All of them where the catalog does not tell. 0 or ASSAY_ENOMEM.
+ * Select from @all, whose catalog is @cat, the plugins that the case on the CPU needs: those of its op and of its
+ * variant, in their order. @parts goes with @all or is NULL. If the catalog does not tell, all of them. 0 or
+ * ASSAY_ENOMEM.
  */
 int assay_case_plugins_find(const struct assay_case *c, const struct assay_catalog *cat,
 			    const struct assay_strings *all, const char *parts, struct assay_case_plugins *out,

@@ -11,7 +11,7 @@
 #include "measure/exact_means.h"
 #include "model/result.h"
 
-/* Of both calls that are stepped. */
+/* The steps of both calls that are stepped. */
 struct assay_exact_steps {
 	const char *key;
 	double done, expected; /* expected: before the first of them by a first stretch */
@@ -30,19 +30,19 @@ struct assay_exact_options {
 	const struct assay_exact_means *means;
 	const char *tool;   /* "valgrind-3.19.0", for reasons */
 	uint64_t max_steps; /* of a call; 0: ASSAY_EXACT_STEPS */
-	double known_steps; /* that it took when it was counted before; 0: it was not */
+	double known_steps; /* steps that it took when it was counted before; 0: it was not */
 	/*
-	 * The processor time that is left for counts; 0: as much as they take. A case that takes more is stopped. Other
-	 * programs on the machine take none of it.
+	 * The processor time that is left for counts; 0: no limit. A case that takes more is stopped. Time that other
+	 * programs on the machine use does not count.
 	 */
 	uint64_t left_ns;
-	/* Told before steps are taken, and while they are. NULL: nobody listens. */
+	/* Called before steps are taken and while they are. NULL: nobody listens. */
 	void (*on_steps)(void *arg, const struct assay_exact_steps *steps);
 	void *on_steps_arg;
 	const volatile sig_atomic_t *interrupted;
 };
 
-/* Why a case that was skipped was, where that decides what comes next. */
+/* Why a case was skipped, if that decides what comes next. */
 enum assay_exact_end {
 	ASSAY_EXACT_END_OTHER,
 	ASSAY_EXACT_END_TOO_LONG, /* it takes more steps than it may */
@@ -50,10 +50,10 @@ enum assay_exact_end {
 };
 
 /*
- * Count one run of @c: one copy of its inputs; a warm case runs once before with the caches simulated, a cold one
- * begins with empty caches. Only the variant and the libraries it calls are counted, not this program. Checked for
- * right results first. Whatever goes wrong with the case or the simulator is a status of @out with its reason, and the
- * return is 0; negative only when the harness cannot go on. The caller releases @out in either case.
+ * Count one run of @c, with one copy of its inputs. A warm case first runs once with the caches simulated; a cold one
+ * begins with empty caches. Only the variant and the libraries that it calls are counted, not this program. The result
+ * is checked first. Whatever goes wrong with the case or the simulator is a status of @out with its reason, and the
+ * return is 0; it is negative only if the harness cannot go on. The caller releases @out in either case.
  */
 int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *cat,
 			const struct assay_case_facts *facts, const struct assay_exact_options *o,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all measuring in workers is told: the machine, the clock, what to count, and whom to tell of it. */
+/*
+ * What every measurement in workers needs to know: the machine, the clock, what to count, and whom to report progress
+ * to.
+ */
 #ifndef ASSAY_MEASURE_OPTIONS_H
 #define ASSAY_MEASURE_OPTIONS_H
 
@@ -13,7 +16,7 @@
 #include "worker/time_limits.h"
 #include "worker/protocol.h"
 
-/* What one case is doing now, for a progress bar. */
+/* The stage that a case is in, for a progress bar. */
 enum assay_stage {
 	ASSAY_STAGE_PREPARE,
 	ASSAY_STAGE_WARMUP,
@@ -28,14 +31,14 @@ struct assay_measure_options {
 	const struct assay_topology *topology;
 	const struct assay_host_info *host; /* what ops may know of the machine */
 	const struct assay_clock *clock;
-	struct assay_core_paces *paces;  /* what is known of the cores; each case adds to it. NULL: each begins anew */
+	struct assay_core_paces *paces;  /* what is known about the pace of the cores; each case adds to it; or NULL */
 	struct assay_patience *patience; /* what the case took before, to which this adds; NULL: nothing is known */
 	struct assay_placement_options placement;
 	uint64_t seed;
-	uint64_t layout_seed; /* draws where everything lies in memory; 0: where it always lies */
+	uint64_t layout_seed; /* seed that draws where everything lies in memory; 0: at the same places every time */
 	/*
-	 * What the oracle called right in earlier processes of the case; this one adds to it. Once there is something,
-	 * a process checks less and needs fewer samples. NULL: there are no others.
+	 * What the oracle accepted in earlier processes of the case; this one adds to it. If there is something, the
+	 * process checks less and needs fewer samples. NULL: there are no other processes.
 	 */
 	struct assay_accepted *accepted;
 	bool verify_only;                          /* correctness, no samples */

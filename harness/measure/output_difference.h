@@ -6,8 +6,8 @@
 #include "measure/turns.h"
 
 /*
- * The first element that differs, or that the lengths do, into @difference (ASSAY_DIFFERENCE_MAX bytes). 0, or what
- * assay_turns_command() returned.
+ * Describe the first element that differs, or that the lengths differ, in @difference (ASSAY_DIFFERENCE_MAX bytes). 0,
+ * or what assay_turns_command() returned.
  */
 int assay_output_difference(struct assay_turns *t, char *difference);
 

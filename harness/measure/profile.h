@@ -10,24 +10,27 @@
 struct assay_profile_options {
 	unsigned rate_hz;
 	uint64_t for_ns; /* of timed iterations */
-	/* Where the variant allocates, in place of samples: the folder of counters/heap/sites.h. NULL: samples. */
+	/*
+	 * Record where the variant allocates, instead of taking samples: the folder of counters/heap/sites.h. NULL:
+	 * take samples.
+	 */
 	const char *heap_sites;
 	uint64_t heap_sample_bytes;
 	/*
-	 * Timed iterations that are not sampled by time, because something else watches the worker: variables for its
-	 * process, and what is called with @look_arg again and again meanwhile. env NULL: they are sampled.
+	 * For timed iterations that are not sampled, because something else watches the worker: variables for its
+	 * process, and a function that is called with @look_arg again and again meanwhile. env NULL: they are sampled.
 	 */
 	const char *const *env;
 	void (*look)(void *arg);
 	void *look_arg;
 	uint64_t least_sample_ns; /* of these iterations at once; 0: any */
-	/* What the harness did with its process. NULL: nobody asks. */
+	/* Called with each thing that the harness does with the process. NULL: nobody asks. */
 	void (*phase)(void *look_arg, const char *name, pid_t worker, uint64_t begin_ns, uint64_t end_ns);
 };
 
 /*
- * Profile @c into @out, which the caller releases in either case. Whatever happens to the kernel is @end, and the
- * return is 0; negative when the harness cannot go on or nothing can be sampled here (ASSAY_EUNAVAILABLE).
+ * Profile @c into @out, which the caller releases in either case. Whatever happens to the kernel is told by @end, and
+ * the return is 0; it is negative if the harness cannot go on or nothing can be sampled here (ASSAY_EUNAVAILABLE).
  */
 int assay_measure_profile(const struct assay_case *c, const struct assay_case_facts *facts,
 			  const struct assay_measure_options *o, const struct assay_profile_options *p,
@@ -55,7 +58,7 @@ int assay_measure_profile_pair(const struct assay_case *c, const struct assay_ca
 			       const struct assay_measure_options *o, const struct assay_profile_pair_options *p,
 			       struct assay_profile_pair *out, struct assay_profile_end *end, struct assay_err *err);
 
-/* Begin both kinds: true where it is known that @c cannot run, which @end says. */
+/* Begin either kind of profile. True if it is already known that @c cannot run, which @end says. */
 bool assay_measure_profile_begin(const struct assay_case *c, const struct assay_case_facts *facts,
 				 struct assay_profile *out, struct assay_profile_end *end);
 

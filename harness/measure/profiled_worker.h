@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A worker that is sampled while it runs a case: what profiles of one case, and of a pair, have in common. */
+/* A worker that is sampled while it runs a case: what the profile of one case and that of a pair have in common. */
 #ifndef ASSAY_MEASURE_PROFILED_WORKER_H
 #define ASSAY_MEASURE_PROFILED_WORKER_H
 
@@ -11,7 +11,7 @@
 struct assay_profile_end {
 	enum assay_status status;
 	char reason[512];
-	char wrong[512]; /* it was profiled although its output is wrong, and why that is so; "": it is right */
+	char wrong[512]; /* why its output is wrong, if it was profiled nevertheless; "": it is right */
 };
 
 struct assay_profiled_worker {
@@ -34,24 +34,24 @@ struct assay_profiled_worker {
 };
 
 /*
- * These return 0 to go on, 1 when the case is over and k->end says how, negative when the harness cannot go on. Free @k
- * in any case; all-zero but for its pointers is before the start.
+ * These return 0 to go on, 1 if the case is over, with k->end saying how, and a negative number if the harness cannot
+ * go on. Before the start, @k is all-zero except for its pointers. Free it in any case.
  */
-/* @how NULL: nothing is sampled, and the worker is as others are. */
+/* @how NULL: nothing is sampled, and the worker is an ordinary one. */
 int assay_profiled_worker_start(struct assay_profiled_worker *k, const struct assay_worker_options *wo,
 				const struct assay_cpu_sampling *how);
 /* Prepare, verify, warm up; timed samples follow. */
 int assay_profiled_worker_ready(struct assay_profiled_worker *k, const struct assay_clock *clock);
-/* Sample the turns that follow, or not. */
+/* Switch sampling on or off for the turns that follow. */
 void assay_profiled_worker_pause(struct assay_profiled_worker *k, bool paused);
-/* One command of samples that takes about @ns, or less where rings fill earlier. */
+/* Order samples that take about @ns, or less if the rings fill before that. */
 int assay_profiled_worker_sample(struct assay_profiled_worker *k, double ns);
 /*
- * What an iteration took in the turns that were @sampled, as assay_call_times() has it: the median of means of @group
- * calls. NaN: there is none, or out of memory.
+ * The duration of an iteration in the turns that were @sampled or were not, as assay_call_times() computes it: the
+ * median of means of @group calls. NaN: there is none, or out of memory.
  */
 double assay_profiled_worker_call_ns(const struct assay_profiled_worker *k, bool sampled, size_t group);
-/* Check the outputs once more where all went well (@rc 0), and end the profile. */
+/* If all went well (@rc 0), check the outputs once more; then end the profile. */
 int assay_profiled_worker_end(struct assay_profiled_worker *k, int rc);
 void assay_profiled_worker_free(struct assay_profiled_worker *k);
 

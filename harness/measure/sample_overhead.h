@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sample costs beyond the calls that it times: `assay doctor` shows it. */
+/* What a sample costs beyond the calls that it times, as `assay doctor` shows it. */
 #ifndef ASSAY_MEASURE_SAMPLE_OVERHEAD_H
 #define ASSAY_MEASURE_SAMPLE_OVERHEAD_H
 
@@ -7,7 +7,8 @@
 #include "model/finding.h"
 
 /*
- * Time in ns that a sample of one call shows when the call does nothing: the median of some thousand. Runs no plugin.
+ * The time in ns that a sample of one call shows if the call does nothing: the median of some thousand samples. Runs no
+ * plugin.
  */
 double assay_sample_overhead_ns(const struct assay_clock *clock);
 /* The finding "sample_overhead" of @ns: a warning above the goal of 60 ns. */

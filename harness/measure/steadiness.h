@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times of samples in the order they were taken, to tell when they got steady. Internal to this folder. */
+/*
+ * Times of samples in the order in which they were taken, to find out when they became steady. Internal to this folder.
+ */
 #ifndef ASSAY_MEASURE_STEADINESS_H
 #define ASSAY_MEASURE_STEADINESS_H
 
@@ -19,7 +21,7 @@ struct assay_steadiness {
 	bool clock_moves;
 };
 
-/* ASSAY_ENOMEM; then @s is as it was. */
+/* ASSAY_ENOMEM, with @s unchanged. */
 int assay_steadiness_add(struct assay_steadiness *s, const struct assay_sample *samples, size_t n,
 			 struct assay_err *err);
 /*

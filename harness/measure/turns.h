@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two workers on the same cores that run in turn, sample by sample. Internal to this folder. */
+/* Two workers on the same cores that run alternately, sample by sample. Internal to this folder. */
 #ifndef ASSAY_MEASURE_TURNS_H
 #define ASSAY_MEASURE_TURNS_H
 
@@ -22,21 +22,22 @@ struct assay_turns {
 	/* Statuses, iterations and samples of the sides. p->iterations has to be set before turns are taken. */
 	struct assay_pair *p;
 	struct assay_worker *w[2];
-	struct assay_accepted *accepted; /* by the oracle so far, on the inputs of both sides; NULL: they differ */
-	bool audit, all_checks;          /* see struct assay_worker_spec */
-	bool other_late;                 /* likewise */
-	uint32_t few_copies;             /* likewise */
-	double stretch_frac;             /* of the head's samples */
-	const char *pace_untold;         /* why nothing can be said of the pace of the cores; NULL: it is tried */
-	struct assay_kept_memory *kept;  /* see assay_worker_start_pair() */
-	enum assay_common common;        /* none unless the sides run the same op on the same shape */
-	bool slices;                     /* turns are slices of calls, see assay_turns_can_slice() */
-	bool swap_copies;                /* see struct assay_worker_args */
-	uint32_t turn_parts;             /* parts of a call that make a turn; 0: turns are whole calls */
-	uint32_t call_turns;             /* and turns that make a call */
-	bool counting;                   /* in the samples that follow, which are kept */
-	bool followed[2];                /* the side was ended because the other one had ended */
-	double sample_ns;                /* what a sample is expected to take, to fit turns into a time */
+	struct assay_accepted
+		*accepted;       /* what the oracle accepted so far, on the inputs of both sides; NULL: these differ */
+	bool audit, all_checks;  /* see struct assay_worker_spec */
+	bool other_late;         /* likewise */
+	uint32_t few_copies;     /* likewise */
+	double stretch_frac;     /* of the head's samples */
+	const char *pace_untold; /* why nothing can be said about the pace of the cores; NULL: it is measured */
+	struct assay_kept_memory *kept; /* see assay_worker_start_pair() */
+	enum assay_common common;       /* none unless the sides run the same op on the same shape */
+	bool slices;                    /* turns are slices of calls, see assay_turns_can_slice() */
+	bool swap_copies;               /* see struct assay_worker_args */
+	uint32_t turn_parts;            /* parts of a call that make a turn; 0: turns are whole calls */
+	uint32_t call_turns;            /* and turns that make a call */
+	bool counting;                  /* in the samples that follow, which are kept */
+	bool followed[2];               /* the side was ended because the other one had ended */
+	double sample_ns;               /* expected duration of a sample, to fit turns into a time */
 	struct assay_err *err;
 };
 
@@ -49,8 +50,8 @@ int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2
 		     const struct assay_measure_options *o);
 
 /*
- * All of them: 0 go on; 1 a side is over, its status is set; negative the harness cannot go on.
- * One command, to one side or to the base and then the head:
+ * Each of these returns 0 to go on; 1 if a side is over and its status is set; a negative number if the harness cannot
+ * go on. assay_turns_command() gives one command, to one side or to the base and then the head.
  */
 int assay_turns_command(struct assay_turns *t, int side, enum assay_command cmd, const struct assay_worker_args *args);
 int assay_turns_both(struct assay_turns *t, enum assay_command cmd, const struct assay_worker_args *args);
@@ -63,14 +64,15 @@ int assay_turns_rotate(struct assay_turns *t, uint64_t order_seed, uint64_t copi
 /* Take turns until both are steady (p->steady), at most for @cap_ns; @once: a few, and at least one block. */
 int assay_turns_warm(struct assay_turns *t, uint64_t order_seed, uint64_t cap_ns, bool once);
 /*
- * How a call of @parts parts that takes @call_ns is divided: parts that make a turn, of about a millisecond, and turns
- * that make a call: no more than a pair may have, and an even number where turns of less than twice as many parts allow
- * it, since otherwise only two calls make whole blocks. False: it takes less than 5 ms, or has no parts.
+ * How a call of @parts parts that takes @call_ns is divided: into the number of parts that make a turn of about a
+ * millisecond, and the number of turns that make a call. There are no more turns than a pair may have. Their number is
+ * even if turns of less than twice as many parts allow it, because otherwise whole blocks would need two calls. False:
+ * the call takes less than 5 ms, or has no parts.
  */
 bool assay_turns_divide(uint64_t parts, double call_ns, uint32_t *turn_parts, uint32_t *call_turns);
 /*
- * From now on turns are parts of calls. The sides must not write to the same memory. False, and nothing changes,
- * where they cannot be divided, or not into equally many parts on both sides.
+ * From now on turns are parts of calls. The sides must not write to the same memory. False, with nothing changed, if
+ * they cannot be divided, or not into equally many parts on both sides.
  */
 bool assay_turns_by_parts(struct assay_turns *t);
 /*
@@ -79,8 +81,8 @@ bool assay_turns_by_parts(struct assay_turns *t);
  */
 bool assay_turns_can_slice(const struct assay_turns *t);
 /*
- * Take as many turns as fit into @sampling_ns, at least two blocks and whole calls, and keep the samples. What they
- * took is expected of the next ones.
+ * Take as many turns as fit into @sampling_ns, at least two blocks and whole calls, and keep the samples. Their
+ * duration becomes the expected one of the next samples.
  */
 int assay_turns_sample(struct assay_turns *t, uint64_t order_seed, uint64_t sampling_ns);
 
@@ -91,7 +93,7 @@ int assay_turns_sample(struct assay_turns *t, uint64_t order_seed, uint64_t samp
 int assay_turns_ratio(const struct assay_pair *p, double *median, struct assay_interval *ci, bool *reached,
 		      struct assay_err *err);
 
-/* Stop both workers; samples of a pair in which a side went wrong say nothing and are dropped. */
+/* Stop both workers. If a side went wrong, the samples of the pair say nothing and are dropped. */
 void assay_turns_close(struct assay_turns *t);
 
 #endif

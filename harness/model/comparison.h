@@ -11,7 +11,7 @@
 #include "model/gate_report.h"
 #include "model/result.h"
 
-/* Why a case that the base alone has was not measured, and what to do. */
+/* Why a case that only the base has was not measured, and what to do. */
 #define ASSAY_CASE_GONE                                                                                                \
 	"only the base has it, the head has no such case any more: bring it back, or leave it out with --only if "     \
 	"that is meant"
@@ -24,7 +24,7 @@ enum assay_side {
 	ASSAY_HEAD = 1,
 };
 
-/* What one worker of a pair said besides its samples. */
+/* What one worker of a pair reported besides its samples. */
 struct assay_pair_side {
 	enum assay_status status;
 	char reason[512];
@@ -48,7 +48,7 @@ struct assay_pair {
 	uint64_t iterations;          /* of every sample, as counted */
 	uint64_t extra_iterations[2]; /* done on top by controls; 0 of a slower head: its time was stretched instead */
 	size_t n_blocks;
-	bool steady;      /* both sides were before the first sample */
+	bool steady;      /* both sides were steady before the first sample */
 	uint64_t wall_ns; /* what the pair took, set-up included */
 	struct assay_pair_side side[2];
 };
@@ -97,7 +97,7 @@ struct assay_pair_reading {
 	size_t n_dropped; /* blocks */
 };
 
-/* What the pairs of a case come to. */
+/* What follows from the pairs of a case. */
 struct assay_case_reading {
 	struct assay_pair_reading *pairs; /* one a pair of the case; malloc'ed */
 	size_t n_used;
@@ -120,10 +120,10 @@ void assay_comparison_case_release(struct assay_comparison_case *c);
 void assay_comparison_drop_cases(struct assay_comparison *cmp);
 void assay_comparison_release(struct assay_comparison *cmp);
 
-/* The case that the base runs: that of @c, or the same of another variant. ASSAY_ELIMIT when its key does not fit. */
+/* The case that the base runs: that of @c, or the same with another variant. ASSAY_ELIMIT when its key does not fit. */
 int assay_comparison_base_case(const struct assay_comparison_case *c, struct assay_case *out, struct assay_err *err);
 
-/* What was done on top in a slower head: whole iterations, which may differ from what was asked for. */
+/* The extra work of a slower head: whole iterations, which may differ from what was asked for. */
 double assay_comparison_injected(const struct assay_comparison_case *c);
 
 /* A side was not measured: neither has samples then. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was counted in a case, on which rung of the ladder each count stands, and what could not be counted and why. */
+/* What was counted in a case, what kind of evidence each count is, and what could not be counted and why. */
 #ifndef ASSAY_MODEL_COUNTER_H
 #define ASSAY_MODEL_COUNTER_H
 
@@ -21,7 +21,7 @@
 #define ASSAY_SOURCES                                                                                                  \
 	ASSAY_SOURCE_EXACT, ASSAY_SOURCE_PMU, ASSAY_SOURCE_SDE, ASSAY_SOURCE_OP, ASSAY_SOURCE_HEAP, ASSAY_SOURCE_OS,   \
 		ASSAY_SOURCE_ASSAY
-/* What the file of another tool says. It is not among the rungs above: no worker counts so. */
+/* A number from the file of another tool. It is not among the kinds above, because no worker counts like this. */
 #define ASSAY_SOURCE_IMPORTED "imported"
 #define ASSAY_SOURCE_MAX      16
 
@@ -37,7 +37,7 @@ struct assay_count {
 	double running_frac;
 };
 
-/* Begins the reason of a counter of GPUs that a case of the CPU cannot have. */
+/* The beginning of the reason for a GPU counter that a case on the CPU cannot have. */
 #define ASSAY_REASON_NO_GPU "the case runs on no GPU"
 
 /* A counter or a derived metric that was asked for. */

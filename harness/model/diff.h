@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two sets of stored results side by side: what moved, how sure that is, and what is known of the cause. */
+/* Two sets of stored results side by side: what moved, how certain that is, and what is known about the cause. */
 #ifndef ASSAY_MODEL_DIFF_H
 #define ASSAY_MODEL_DIFF_H
 
@@ -22,7 +22,7 @@ struct assay_diff_side {
 enum assay_diff_result {
 	ASSAY_DIFF_FASTER,       /* the whole interval lies below 1 */
 	ASSAY_DIFF_SLOWER,       /* above 1 */
-	ASSAY_DIFF_MACHINE,      /* 1 lies outside, and both sides ran the same machine code: the machine moved */
+	ASSAY_DIFF_MACHINE,      /* 1 lies outside, but both sides ran the same machine code, so the machine moved */
 	ASSAY_DIFF_UNCLEAR,      /* 1 lies in it */
 	ASSAY_DIFF_INCOMPARABLE, /* both have it, and their times must not be compared */
 	ASSAY_DIFF_NOT_MEASURED, /* a side has no right result of it */
@@ -83,7 +83,7 @@ struct assay_diff {
 void assay_diff_release(struct assay_diff *d);
 /* NULL when absent. */
 const struct assay_diff_number *assay_diff_number(const struct assay_diff_case *c, const char *name);
-/* How many cases ended so. */
+/* The number of cases with this result. */
 size_t assay_diff_count(const struct assay_diff *d, enum assay_diff_result r);
 /* Have both sides a time, and may they be compared? */
 bool assay_diff_compared(const struct assay_diff_case *c);

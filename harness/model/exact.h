@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exact evidence: what a simulated processor counted during one run of a variant, by function. Counts, no samples: two
- * runs of the same code on the same inputs give the same numbers.
+ * Exact evidence: what a simulated processor counted during one run of a variant, by function. These are counts without
+ * samples: two runs of the same code on the same inputs give the same numbers.
  */
 #ifndef ASSAY_MODEL_EXACT_H
 #define ASSAY_MODEL_EXACT_H
@@ -34,14 +34,14 @@ struct assay_exact_counts {
 
 #define ASSAY_EXACT_FUNCTION_MAX 160
 
-/* What one function spent itself, without those it called. */
+/* What one function itself took, without the functions that it called. */
 struct assay_exact_function {
 	char name[ASSAY_EXACT_FUNCTION_MAX];
 	char object[ASSAY_NAME_MAX]; /* file name of the program or library: "libm.so.6"; "" where it is not known */
 	struct assay_exact_counts counts;
 };
 
-/* Which way something was counted. Counts of one are never held against those of another. */
+/* How something was counted. Counts taken in different ways are never compared. */
 enum assay_exact_how {
 	ASSAY_EXACT_CALLGRIND, /* on the processor that valgrind simulates */
 	ASSAY_EXACT_STEPPED,   /* on this one, step by step */
@@ -58,12 +58,12 @@ enum assay_exact_skip {
 	ASSAY_N_EXACT_SKIP,
 };
 
-/* Steps of a call that may be asked for, and what is taken where nobody asks. */
+/* The limits of the number of steps that may be asked for, and the default. */
 #define ASSAY_EXACT_STEPS_LEAST 1000
 #define ASSAY_EXACT_STEPS_MOST  100000000
 #define ASSAY_EXACT_STEPS       2000000
 
-/* Which way is to be taken. */
+/* How to count. */
 enum assay_exact_source {
 	ASSAY_EXACT_SOURCE_AUTO, /* callgrind where it can, stepping for the rest */
 	ASSAY_EXACT_SOURCE_CALLGRIND,
@@ -85,7 +85,7 @@ struct assay_exact_case {
 	size_t n_functions;
 };
 
-/* Why there are no counts of a case, and what takes them. */
+/* Why a case has no counts, and how to get them. */
 #define ASSAY_EXACT_UNNAMED "the suite does not name the case for exact counts; --only CASE --evidence exact takes them"
 /* Was it skipped because the suite does not name it? */
 bool assay_exact_is_unnamed(const struct assay_exact_case *c);
@@ -98,10 +98,10 @@ bool assay_exact_is_on_device(const struct assay_exact_case *c);
 
 /* Append a function and add it to the total; two of one name and object are one. 0 or ASSAY_ENOMEM. */
 int assay_exact_add_function(struct assay_exact_case *c, const struct assay_exact_function *f);
-/* Counts and detail alone: of a case that has none, the rest stays. */
+/* Release counts and detail only; the rest of the case stays. */
 void assay_exact_case_drop_counts(struct assay_exact_case *c);
 void assay_exact_case_release(struct assay_exact_case *c);
-/* What is known of the case that was counted: all by which manifests and policies name it. */
+/* What is known about the case that was counted: everything by which manifests and policies name it. */
 struct assay_case assay_exact_case_named(const struct assay_exact_case *c);
 const struct assay_exact_function *assay_exact_function_find(const struct assay_exact_case *c, const char *name,
 							     const char *object);
@@ -126,8 +126,8 @@ void assay_cache_model_text(const struct assay_cache_model *m, char *buf, size_t
 /* The fixed model "canon"; false for every other name. */
 bool assay_cache_model_find(const char *name, struct assay_cache_model *out);
 /*
- * What a set-associative simulator with a power-of-two number of sets takes that is nearest to this size, with @ways of
- * associativity and lines of @line_bytes.
+ * The nearest size to this one that a set-associative simulator with a power-of-two number of sets can have, with @ways
+ * of associativity and lines of @line_bytes.
  */
 struct assay_cache_level assay_cache_level_round(uint64_t bytes, unsigned ways, unsigned line_bytes);
 
@@ -139,7 +139,7 @@ struct assay_cache_level assay_cache_level_round(uint64_t bytes, unsigned ways, 
 double assay_exact_metric(const struct assay_exact_counts *c, const char *tag);
 
 bool assay_exact_is_metric(const char *tag);
-/* Under this name stands the reason why a case has none of them. */
+/* The name under which a case that has none of them gives the reason. */
 #define ASSAY_EXACT_MISSING "exact"
 
 /* "1 234 567" */

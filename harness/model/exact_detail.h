@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known of exact counts beyond functions: by line of source, by thread, and the mix of instructions. All of a
- * case is one text, a line an entry, as the store keeps it.
+ * What is known about exact counts beyond functions: counts by source line and by thread, and the mix of instructions.
+ * All of a case is one text with a line for each entry, as the store keeps it.
  */
 #ifndef ASSAY_MODEL_EXACT_DETAIL_H
 #define ASSAY_MODEL_EXACT_DETAIL_H
@@ -28,14 +28,14 @@ void assay_exact_detail_add_thread(struct assay_text *detail, const struct assay
 void assay_exact_detail_add_mix(struct assay_text *detail, const struct assay_exact_mix *m);
 
 /*
- * The next entry of its kind, from *at on, which begins as the detail (NULL is an empty one). False when there is none;
- * what is no entry is passed over.
+ * The next entry of its kind from *at on, which begins as the detail (NULL is an empty one). False when there is none;
+ * anything that is not an entry is skipped.
  */
 bool assay_exact_next_line(const char **at, struct assay_exact_line *out);
 bool assay_exact_next_thread(const char **at, struct assay_exact_counts *out);
 bool assay_exact_next_mix(const char **at, struct assay_exact_mix *out);
 
-/* Is it a line that a record keeps: some share of any count of its case? */
+/* Does a record keep this line? It does if the line has some share of any count of its case. */
 bool assay_exact_line_matters(const struct assay_exact_line *l, const struct assay_exact_counts *total);
 
 /*

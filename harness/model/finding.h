@@ -10,7 +10,7 @@
 
 enum assay_health {
 	ASSAY_HEALTH_GOOD,
-	ASSAY_HEALTH_WARN,    /* measures, but worse than it could */
+	ASSAY_HEALTH_WARN,    /* measures, but not as well as it could */
 	ASSAY_HEALTH_MISSING, /* a capability is absent */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a gate or a comparison says: one verdict for each case and metric, and the whole. */
+/* The outcome of a gate or a comparison: one verdict for each case and metric, and the verdict of the whole. */
 #ifndef ASSAY_MODEL_GATE_REPORT_H
 #define ASSAY_MODEL_GATE_REPORT_H
 
@@ -29,7 +29,7 @@ enum assay_because_evidence_kind {
 	ASSAY_BECAUSE_EXACT,   /* and it is the only one whose exact counts do */
 };
 
-/* A function that takes a part of a change of time. */
+/* A function that accounts for a part of a change of time. */
 struct assay_because_part {
 	char function[128]; /* "": it has no name, and is known by its object */
 	char object[128], file[128];
@@ -40,7 +40,7 @@ struct assay_because_part {
 
 #define ASSAY_BECAUSE_PARTS_MAX 3
 
-/* The functions that a change of time is blamed on, by profiles of both sides. */
+/* The functions that account for a change of time, by profiles of both sides. */
 struct assay_gate_because {
 	bool asked;      /* profiles were taken, or it is told why not */
 	char text[1024]; /* a sentence for people */
@@ -83,7 +83,7 @@ enum assay_control {
 	ASSAY_CONTROL_SLOWER, /* head with extra iterations: must not be PASS or IMPROVED */
 };
 
-/* A comparison of which the outcome is known beforehand, judged like any other. */
+/* A comparison whose outcome is known beforehand, judged like any other. */
 struct assay_gate_control {
 	char key[ASSAY_KEY_MAX];
 	enum assay_control kind;
@@ -110,12 +110,12 @@ struct assay_gate_report {
 	size_t n_cases;
 	struct assay_gate_control *controls; /* malloc'ed; comparisons only */
 	size_t n_controls;
-	bool untrusted;        /* a control failed: this host cannot be trusted today, whatever the cases say */
+	bool untrusted;        /* a control failed: this host cannot be trusted at this time, whatever the cases say */
 	int64_t comparison_id; /* in the store; 0: none */
 	unsigned rule;         /* version of the rule that judged a comparison; 0: there is none */
 	double seconds;        /* that it took; NaN unknown */
-	char unchecked[192];   /* what of an imported run cannot be checked; "": it is none */
-	char fitness[256];     /* what the machine was fit for when it was measured; "": not known */
+	char unchecked[192];   /* what cannot be checked because the run was imported; "": it was not */
+	char fitness[256];     /* which changes the machine could detect when it was measured; "": not known */
 };
 
 void assay_gate_report_release(struct assay_gate_report *r);

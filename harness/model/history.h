@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lists and histories say of stored runs, baselines and comparisons. */
+/* What lists and histories say about stored runs, baselines and comparisons. */
 #ifndef ASSAY_MODEL_HISTORY_H
 #define ASSAY_MODEL_HISTORY_H
 
@@ -69,12 +69,12 @@ struct assay_trend_point {
 };
 
 /*
- * What the code of a point was: the commit of the plugins that the user named, else that of the program. *dirty: files
- * differed from it. "": unknown.
+ * Which code a point measured: the commit of the plugins that the user named, or else that of the program. *dirty:
+ * files differed from it. "": unknown.
  */
 const char *assay_trend_commit(const struct assay_trend_point *p, bool *dirty);
 
-/* What a comparison of both commits said of a change. */
+/* What a comparison of both commits said about a change. */
 struct assay_change_answer {
 	char from_commit[65], to_commit[65];
 	bool slower;           /* that is what was asked */
@@ -98,14 +98,14 @@ struct assay_case_point {
 	struct assay_trend_point point;
 };
 
-/* The same, without what names it. */
+/* The same without the texts that name it. */
 struct assay_case_time {
 	int64_t bench_case; /* by which the database knows the case */
 	uint64_t started_ns;
 	double median_ns;
 };
 
-/* A run of the machine that has no number of the case, and was to have one. */
+/* A run of the machine that has no number for the case, although it should have one. */
 struct assay_trend_gap {
 	int64_t run_id;
 	uint64_t started_ns;
@@ -140,7 +140,7 @@ struct assay_trend_line {
 };
 void assay_trend_line_release(struct assay_trend_line *l);
 
-/* A name for what was measured: of a release (its commit) or of a baseline (its newest run). */
+/* A name for what was measured: that of a release (its commit) or of a baseline (its newest run). */
 struct assay_trend_mark {
 	char name[ASSAY_NAME_MAX];
 	char commit[65]; /* "": of the run @run_id */
@@ -151,7 +151,7 @@ struct assay_trend_mark {
 struct assay_sample_set {
 	char name[96];       /* "run 3 (8c1f0aa4)", "base" */
 	double *ns;          /* malloc'ed */
-	size_t n, n_dropped; /* dropped: disturbed, and not among @ns */
+	size_t n, n_dropped; /* samples that were dropped because they were disturbed; not among @ns */
 };
 
 #endif

@@ -39,8 +39,8 @@ const struct assay_metric_info *assay_metric_find(const char *tag);
 int assay_metric_check(const char *tag, double value, double lo, double hi, struct assay_err *err);
 
 /*
- * Is @share, a roof_frac, so far above 1 that the limit or the case was not measured rightly? NaN is not. The limit is
- * a measurement, too, so that a good kernel may end a little above it.
+ * Is @share, a roof_frac, so far above 1 that the limit or the case was mismeasured? Not for NaN. The limit is a
+ * measurement as well, so a good kernel may end a little above it.
  */
 bool assay_limit_exceeded(double share);
 #define ASSAY_LIMIT_EXCEEDED_TEXT "above 105 %: the limit or the case was not measured rightly"

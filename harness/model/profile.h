@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profile: where a case's, or a program's, time or memory went, and what is known of how it was taken. */
+/* A profile: where the time or memory of a case or program went, and how the profile was taken. */
 #ifndef ASSAY_MODEL_PROFILE_H
 #define ASSAY_MODEL_PROFILE_H
 
@@ -43,12 +43,12 @@ struct assay_profile_thread {
 	uint64_t weight;
 };
 
-/* What was allocated at one call site, or at all. Sampled numbers are estimates, hence no integers. */
+/* What was allocated at one call site, or at all of them. Sampled numbers are estimates, so they are not integers. */
 struct assay_profile_site {
 	double blocks, bytes;           /* that were allocated */
 	double live_blocks, live_bytes; /* never given back */
-	double most_blocks, most_bytes; /* the most that lived at once */
-	double peak_blocks, peak_bytes; /* that lived when the whole process had its most */
+	double most_blocks, most_bytes; /* the most that was in use at once */
+	double peak_blocks, peak_bytes; /* in use when the whole process used most */
 	double age_bytes;               /* allocated by all while a block lived, summed over those given back */
 	uint64_t largest_bytes;
 	uint64_t samples; /* allocations that were seen */
@@ -62,7 +62,7 @@ struct assay_profile_heap {
 	struct assay_profile_site *sites; /* one a stack */
 };
 
-/* What a kernel, or a kind of copy, did on one stream of a GPU; its stack's weight is its time. */
+/* What a kernel or a kind of copy did on one stream of a GPU; the weight of its stack is its time. */
 struct assay_profile_gpu_work {
 	uint64_t calls, least_ns, most_ns;
 	uint64_t bytes;         /* that were copied or set; 0: of a kernel */
@@ -72,7 +72,7 @@ struct assay_profile_gpu_work {
 	double occupancy_frac; /* of the warps that a multiprocessor could hold, so launched; NaN: not known */
 };
 
-/* A GPU while the profile was taken, as NVML told it. NaN and 0: not known. */
+/* A GPU while the profile was taken, as NVML reported it. NaN and 0: not known. */
 struct assay_profile_gpu_device {
 	unsigned index;
 	char name[96];
@@ -90,7 +90,7 @@ struct assay_profile_gpu {
 	char why[256];                       /* why not; "": they were */
 };
 
-/* The kind that is sampled by time has samples for weights; other kinds name their unit. */
+/* Profiles that are sampled by time have samples as weights; other kinds name their unit. */
 struct assay_profile {
 	int64_t id; /* in the store; 0: none */
 	char kind[16];
@@ -107,7 +107,7 @@ struct assay_profile {
 	uint64_t outgrown;    /* those of them that were taken before more of each stack was copied; not stored */
 	uint64_t unresolved;  /* samples whose innermost function has no name */
 	double overhead_frac; /* of the processors, that taking it took; NaN: not known */
-	/* Of a case: those samples that lie in its timed iterations, and what one of these took without a profile. */
+	/* For a case, the samples that lie in its timed iterations, and the time of one of these without a profile. */
 	uint64_t timed_weight;
 	double iteration_ns; /* NaN: not known */
 	struct assay_profile_thread *threads;
@@ -136,7 +136,7 @@ void assay_profile_release(struct assay_profile *p);
 /* Give stack @at of a profile of the heap the weight of its call site: the bytes that it allocated. */
 void assay_profile_site_weigh(struct assay_profile *p, size_t at);
 
-/* A function's part of all stacks. Texts are those of the profile's frames. */
+/* The part of one function in all stacks. Texts are those of the profile's frames. */
 struct assay_profile_function {
 	const char *name, *object, *file;
 	unsigned line, last_line; /* of its source that were seen; 0: not known */
@@ -145,16 +145,16 @@ struct assay_profile_function {
 	uint64_t timed_self;      /* of its own in timed iterations */
 };
 
-/* All functions, those that take most themselves first. @out is malloc'ed. */
+/* All functions, those first that take most themselves. @out is malloc'ed. */
 int assay_profile_functions(const struct assay_profile *p, struct assay_profile_function **out, size_t *n,
 			    struct assay_err *err);
-/* What a timed iteration spends in a function itself, in ns, with its 95 % interval; NaN where that is not known. */
+/*
+ * The time in ns that a timed iteration spends in a function itself, with its 95 % interval; NaN if that is not known.
+ */
 double assay_profile_function_ns(const struct assay_profile *p, const struct assay_profile_function *f,
 				 struct assay_interval *ci);
 
-/*
- * The share of samples, of timed ones where there are any, in malloc() and its like. NaN: it has no samples by time.
- */
+/* The share of samples (of timed ones, if there are any) in malloc() and its kin. NaN: it has no samples by time. */
 double assay_profile_allocation_frac(const struct assay_profile *p);
 
 /* A line of source, or an instruction, at which stacks end. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two profiles held against each other: what each function takes itself on either side, and what is known of the
+ * Two profiles compared with each other: what each function itself takes on either side, and what is known about the
  * change.
  */
 #ifndef ASSAY_MODEL_PROFILE_DIFF_H
@@ -12,14 +12,14 @@
 enum assay_profile_side { ASSAY_PROFILE_BASE, ASSAY_PROFILE_HEAD };
 
 /*
- * How many characters of a symbol name the function of the source: compilers add ".constprop.0", ".isra.3", ".part.1",
- * ".cold", ".lto_priv.0", ".llvm.123" to those that they make of it.
+ * How many characters of a symbol are the name of the function in the source. Compilers append ".constprop.0",
+ * ".isra.3", ".part.1", ".cold", ".lto_priv.0" or ".llvm.123" to the names of what they make from it.
  */
 size_t assay_function_name_length(const char *symbol);
 
 /*
- * A function by its name in the source, with all that compilers made of it; of traces a span by its name. Texts are
- * borrowed from the profiles.
+ * A function by its name in the source, including everything that compilers made from it; for traces, a span by its
+ * name. Texts are borrowed from the profiles.
  */
 struct assay_profile_change {
 	const char *name; /* as long as `length` says */
@@ -50,12 +50,13 @@ struct assay_profile_diff {
 };
 
 /*
- * Traces of a case count by iteration: those that the samples on its critical path had time for, at what an iteration
- * took. ASSAY_EUSAGE where they are of different kinds, or only one is of a case. Release @d in either case.
+ * Traces of a case are compared by iteration: as many as the samples on its critical path had time for, given the time
+ * of an iteration. ASSAY_EUSAGE if the profiles are of different kinds, or only one is of a case. Release @d in either
+ * case.
  *
- * A share of samples has Clopper and Pearson's interval (1934). That of a change follows from those of both sides by
- * MOVER (Zou & Donner, Statistics in Medicine 27, 2008), which for shares is Newcombe's method 10 (Statistics in
- * Medicine 17, 1998). It says how far chance in sampling goes; processes and placement differ by more.
+ * A share of samples has the interval of Clopper and Pearson (1934). The interval of a change follows from those of
+ * both sides by MOVER (Zou & Donner, Statistics in Medicine 27, 2008), which for shares is Newcombe's method 10
+ * (Statistics in Medicine 17, 1998). It covers the chance in sampling; processes and placement differ by more.
  */
 int assay_profile_diff_make(struct assay_profile_diff *d, const struct assay_profile *base,
 			    const struct assay_profile *head, struct assay_err *err);

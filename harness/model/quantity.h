@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers for people: what tables, messages and reasons of verdicts write in the same way, and what reads it back. */
+/* Numbers for people: how tables, messages and reasons of verdicts write them, and how they are read back. */
 #ifndef ASSAY_MODEL_QUANTITY_H
 #define ASSAY_MODEL_QUANTITY_H
 
@@ -16,8 +16,8 @@
  */
 void assay_quantity_text(double value, const char *unit, bool utf8, char *buf, size_t size);
 /*
- * The same of a metric, whose tag says more: of unit "1" what ends in _frac or _rate is a share, "97.3 %"; of unit
- * "1/s" the tag says what was counted, "41.7 tok/s".
+ * The same for a metric, whose tag says more: with unit "1", a tag that ends in _frac or _rate is a share, "97.3 %";
+ * with unit "1/s" the tag says what was counted, "41.7 tok/s".
  */
 void assay_metric_text(const char *tag, double value, const char *unit, bool utf8, char *buf, size_t size);
 /*
@@ -30,7 +30,7 @@ bool assay_unit_read(const char *tag, const char *text, double *factor, char uni
 void assay_unit_choice(const char *tag, const char *unit, char *buf, size_t size);
 /* "1024"; "about 1024" where it counted only part of the time. */
 void assay_count_text(const struct assay_count *c, char *buf, size_t size);
-/* What it rests on: "pmu, an iteration, counted nominally 43 % of the time (PAPI 7.0)". */
+/* The evidence behind it: "pmu, an iteration, counted nominally 43 % of the time (PAPI 7.0)". */
 void assay_count_note(const struct assay_count *c, char *buf, size_t size);
 
 #endif

@@ -16,8 +16,8 @@
 #include "model/status.h"
 
 /*
- * What disturbed a sample, as far as the host shows it. Frequency and pressure are recorded and speak against no
- * sample; a slow core does where enough others remain (model/sample_choice.h).
+ * What disturbed a sample, as far as the host shows it. Frequency and pressure are recorded but never drop a sample; a
+ * slow core drops it if enough others remain (model/sample_choice.h).
  */
 enum assay_disturb {
 	ASSAY_DISTURB_SWITCH = 1u << 0,    /* involuntary context switch */
@@ -35,7 +35,7 @@ enum assay_disturb {
 #define ASSAY_DISTURB_ALL ((1u << ASSAY_N_DISTURB) - 1)
 /* Under which each case counts its samples of one kind: "steal_samples"; NULL where they are not counted so. */
 const char *assay_disturb_count_name(enum assay_disturb kind);
-/* Is @name such a count? Nobody asked for it, then. */
+/* Is @name such a count? If so, it was not asked for. */
 bool assay_disturb_is_count(const char *name);
 
 #define ASSAY_COUNT_DISTURBED "disturbed_samples"
@@ -45,7 +45,7 @@ bool assay_disturb_is_count(const char *name);
 /* Count @i of all that the harness takes by itself, those of disturbed samples among them; NULL behind the last. */
 const char *assay_own_count(size_t i);
 
-/* Beside them: the first sample of a further round, which a process of its own took later in the run. */
+/* Besides these flags: the first sample of a further round, which a process of its own took later in the run. */
 #define ASSAY_SAMPLE_NEW_ROUND (1u << 16)
 /* The kernel told how long the threads waited for their CPUs: waited_ns holds, and switches need no guess. */
 #define ASSAY_SAMPLE_WAIT_TOLD (1u << 17)

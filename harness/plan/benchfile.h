@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bench and suite files as they are written: names and texts with their lines, nothing looked up or expanded. */
+/* Bench and suite files as they are written: names and texts with their lines; nothing is looked up or expanded. */
 #ifndef ASSAY_PLAN_BENCHFILE_H
 #define ASSAY_PLAN_BENCHFILE_H
 
@@ -18,7 +18,7 @@ enum assay_bench_field {
 	ASSAY_BENCH_TIMEOUT,
 	ASSAY_BENCH_MEMORY,
 	ASSAY_BENCH_COUNTERS,
-	ASSAY_BENCH_EXACT_SHAPES, /* counted where a case takes more steps than it may */
+	ASSAY_BENCH_EXACT_SHAPES, /* the shapes at which a case is counted if it would take too many steps */
 	ASSAY_BENCH_N_FIELDS,
 };
 
@@ -72,8 +72,9 @@ struct assay_suite {
 int assay_benches_load(struct assay_benches *b, const char *dir, struct assay_err *err);
 void assay_benches_release(struct assay_benches *b);
 
-/* Read @dir/suites/@name.suite. ASSAY_EUSAGE for an unknown name (with those that exist) and for what the file does
- * wrong. */
+/*
+ * Read @dir/suites/@name.suite. ASSAY_EUSAGE for an unknown name (with those that exist) and for any error in the file.
+ */
 int assay_suite_load(struct assay_suite *s, const char *dir, const char *name, struct assay_err *err);
 void assay_suite_release(struct assay_suite *s);
 

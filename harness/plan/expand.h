@@ -24,8 +24,8 @@ struct assay_planned_list {
 };
 
 /*
- * Append what is not there yet. A key that stands already is left as it is when its limits are the same, and is an
- * error that names both benches when they differ.
+ * Append the case unless it is there. A key that is there already stays as it is if its limits are the same; otherwise
+ * it is an error that names both benches.
  */
 int assay_planned_add(struct assay_planned_list *l, const struct assay_planned *p, struct assay_err *err);
 void assay_planned_release(struct assay_planned_list *l);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a plan is asked for, and the words that options and bench files share. */
+/* What a plan is asked for, and the syntax that options and bench files share. */
 #ifndef ASSAY_PLAN_OPTIONS_H
 #define ASSAY_PLAN_OPTIONS_H
 
@@ -13,10 +13,10 @@
 
 /* Of one case in a run. */
 #define ASSAY_MAX_ROUNDS 20
-/* The fewest that tell how processes differ. */
+/* The smallest number that tells how processes differ. */
 #define ASSAY_DEFAULT_ROUNDS 3
 
-/* In a list of numbers of threads: all that the machine has, and 1, 2, 4, … up to all. */
+/* Special values in a list of numbers of threads: all that the machine has, and 1, 2, 4, … up to all. */
 #define ASSAY_THREADS_ALL      0u
 #define ASSAY_THREADS_DOUBLING UINT_MAX
 #define ASSAY_MAX_THREADS      4096

@@ -14,18 +14,18 @@
 
 struct assay_code_places;
 
-/* Can this build tell? ASSAY_EUNAVAILABLE says why not. */
+/* Can this build do that? ASSAY_EUNAVAILABLE says why not. */
 int assay_code_places_probe(struct assay_err *err);
 
 /*
- * All that this process has mapped at this moment. Names are symbols, from the mapped files alone: what is recorded of
- * them must not depend on the packages of a machine.
+ * For everything that this process has mapped at this moment. Names are symbols from the mapped files alone, because
+ * what is recorded must not depend on the packages of a machine.
  */
 int assay_code_places_open(struct assay_code_places **out, struct assay_err *err);
 /*
- * Nothing is mapped yet: for another process, of which assay_code_places_map() tells. Names are those of the source,
- * and separate files of debug information count, too, found by build ID or link as perf and gdb do: in
- * /usr/lib/debug, beside the file, and from debuginfod servers where DEBUGINFOD_URLS names some.
+ * Nothing is mapped yet: for another process, about which assay_code_places_map() will tell. Names are those of the
+ * source. Separate debug files count as well; they are found by build ID or link as perf and gdb do it: in
+ * /usr/lib/debug, beside the file, and on the debuginfod servers that DEBUGINFOD_URLS names.
  */
 int assay_code_places_open_empty(struct assay_code_places **out, struct assay_err *err);
 /* Code of the file @path, from @file_offset on, is mapped at @start. False where it is no program or library. */

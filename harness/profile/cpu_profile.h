@@ -22,12 +22,12 @@ const char *const *assay_cpu_profile_environment(const struct assay_cpu_profile 
 int assay_cpu_profile_attach(struct assay_cpu_profile *p, pid_t pid, struct assay_err *err);
 /* Why no process took part, as assay_cpu_sampler_absent() says it. */
 const char *assay_cpu_profile_absent(const struct assay_cpu_profile *p);
-/* Take what was sampled; to be called more often than assay_cpu_profile_patience_ns(). */
+/* Take what was sampled. Call this more often than every assay_cpu_profile_patience_ns(). */
 void assay_cpu_profile_drain(struct assay_cpu_profile *p);
 uint64_t assay_cpu_profile_patience_ns(const struct assay_cpu_profile *p);
 /* How long code must run until it is known how much of its stacks is to be copied. */
 uint64_t assay_cpu_profile_settling_ns(const struct assay_cpu_profile *p);
-/* What stands above the thread and the frames of samples from now on; NULL: nothing. Both are borrowed. */
+/* The label above the thread and the frames of samples from now on; NULL: none. Both are borrowed. */
 void assay_cpu_profile_phase(struct assay_cpu_profile *p, const char *op, const char *phase);
 /* Take no samples for a while. */
 void assay_cpu_profile_pause(struct assay_cpu_profile *p, bool paused);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples of what all threads of a process and of its children execute in user space, at even steps of the CPU time of
- * each: registers and the top of the stack, through rings of memory, nothing on disk. Where the kernel lets nobody
- * sample, a preloaded object does, with a timer for each thread.
+ * Samples what all threads of a process and of its children execute in user space, at even steps of the CPU time of
+ * each: registers and the top of the stack, through rings in memory, nothing on disk. If the kernel does not permit
+ * sampling, a preloaded object samples with a timer for each thread.
  */
 #ifndef ASSAY_PROFILE_CPU_SAMPLER_H
 #define ASSAY_PROFILE_CPU_SAMPLER_H
@@ -10,8 +10,8 @@
 #include "profile/cpu_source.h"
 
 /*
- * Choose what samples, before the process begins. ASSAY_EUNAVAILABLE says what forbids all of it and what to do. Close
- * it in either case; NULL is none.
+ * Choose what samples, before the process begins. ASSAY_EUNAVAILABLE says what forbids every way and what to do. Close
+ * it in either case; NULL is allowed.
  */
 int assay_cpu_sampler_open(struct assay_cpu_sampler **out, const struct assay_cpu_sampling *how, struct assay_err *err);
 /* What the process needs in its environment, as "NAME=value" up to a NULL. */
@@ -27,17 +27,17 @@ void assay_cpu_sampler_close(struct assay_cpu_sampler *s);
 
 void assay_cpu_sampler_go(struct assay_cpu_sampler *s);
 void assay_cpu_sampler_pause(struct assay_cpu_sampler *s);
-/* Of how much of a stack a sample has a copy. */
+/* The number of bytes of a stack that a sample copies. */
 uint32_t assay_cpu_sampler_stack_bytes(const struct assay_cpu_sampler *s);
 /*
- * Copy more of the stacks of these processes, and of those that they start: @wanted bytes and what callers beyond take,
- * as far as a sample has room for that.
+ * Copy more of the stacks of these processes and of those that they start: @wanted bytes and what callers beyond need,
+ * as far as a sample has room for it.
  */
 void assay_cpu_sampler_deepen(struct assay_cpu_sampler *s, const pid_t *pids, size_t n, uint64_t wanted);
 /* Does the process run as if nothing sampled it, while that is paused? */
 bool assay_cpu_sampler_pauses_free(const struct assay_cpu_sampler *s);
 
-/* Tell of all that happened so far; to be called more often than rings fill. */
+/* Report everything that happened so far. Call this more often than rings fill. */
 void assay_cpu_sampler_drain(struct assay_cpu_sampler *s, const struct assay_cpu_listener *l);
 /* How long a ring takes to fill half, at this rate. */
 uint64_t assay_cpu_sampler_patience_ns(const struct assay_cpu_sampler *s);

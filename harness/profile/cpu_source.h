@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What takes samples: one row of functions each, behind cpu_sampler.h. */
+/* The ways to take samples: a row of functions for each, behind cpu_sampler.h. */
 #ifndef ASSAY_PROFILE_CPU_SOURCE_H
 #define ASSAY_PROFILE_CPU_SOURCE_H
 
@@ -19,7 +19,7 @@ struct assay_cpu_source {
 	int (*open)(struct assay_cpu_sampler *s, struct assay_err *err);
 	int (*attach)(struct assay_cpu_sampler *s, pid_t pid, struct assay_err *err);
 	void (*enable)(struct assay_cpu_sampler *s, bool on);
-	/* Copy s->stack_bytes of the stacks of these processes from here on, or all stays as it was. */
+	/* Copy s->stack_bytes of the stacks of these processes from now on; on failure everything stays as it was. */
 	int (*deepen)(struct assay_cpu_sampler *s, const pid_t *pids, size_t n);
 	void (*close)(struct assay_cpu_sampler *s); /* also what is half open */
 	bool pauses_free;                           /* where it is not enabled it costs nothing */

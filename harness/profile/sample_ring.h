@@ -42,8 +42,9 @@ struct assay_sample_ring {
 };
 
 /*
- * Tell of all that @n rings hold: of processes first, in order of time, since a program may begin another on another
- * CPU, then of samples, those of one ring in order of time. Returns how many samples their writer dropped.
+ * Report everything that @n rings hold: first what happened to processes, in order of time, because a program may start
+ * another one on another CPU, and then samples, those of one ring in order of time. Returns how many samples the
+ * writers dropped.
  */
 uint64_t assay_sample_rings_drain(struct assay_sample_ring *rings, size_t n, const struct assay_cpu_listener *l);
 

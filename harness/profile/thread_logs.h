@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files (counters/threads/log.h) that processes with the object for threads preloaded leave in a folder, read. */
+/*
+ * Reads the files (counters/threads/log.h) that processes leave in a folder if the object for threads was preloaded
+ * into them.
+ */
 #ifndef ASSAY_PROFILE_THREAD_LOGS_H
 #define ASSAY_PROFILE_THREAD_LOGS_H
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What an interval of the grid says, whatever comes later. */
+/* What an interval of the grid says; later points do not change it. */
 struct assay_change_split {
 	uint32_t at;
 	float z;
@@ -19,7 +19,7 @@ struct assay_change_layer {
 	size_t n;
 };
 
-/* A series. Its members are its own. */
+/* A series. Its members are private. */
 struct assay_change_points {
 	size_t least_run;
 	/* What the last search found: how much less the points tell than as many in random order, and whether levels */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Splits of intervals by the ranks of their points. Layers of intervals twice `half` long, `half` apart, have a fixed
- * place on the series, so that a point that comes later touches none that is complete.
+ * Splits intervals by the ranks of their points. The intervals of a layer are twice `half` long and `half` apart. They
+ * have a fixed place on the series, so a later point changes none that is complete.
  */
 #ifndef ASSAY_STATS_CHANGE_SPLIT_H
 #define ASSAY_STATS_CHANGE_SPLIT_H
@@ -19,7 +19,7 @@ struct assay_change_work {
 	size_t n_scores;               /* whose scores are there */
 };
 
-/* Put the points that came since the last time among the others by value. ASSAY_ENOMEM. */
+/* Sort the points that were added since the last call into the order by value. ASSAY_ENOMEM. */
 int assay_change_rank(struct assay_change_points *s);
 /* Normal scores of @n ranks into w->scores. */
 void assay_change_scores(struct assay_change_work *w, size_t n);
@@ -37,7 +37,7 @@ struct assay_change_split assay_change_best_split(struct assay_change_work *w, c
 /* Both lists, by value. */
 void assay_change_merge(const struct assay_change_work *w, const uint32_t *a, size_t n, const uint32_t *b, size_t m,
 			uint32_t *out);
-/* Split the intervals of all layers that became complete. ASSAY_ENOMEM. */
+/* Split those intervals of all layers that have become complete. ASSAY_ENOMEM. */
 int assay_change_complete(struct assay_change_work *w);
 
 struct assay_change_levels {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A test that may look several times. After certain numbers of process pairs an interval for their mean is taken; the
- * error that may be made is divided evenly over all looks that can come, so that stopping at any of them keeps the
- * whole within the rate that was promised (Bonferroni over looks, a special case of alpha spending, Lan & DeMets 1983).
+ * A test that may look several times. After certain numbers of process pairs it takes an interval for their mean. The
+ * permitted error is divided evenly over all looks that can come, so that stopping at any of them keeps the whole test
+ * within the promised rate (Bonferroni over looks, a special case of alpha spending, Lan & DeMets 1983).
  *
- * Pairs often fall into two groups (a layout is lucky or not), and a few that agree because all fell into the same one
- * deceive a t interval. Hence no look before that is itself rarer than half of the error allowed: 2^-n <= alpha / 2.
+ * Pairs often fall into two groups (a layout is lucky or not), and a few pairs that agree only because all fell into
+ * the same group deceive a t interval. So there is no look before such agreement is itself rarer than half of the error
+ * allowed: 2^-n <= alpha / 2.
  */
 #ifndef ASSAY_STATS_SEQUENTIAL_H
 #define ASSAY_STATS_SEQUENTIAL_H
@@ -15,17 +16,22 @@
 
 #include "stats/interval.h"
 
-/* The least n from 5 on with 2^-n <= @alpha / 2: so many pairs rarely agree by chance. At most @max_pairs. */
+/* The least n from 5 on with 2^-n <= @alpha / 2, so that so many pairs rarely agree by chance. At most @max_pairs. */
 size_t assay_sequential_least_pairs(double alpha, size_t max_pairs);
-/* The first look of a bound that errs with @alpha: so many pairs, or the next number on the grid up to @max_pairs. */
+/*
+ * The first look of a bound that errs with @alpha: that many pairs, or the next number on the grid, up to @max_pairs.
+ */
 size_t assay_sequential_first_look(double alpha, size_t max_pairs);
 /*
- * Is there a look after @n pairs? From the first on at 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, …: the steps double with the
- * octave; and after the last pair, which is @max_pairs, or fewer when @last says that the others were taken but
- * unusable.
+ * Is there a look after @n pairs? From the first one on there are looks at 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, …, with
+ * steps that double with each octave, and one after the last pair. The last pair is @max_pairs, or an earlier one if
+ * @last says that the others were taken but are unusable.
  */
 bool assay_sequential_is_look(size_t n, bool last, double alpha, size_t max_pairs);
-/* Looks up to and including @max_pairs; one that falls away because pairs were unusable pays for the one at the end. */
+/*
+ * The number of looks up to and including @max_pairs. A look that falls away because pairs were unusable pays for the
+ * one at the end.
+ */
 unsigned assay_sequential_looks(double alpha, size_t max_pairs);
 
 /*
@@ -38,7 +44,7 @@ struct assay_sequential_rule {
 	double sd_floor; /* least standard deviation believed: a handful of pairs can agree by chance */
 };
 
-/* What lies between the mean of @n >= 2 values that spread by @sd and its bound that errs with @alpha. */
+/* The distance between the mean of @n >= 2 values with standard deviation @sd and its bound that errs with @alpha. */
 double assay_sequential_half_width(double sd, size_t n, double alpha, const struct assay_sequential_rule *rule);
 /* Student's t interval after @n >= 2 pairs; for a decision only where the bound that decides has a look. */
 struct assay_interval assay_sequential_interval(const double *x, size_t n, const struct assay_sequential_rule *rule);

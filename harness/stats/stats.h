@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pure functions over numbers. No clock, no randomness but a seed that is passed in, no allocation that can be avoided.
+ * Pure functions over numbers: no clock, no randomness except from a seed that is passed in, and no avoidable
+ * allocation.
  */
 #ifndef ASSAY_STATS_STATS_H
 #define ASSAY_STATS_STATS_H
@@ -36,8 +37,8 @@ double assay_stats_sd(const double *x, size_t n);
 struct assay_interval assay_stats_median_ci(const double *sorted, size_t n, double level, bool *reached);
 
 /*
- * Interval of the typical median, from the medians of @n >= 2 groups that differ by more than their own samples tell:
- * Student's t on their logarithms. All must be positive. Of one group it is the median itself.
+ * Interval of the typical median, from the medians of @n >= 2 groups that differ by more than their own samples
+ * explain: Student's t on their logarithms. All must be positive. For one group the interval is its median.
  */
 struct assay_interval assay_stats_groups_ci(const double *medians, size_t n, double level);
 

@@ -25,13 +25,13 @@ int assay_store_exact_newest(struct assay_store *s, const char *suite, struct as
 			     struct assay_err *err);
 /* Set @suite (@size bytes) to that of the newest that were taken without a timed run; "" where there are none. */
 int assay_store_exact_suite_alone(struct assay_store *s, char *suite, size_t size, struct assay_err *err);
-/* Those beside the timed run @run_id; ASSAY_ENOTFOUND when it has none. */
+/* The counts that belong to the timed run @run_id; ASSAY_ENOTFOUND when it has none. */
 int assay_store_exact_of_run(struct assay_store *s, int64_t run_id, struct assay_exact_run *out, struct assay_err *err);
-/* Those that are called @id. */
+/* The counts with this @id. */
 int assay_store_exact_load(struct assay_store *s, int64_t id, struct assay_exact_run *out, struct assay_err *err);
 /* The ids of all that counted the case @key, beside a timed run or alone, oldest first. The caller frees *ids. */
 int assay_store_exact_of_case(struct assay_store *s, const char *key, int64_t **ids, size_t *n, struct assay_err *err);
-/* Those of one side of a comparison; ASSAY_ENOTFOUND when it has none. */
+/* The counts of one side of a comparison; ASSAY_ENOTFOUND when it has none. */
 int assay_store_exact_of_side(struct assay_store *s, int64_t comparison_id, enum assay_side side,
 			      struct assay_exact_run *out, struct assay_err *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Taking over what another database holds. Rows are known by what they say, never by their numbers. */
+/* Adds what another database holds. Rows are recognised by their contents, never by their numbers. */
 #ifndef ASSAY_STORE_MERGE_H
 #define ASSAY_STORE_MERGE_H
 

@@ -13,7 +13,7 @@ void assay_store_names_forget(struct assay_store *s);
 /* Add those of @r to the result number @id; inside a transaction. ASSAY_ESTORE where a name stands twice. */
 int assay_store_put_result_numbers(struct assay_store *s, int64_t id, const struct assay_result *r,
 				   struct assay_err *err);
-/* Those of @blob into @r, which has none yet. */
+/* Read the numbers in @blob into @r, which has none yet. */
 int assay_store_read_numbers(struct assay_store *s, const void *blob, size_t len, struct assay_result *r,
 			     struct assay_err *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Taking runs out of the database. */
+/* Removes runs from the database. */
 #ifndef ASSAY_STORE_PRUNE_H
 #define ASSAY_STORE_PRUNE_H
 

@@ -117,8 +117,8 @@ int assay_store_for_each(struct assay_store *s, struct assay_store_whole whole, 
 int assay_store_part_damaged(const struct assay_store *s, struct assay_store_whole whole, const char *table,
 			     struct assay_err *err);
 /*
- * The rows of @b as a new array at *@out of *@n elements of @size, all-zero before @read fills one. @what names the
- * rows. Nothing is changed when it fails.
+ * Read the rows of @b into a new array at *@out with *@n elements of @size, each all-zero before @read fills it. @what
+ * names the rows. Nothing is changed on failure.
  */
 int assay_store_collect(struct assay_store *s, struct assay_binder *b, const char *what, size_t size,
 			void (*read)(struct assay_row *row, void *element), void *out, size_t *n,

@@ -25,13 +25,13 @@ int assay_store_open(struct assay_store **s, const char *path, enum assay_store_
 void assay_store_close(struct assay_store *s);
 /* Make merges and queries that only read end once *@flag is set, in the whole process; NULL: never. */
 void assay_store_interrupted_by(const volatile sig_atomic_t *flag);
-/* Is its file still where it was opened? Otherwise it was removed or replaced, and what is written is lost. */
+/* Is its file still where it was opened? Otherwise it was removed or replaced, and whatever is written is lost. */
 bool assay_store_in_place(const struct assay_store *s);
 
 /*
- * All that is stored from here to the end is one transaction: for many runs at once, thousands of results a second
- * faster than one by one. Nothing is removed in it. Other programs that write wait meanwhile. After an error end it
- * with that error.
+ * Begin a transaction for everything that is stored until the end, for many runs at once; this is thousands of results
+ * a second faster than one by one. Nothing is removed in it, and other programs that write have to wait. After an
+ * error, end it with that error.
  */
 int assay_store_bulk_begin(struct assay_store *s, struct assay_err *err);
 /* Keep all of it when @rc is 0; otherwise nothing of it, and return @rc. */
@@ -51,8 +51,8 @@ int assay_store_run_begin_with(struct assay_store *s, struct assay_run *run, con
  */
 int assay_store_result_add(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err);
 /*
- * The result of a case that was measured once more: all of it in place of what is stored. Errors as above;
- * ASSAY_ENOTFOUND when the run has no result of this case.
+ * Replace the stored result of a case that was measured once more. Errors as above; ASSAY_ENOTFOUND when the run has no
+ * result of this case.
  */
 int assay_store_result_replace(struct assay_store *s, int64_t run_id, const struct assay_result *r,
 			       struct assay_err *err);
@@ -148,7 +148,7 @@ int assay_store_times_beside(struct assay_store *s, const char *key, const char 
  */
 int assay_store_trend_gaps(struct assay_store *s, const char *key, const char *machine_id, struct assay_trend_gap **out,
 			   size_t *n, struct assay_err *err);
-/* What result @id says of itself, without samples. Release @out with assay_result_release(). */
+/* What the row of result @id says, without samples. Release @out with assay_result_release(). */
 int assay_store_result_load(struct assay_store *s, int64_t run_id, int64_t id, struct assay_result *out,
 			    struct assay_err *err);
 /*
@@ -165,7 +165,7 @@ int assay_store_cases_failed(struct assay_store *s, const char *machine_id, stru
 int assay_store_totals(struct assay_store *s, const struct assay_run *run, struct assay_run_totals *out,
 		       struct assay_err *err);
 
-/* What became of a case on a machine that never had an ok result of it. */
+/* The outcome of a case on a machine that never had an ok result for it. */
 struct assay_failed_series {
 	size_t n_runs;
 	enum assay_status status; /* of the newest run */

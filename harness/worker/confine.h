@@ -4,9 +4,9 @@
 #define ASSAY_WORKER_CONFINE_H
 
 /*
- * From here on this process, and those that it starts, can signal only each other: not the controller, not the other
- * side of a pair. That is the signal scope of Landlock (landlock(7), Linux 6.12); changes nothing where the kernel
- * lacks it.
+ * From now on this process, and those that it starts, can signal only each other: not the controller, not the other
+ * side of a pair. This is the signal scope of Landlock (landlock(7), Linux 6.12); nothing changes if the kernel lacks
+ * it.
  */
 void assay_confine_signals(void);
 

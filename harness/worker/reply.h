@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The answer of a worker on its way through the page. What arrives is input: a plugin may have written it, and may go
- * on writing. So it is copied once, and the copy is checked before anybody uses it.
+ * The answer of a worker on its way through the page. What arrives is untrusted input, because a plugin may have
+ * written it and may go on writing. So it is copied once, and the copy is checked before anybody uses it.
  */
 #ifndef ASSAY_WORKER_REPLY_H
 #define ASSAY_WORKER_REPLY_H
 
 #include "worker/protocol.h"
 
-/* The worker's side: into the page, and out of it again once the controller has it. */
+/* The worker's side: put the answer into the page, and remove it once the controller has it. */
 void assay_reply_publish(struct assay_worker_reply *page, const struct assay_worker_reply *own);
 void assay_reply_withdraw(struct assay_worker_reply *page, const struct assay_worker_reply *own);
 
-/* What the controller knows of an answer beforehand. */
+/* What the controller knows about an answer beforehand. */
 struct assay_reply_expected {
 	const struct assay_order *order;
 	uint32_t n_threads;
@@ -20,7 +20,7 @@ struct assay_reply_expected {
 };
 
 /*
- * Copy the answer in @page to @own. ASSAY_EWORKER when it makes no sense; then @own is all zeros, and @err names the
+ * Copy the answer in @page to @own. ASSAY_EWORKER if it makes no sense; @own is then all zeros, and @err names the
  * member and its value.
  */
 int assay_reply_take(struct assay_worker_reply *own, const struct assay_worker_reply *page,

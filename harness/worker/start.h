@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a worker is to be started: its options, what it is told in its page, and the start of its process. */
+/* How to start a worker: its options, what its page tells it, and the start of its process. */
 #ifndef ASSAY_WORKER_START_H
 #define ASSAY_WORKER_START_H
 
@@ -11,7 +11,7 @@
 #include "worker/time_limits.h"
 #include "worker/protocol.h"
 
-/* Another way to start it than by itself: under a tool that simulates the processor. */
+/* Another way to start it: under a tool that simulates the processor. */
 struct assay_worker_launch {
 	const char *const *prefix; /* NULL-terminated command that takes the program and its arguments behind its own */
 	const char *const *env;    /* NULL-terminated; the whole environment */
@@ -27,16 +27,16 @@ struct assay_worker_options {
 	const int *cpus;                       /* one a thread */
 	const struct assay_topology *topology; /* spares the worker to read it; NULL: it does */
 	uint64_t seed;
-	uint64_t layout_seed; /* draws where everything lies, in place of the kernel; 0: buffers as they always lie */
-	/* NULL: plainly. Otherwise all addresses that plugins see are fixed. */
+	uint64_t layout_seed; /* draws where everything lies; 0: buffers lie where they always do */
+	/* NULL: start it plainly. Otherwise all addresses that plugins see are fixed. */
 	const struct assay_worker_launch *launch;
 	const struct assay_clock *clock;
 	bool try_pace;                      /* of the cores, around each sample */
 	const struct assay_core_pace *pace; /* what is known of it; NULL: nothing */
 	const struct assay_host_info *host;
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC; when it passes, the worker is killed */
-	uint64_t cpu_most_ns; /* processor time, after which likewise; 0: as much as it takes */
-	/* tells a hang before that, and learns what the case takes; NULL: this worker knows of itself alone */
+	uint64_t cpu_most_ns; /* processor time after which it is killed; 0: no limit */
+	/* recognises a hang before that, and learns what the case takes; NULL: only this worker is known */
 	struct assay_patience *patience;
 	const struct assay_case_facts *facts; /* of the case; NULL: nothing is known of its cost */
 	const volatile sig_atomic_t *interrupted;
@@ -45,14 +45,14 @@ struct assay_worker_options {
 	uint64_t heap_sample_bytes; /* likewise */
 	const char *const
 		*env; /* "NAME=value" for its process, NULL-terminated, ASSAY_WORKER_MOST_ENV at most; NULL: none */
-	bool cells_from_memory;   /* counters of the op are read without PAPI */
-	bool multiplex;           /* see struct assay_counter_choice */
-	uint32_t few_copies;      /* see struct assay_worker_spec */
-	bool all_checks;          /* see struct assay_worker_spec */
-	bool other_late;          /* likewise */
-	bool audit;               /* calls between samples that find out whether it computes, see audit/audit.h */
-	bool even_if_wrong;       /* see struct assay_worker_spec */
-	enum assay_common common; /* of a pair of the same op and shape */
+	bool cells_from_memory; /* counters of the op are read without PAPI */
+	bool multiplex;         /* see struct assay_counter_choice */
+	uint32_t few_copies;    /* see struct assay_worker_spec */
+	bool all_checks;        /* see struct assay_worker_spec */
+	bool other_late;        /* likewise */
+	bool audit;         /* make calls between samples that find out whether it really computes, see audit/audit.h */
+	bool even_if_wrong; /* see struct assay_worker_spec */
+	enum assay_common common;                    /* of a pair of the same op and shape */
 	const struct assay_cache_model *cache_model; /* to be stepped: the caches, and the file that gets the counts */
 	const char *counts_path;
 };
@@ -64,7 +64,10 @@ struct assay_worker_place {
 	unsigned index;       /* 0 or 1 */
 };
 
-/* What the worker has to know of its case. ASSAY_ELIMIT: more threads, events or plugins than the page has room for. */
+/*
+ * Fill in what the worker has to know about its case. ASSAY_ELIMIT: more threads, events or plugins than the page has
+ * room for.
+ */
 int assay_worker_spec_fill(struct assay_worker_spec *s, const struct assay_worker_options *o, struct assay_err *err);
 
 /* Start the process. The descriptors stay the caller's. What assay_process_start() returns, or ASSAY_EIO. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How long a worker may take for a command before it counts as hanging: a multiple of what the case took before. The
- * timeout of the case is the outer limit. Numbers alone; whoever waits has the clock.
+ * timeout of the case is the outer limit. This module only calculates; the caller has the clock.
  */
 #ifndef ASSAY_WORKER_TIME_LIMITS_H
 #define ASSAY_WORKER_TIME_LIMITS_H
@@ -9,7 +9,7 @@
 #include "model/catalog.h"
 #include "worker/protocol.h"
 
-/* What is known of a case, from its workers so far; all-zero: nothing. One for each side of a comparison. */
+/* What is known about a case from its workers so far; all-zero: nothing. One for each side of a comparison. */
 struct assay_patience {
 	uint64_t floor_ns; /* the least limit; 0: what fits every machine */
 	uint64_t first_ns; /* for what was never done; 0: a share of the timeout */
@@ -18,13 +18,13 @@ struct assay_patience {
 	uint64_t iterations;   /* of the last sample */
 	uint64_t call_parts;   /* see struct assay_worker_reply */
 	/*
-	 * Of a side of a comparison, the other one: now this one makes the inputs, now that one, and the oracle is
-	 * asked once for both. NULL: there is none.
+	 * The other side of a comparison: the two take turns in making the inputs, and the oracle is asked once for
+	 * both. NULL: there is none.
 	 */
 	const struct assay_patience *other;
 };
 
-/* Of a command to a case of @timeout_ns, in ns. */
+/* The limit for a command to a case with @timeout_ns, in ns. */
 struct assay_patience_limit {
 	uint64_t expected_ns; /* 0: nothing is known that could tell */
 	uint64_t most_ns;
@@ -34,7 +34,7 @@ struct assay_patience_limit {
 struct assay_patience_limit assay_patience_limit(const struct assay_patience *p, enum assay_command cmd,
 						 const struct assay_worker_args *args,
 						 const struct assay_case_facts *facts, uint64_t timeout_ns);
-/* Of both sides that take turns: either waits for the other. */
+/* The limit for two sides that take turns, since each waits for the other. */
 struct assay_patience_limit assay_patience_sum(const struct assay_patience *p, struct assay_patience_limit a,
 					       struct assay_patience_limit b);
 /* The command was done after @took_ns. */
@@ -42,8 +42,8 @@ void assay_patience_learn(struct assay_patience *p, enum assay_command cmd, cons
 			  uint64_t took_ns);
 
 /*
- * Of the time @passed_ns since the last look, how much counts when looks are meant to be @slice_ns apart: whoever had
- * no processor, or a machine that stood still, let the worker wait as well.
+ * How much of the time @passed_ns since the last look counts, if looks are meant to be @slice_ns apart. If the
+ * controller had no processor, or the machine stood still, the worker had to wait as well.
  */
 uint64_t assay_patience_counted(uint64_t passed_ns, uint64_t slice_ns);
 

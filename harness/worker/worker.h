@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The controller's handle on a worker: start, command, and what became of it. */
+/* The controller's handle on a worker: starting it, giving it commands, and how it ended. */
 #ifndef ASSAY_WORKER_WORKER_H
 #define ASSAY_WORKER_WORKER_H
 
@@ -15,13 +15,13 @@ struct assay_worker;
 /* Start the process; nothing of the plugins runs yet. */
 int assay_worker_start(struct assay_worker **w, const struct assay_worker_options *o, struct assay_err *err);
 
-/* Memory that large pairs use one after the other: to get it from the kernel takes longer than to fill it. */
+/* Memory that large pairs use one after the other, because getting it from the kernel takes longer than filling it. */
 struct assay_kept_memory {
 	struct assay_pair_shared *shared; /* NULL: there is none yet */
 	int fd;
 };
 
-/* Can pairs use it here? Not where there is none (NULL), or where files may be limited to less than it takes. */
+/* Can pairs use it here? Not if there is none (NULL), or if files may not be as large as needed. */
 bool assay_kept_memory_usable(const struct assay_kept_memory *kept);
 /* Once no worker uses it. */
 void assay_kept_memory_release(struct assay_kept_memory *m);
@@ -31,24 +31,25 @@ int assay_worker_start_pair(struct assay_worker *w[2], const struct assay_worker
 			    struct assay_kept_memory *kept, struct assay_err *err);
 /* Kills it if it still runs, and whatever it left behind. */
 void assay_worker_free(struct assay_worker *w);
-/* Bytes of what a worker prints that are kept. */
+/* How many bytes of a worker's output are kept. */
 #define ASSAY_WORKER_WORDS_MAX ((size_t)64 << 10)
 /*
- * Kills it if it still runs; what it wrote to standard output and standard error, as printable lines, malloc'ed. Behind
- * the first ASSAY_WORKER_WORDS_MAX bytes a line tells how many more there were. NULL: nothing. To be asked once.
+ * Kill the worker if it still runs, and return what it wrote to standard output and standard error, as printable lines,
+ * malloc'ed. After the first ASSAY_WORKER_WORDS_MAX bytes a line says how many more there were. NULL: nothing. Call
+ * this once.
  */
 char *assay_worker_words(struct assay_worker *w);
 
 /*
- * Give @cmd and wait for the answer. 0 and *status, *reason for whatever the worker or its end says (then it is gone,
- * and only free may follow, unless status is OK). An answer that makes no sense is a failure of the worker.
- * ASSAY_EINTERRUPTED when the user asked to stop.
+ * Give @cmd and wait for the answer. 0, with *status and *reason for whatever the worker or its end says; unless the
+ * status is OK, the worker is gone and only free may follow. An answer that makes no sense is a failure of the worker.
+ * ASSAY_EINTERRUPTED if the user asked to stop.
  */
 int assay_worker_call(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args,
 		      enum assay_status *status, char *reason, size_t size, struct assay_err *err);
 /*
- * The two halves of it, to have two workers busy at once. @partner is whoever w waits for, or NULL: when that one has
- * ended, or keeps w waiting for too long, w is ended, too, with status FAILED and without a
+ * The two halves of assay_worker_call(), to keep two workers busy at once. @partner is the worker that w waits for, or
+ * NULL. If the partner has ended, or keeps w waiting for too long, w is ended as well, with status FAILED and without a
  * reason, and the result is 1.
  */
 void assay_worker_begin(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args);
@@ -62,13 +63,13 @@ const struct assay_worker_reply *assay_worker_reply(const struct assay_worker *w
 void assay_worker_while_waiting(struct assay_worker *w, void (*f)(void *arg), void *arg);
 /* In @f: call it again after @ns at the latest, this once. */
 void assay_worker_wait_less(struct assay_worker *w, uint64_t ns);
-/* What it says of the steps that it has taken in this command; to be shown, no more. */
+/* The number of steps that it says it has taken in this command; only to be shown. */
 uint64_t assay_worker_steps(const struct assay_worker *w);
-/* The processor time that it took so far, 0 once it is gone; and was it killed because that was over? */
+/* The processor time that it took so far, 0 once it is gone; and was it killed because that time was used up? */
 uint64_t assay_worker_cpu_ns(const struct assay_worker *w);
 bool assay_worker_is_spent(const struct assay_worker *w);
 pid_t assay_worker_pid(const struct assay_worker *w);
-/* That its process has now; 0: unknown. */
+/* The number of threads that its process has at present; 0: unknown. */
 unsigned assay_worker_threads(const struct assay_worker *w);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What keeps cases of a gate from a verdict, where many share one reason. */
+/* The reasons why cases of a gate have no verdict, where many share one reason. */
 #ifndef ASSAY_REPORTS_GATE_WARNINGS_H
 #define ASSAY_REPORTS_GATE_WARNINGS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the emitters for people say alike about a gate: order of verdicts, numbers as text, sentences. */
+/* What the emitters for people have in common about a gate: the order of verdicts, numbers as text, sentences. */
 #ifndef ASSAY_REPORTS_GATE_WORDS_H
 #define ASSAY_REPORTS_GATE_WORDS_H
 
@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "model/gate_report.h"
 
-/* All verdicts, gravest first, in the order of the exit codes; PASS last. */
+/* All verdicts, the most severe first, in the order of the exit codes; PASS last. */
 extern const enum assay_verdict assay_gate_words_order[ASSAY_N_VERDICTS];
 
 /* The numbers of a row; "" where one does not apply. */
@@ -31,7 +31,7 @@ void assay_gate_words_times(double ratio, char *buf, size_t size);
 
 /* Is it one of the rows that only say that there is no baseline? */
 bool assay_gate_words_baseless(const struct assay_gate_report *r, const struct assay_gate_case *c);
-/* Does the row tell a reader in haste something? Those without a baseline do not. */
+/* Does the row matter to a reader in a hurry? Rows without a baseline do not. */
 bool assay_gate_words_matters(const struct assay_gate_report *r, const struct assay_gate_case *c);
 /* Why there is no baseline, as its rows say; NULL when there is one. */
 const char *assay_gate_words_no_baseline(const struct assay_gate_report *r);
@@ -61,7 +61,7 @@ void assay_gate_words_headline(const struct assay_gate_report *r, struct assay_t
 const struct assay_gate_case *assay_gate_words_worst(const struct assay_gate_report *r);
 /* "matmul.ternary/avx2 is 11.5 % slower, and 2 more verdicts are REGRESSED": what happened, without a full stop. */
 void assay_gate_words_sentence(const struct assay_gate_report *r, struct assay_text *out);
-/* Why no verdict by time stands in a report that is untrusted. */
+/* Why an untrusted report has no verdicts by time. */
 extern const char assay_gate_words_untrusted[];
 
 /* "base against base", "head with 2 % more work". */

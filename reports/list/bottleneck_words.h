@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How advice is worded wherever it is told. */
+/* The wording of advice, wherever it is shown. */
 #ifndef ASSAY_REPORTS_LIST_BOTTLENECK_WORDS_H
 #define ASSAY_REPORTS_LIST_BOTTLENECK_WORDS_H
 

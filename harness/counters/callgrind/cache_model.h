@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Caches as callgrind simulates them (valgrind's manual, "Cachegrind: Simulation Details"): set-associative, the line
- * that was used longest ago leaves, writes allocate. Sizes come from struct assay_cache_model, for both ways to count.
- * Must not know where the addresses come from.
+ * Caches as callgrind simulates them (valgrind's manual, "Cachegrind: Simulation Details"): set-associative, with the
+ * least recently used line leaving and writes allocating. Sizes come from struct assay_cache_model, for both ways to
+ * count. Must not know where the addresses come from.
  *
- * A level sees an access only where the one before it misses, and takes no line away from that.
+ * A level sees an access only if the one before it misses, and takes no line away from that one.
  *
  * All but init and release are async-signal-safe.
  */
@@ -38,7 +38,7 @@ void assay_cache_sim_empty(struct assay_cache_sim *c);
  * crosses lines uses all, and is one miss at most, as for callgrind.
  */
 bool assay_cache_sim_use(struct assay_cache_sim *c, uint64_t address, uint32_t bytes);
-/* Lose the lines that hold these bytes, where they are there: another core has written to them. */
+/* Drop the lines that hold these bytes, if they are there, because another core has written to them. */
 void assay_cache_sim_lose(struct assay_cache_sim *c, uint64_t address, uint32_t bytes);
 
 enum assay_cache_found {

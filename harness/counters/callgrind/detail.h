@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gathers what a file in callgrind's format says beyond functions, see model/exact_detail.h. All-zero is empty. */
+/* Collects what a file in callgrind's format says beyond functions, see model/exact_detail.h. All-zero is empty. */
 #ifndef ASSAY_COUNTERS_CALLGRIND_DETAIL_H
 #define ASSAY_COUNTERS_CALLGRIND_DETAIL_H
 

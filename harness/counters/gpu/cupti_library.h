@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUPTI in this process, opened at run time, with what is used of CUDA's driver beside it. It stays loaded: libraries
- * that start threads are not closed.
+ * CUPTI in this process, opened at run time, together with the parts of CUDA's driver that are used. It stays loaded,
+ * because libraries that start threads must not be closed.
  */
 #ifndef ASSAY_COUNTERS_GPU_CUPTI_LIBRARY_H
 #define ASSAY_COUNTERS_GPU_CUPTI_LIBRARY_H
@@ -55,8 +55,8 @@ int assay_cupti_context(void **context, int *device, struct assay_err *err);
 /* "CUPTI cannot @what: …" for a function's @result, or what to do where the driver forbids it. ASSAY_EUNAVAILABLE. */
 int assay_cupti_refused(const struct assay_cupti *c, const char *what, int result, struct assay_err *err);
 /*
- * Does the driver below @root ("" for this machine) show counters to administrators only, and is the caller none? Then
- * @err says what to do. A driver that does not say is believed to show them.
+ * Does the driver below @root ("" for this machine) show counters to administrators only, and is the caller not one?
+ * Then @err says what to do. A driver that does not say so is assumed to show them.
  */
 bool assay_cupti_is_forbidden(const char *root, bool administrator, struct assay_err *err);
 

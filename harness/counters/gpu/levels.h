@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a GPU was when it was looked at between the samples of a case: clock, power, temperature, use. */
+/* The state of a GPU as seen between the samples of a case: clock, power, temperature, use. */
 #ifndef ASSAY_COUNTERS_GPU_LEVELS_H
 #define ASSAY_COUNTERS_GPU_LEVELS_H
 
@@ -7,7 +7,7 @@
 
 #include "machine/nvml.h"
 
-/* A sum of looks, and how many could tell. */
+/* A sum over looks, and how many of them had a value. */
 struct assay_gpu_mean {
 	double sum;
 	uint64_t n;

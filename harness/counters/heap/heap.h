@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What variants allocate. A worker that counts it is started with a small object preloaded (preload/heap_preload.c)
- * that stands before malloc and its like; this is what the two share, and what the worker keeps of a case.
+ * that stands before malloc and its kin. This header is what the two share, and what the worker keeps about a case.
  */
 #ifndef ASSAY_COUNTERS_HEAP_HEAP_H
 #define ASSAY_COUNTERS_HEAP_HEAP_H
@@ -52,7 +52,7 @@ void assay_heap_case_init(struct assay_heap_case *h);
 /* Around calls of a variant: @runs of its run(), or 0 when it prepared or released. Never around samples. */
 void assay_heap_case_begin(struct assay_heap_case *h);
 void assay_heap_case_end(struct assay_heap_case *h, uint64_t runs);
-/* Inside of such a call, around what the harness itself allocates: true when it is to be resumed. */
+/* Inside such a call, around allocations of the harness itself: true when it is to be resumed. */
 bool assay_heap_case_pause(struct assay_heap_case *h);
 /* @p: what the variant gets, NULL for nothing. */
 void assay_heap_case_resume(struct assay_heap_case *h, bool paused, void *p, size_t bytes);

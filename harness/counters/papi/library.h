@@ -22,7 +22,9 @@ enum {
 	ASSAY_PAPI_ECOUNT = -23,
 };
 
-/* What PAPI's own headers call them; 0 or a negative PAPI error, except where it says otherwise. */
+/*
+ * Under the names in PAPI's own headers; they return 0 or a negative PAPI error, except where a comment says otherwise.
+ */
 struct assay_papi_calls {
 	int (*create_eventset)(int *set);
 	int (*assign_eventset_component)(int set, int component);
@@ -62,8 +64,8 @@ struct assay_papi {
  */
 void assay_papi_load(struct assay_papi *p);
 /*
- * PAPI's component 'perf_event' calls itself enabled where it knows the processor, though there is no PMU or the
- * hypervisor hides it. Where no event set takes any of the counters that every PMU has, p->pmu_reason says so and there
+ * PAPI's component 'perf_event' calls itself enabled if it knows the processor, even if there is no PMU or the
+ * hypervisor hides it. If no event set accepts any of the counters that every PMU has, p->pmu_reason says so and there
  * is no component.
  */
 void assay_papi_doubt_pmu(struct assay_papi *p);

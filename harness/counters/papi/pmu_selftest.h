@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Is a hardware counter to be believed? It counts loops whose loads, stores, branches and multiply-adds, of scalars and
- * of vectors, are known, one whose branches no predictor foresees, walks and calls that must miss every cache and the
- * TLB, and a walk that the second cache must serve.
+ * Can a hardware counter be believed? The test counts loops with known numbers of loads, stores, branches and
+ * multiply-adds, scalar and vector, a loop whose branches no predictor foresees, walks and calls that must miss every
+ * cache and the TLB, and a walk that the second cache must serve.
  */
 #ifndef ASSAY_COUNTERS_PAPI_PMU_SELFTEST_H
 #define ASSAY_COUNTERS_PAPI_PMU_SELFTEST_H

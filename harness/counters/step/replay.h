@@ -29,7 +29,7 @@ void assay_step_replay_empty(struct assay_step_replay *r);
  */
 int assay_step_replay_run(struct assay_step_replay *r, const struct assay_stepper *s, struct assay_err *err);
 
-/* What one instruction of a thread spent; to be told which of the table's. */
+/* The counts of one instruction of a thread. */
 struct assay_step_counts {
 	uint64_t address;
 	struct assay_exact_counts counts;

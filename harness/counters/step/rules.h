@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which instructions and system calls may be stepped, whether one instruction can have come behind another, and the
- * words for why not. All but the texts are async-signal-safe.
+ * Which instructions and system calls may be stepped, whether one instruction can have followed another, and the
+ * messages for why not. All but the texts are async-signal-safe.
  */
 #ifndef ASSAY_COUNTERS_STEP_RULES_H
 #define ASSAY_COUNTERS_STEP_RULES_H
@@ -24,8 +24,9 @@ enum assay_step_rule {
 enum assay_step_rule assay_step_refused(const struct assay_step_insn *i, const struct assay_step_regs *r);
 
 /*
- * Can @now be what comes behind @i, before which the registers were @before? Otherwise other code ran between them: a
- * handler of a signal that changed where its thread goes on, or instructions for which the processor did not trap.
+ * Can @now be the instruction after @i, before which the registers were @before? If not, other code ran between the
+ * two: the handler of a signal, which changed where its thread goes on, or instructions for which the processor did not
+ * trap.
  */
 bool assay_step_follows(const struct assay_step_insn *i, const struct assay_step_regs *before,
 			const struct assay_step_regs *now);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stepping: the processor's trap flag is set around code of a kernel, and a handler of SIGTRAP writes down each
- * instruction with the memory that it reaches. What comes of that is step_replay's. x86-64 with Zydis; elsewhere
- * assay_step_probe() says why not. Must not count anything but what lies outside of this program's own code.
+ * Steps through code of a kernel: the processor's trap flag is set, and a handler of SIGTRAP writes down each
+ * instruction with the memory that it accesses. Turning that into counts is the job of step/replay.h. x86-64 with
+ * Zydis; elsewhere assay_step_probe() says why not. Must not count anything inside this program's own code.
  *
  * One thread opens and closes; threads enter and leave for themselves. There is one stepper in a process at a time.
  */
@@ -43,7 +43,10 @@ enum assay_stepper_end {
  * (0: those of the options) are done: then threads go on without steps. The code runs to its end in any case.
  */
 void assay_stepper_begin(struct assay_stepper *s, uint64_t max_steps);
-/* Tell why it ended. What was refused stands in @why (@size bytes, "" otherwise), where that is in *at. */
+/*
+ * Return why the pass ended. What was refused is described in @why (@size bytes, "" otherwise), and its address is in
+ * *at.
+ */
 enum assay_stepper_end assay_stepper_end(struct assay_stepper *s, uint64_t *at, char *why, size_t size);
 
 /* Memory that a pass is to reach. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What one thread did, as a row of words that grows: a word for each step, and behind it what belongs to the step. Must
+ * What one thread did, as a growing array of words: one word for each step, followed by what belongs to the step. Must
  * not know which instructions are written down, nor when.
  *
  * All but open and close are async-signal-safe.

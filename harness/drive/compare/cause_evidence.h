@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evidence of which function a change lies in: what profiles of process pairs, machine code and exact counts tell. */
+/* Evidence about which function changed: profiles of process pairs, machine code, and exact counts. */
 #ifndef ASSAY_DRIVE_COMPARE_CAUSE_EVIDENCE_H
 #define ASSAY_DRIVE_COMPARE_CAUSE_EVIDENCE_H
 
@@ -21,7 +21,7 @@ struct assay_side_codes {
 int assay_side_codes_read(struct assay_side_codes *c, const struct assay_strings *plugins, struct assay_err *err);
 void assay_side_codes_release(struct assay_side_codes *c);
 
-/* Add a process pair: of @side[i] the samples in timed iterations. @codes are of the same sides. */
+/* Add a process pair: the samples of @side[i] in timed iterations. @codes are of the same sides. */
 int assay_because_add_pair(struct assay_because_evidence *e, const struct assay_profile side[2], const double ns[2],
 			   const struct assay_side_codes codes[2], struct assay_err *err);
 /* Exact counts of the same case on both sides, where they were taken. */

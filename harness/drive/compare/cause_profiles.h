@@ -16,8 +16,8 @@ struct assay_because_keeping {
 };
 
 /*
- * Gather evidence into the cases of @plan that q->profile asks for, by @r, and fill `because` there. What keeps from
- * profiling is told there, and is no error. ASSAY_EINTERRUPTED leaves the rest as it is.
+ * Collect evidence for the cases of @plan that q->profile asks for, by @r, and fill in `because` there. Whatever
+ * prevents profiling is recorded there and is not an error. ASSAY_EINTERRUPTED leaves the rest as it is.
  */
 int assay_profile_because(struct assay_compare_plan *plan, const struct assay_compare_request *q,
 			  const struct assay_watch *w, const struct assay_because_keeping *keep,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a comparison will take, told before it begins. */
+/* How long a comparison will take, announced before it begins; and what stored comparisons know about its cases. */
 #ifndef ASSAY_DRIVE_COMPARE_DURATION_H
 #define ASSAY_DRIVE_COMPARE_DURATION_H
 
@@ -7,8 +7,8 @@
 
 struct assay_duration {
 	size_t n_cases, n_controls; /* that are measured */
-	double about_s;             /* when each takes what it took before, or passes early */
-	double most_s;              /* when none decides */
+	double about_s;             /* if each takes what it took before, or passes early */
+	double most_s;              /* if none decides */
 	bool shared;                /* other work runs on the cores: how long it then takes, nobody knows */
 };
 
@@ -21,8 +21,8 @@ int assay_compare_duration(const struct assay_compare_plan *p, struct assay_stor
  */
 void assay_compare_duration_text(const struct assay_duration *d, char *buf, size_t size);
 /*
- * Does it take so much longer than announced that this has to be told? Then @buf says so; where nothing was promised,
- * as cores are shared, it never does. @undecided: cases and controls after @spent_s.
+ * Does it take so much longer than announced that the user must be told? Then @buf says so; never if nothing was
+ * promised because cores are shared. @undecided: cases and controls after @spent_s.
  */
 bool assay_compare_duration_exceeded(const struct assay_duration *d, double spent_s, size_t undecided, char *buf,
 				     size_t size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loop of a comparison: process pair after process pair, round robin over the undecided cases, each pair stored and
- * judged as soon as it is there. Serves compare and certify.
+ * The loop of a comparison: process pair after process pair, round robin over the undecided cases; each pair is stored
+ * and judged as soon as it is there. Used by compare and certify.
  */
 #ifndef ASSAY_DRIVE_COMPARE_PAIR_LOOP_H
 #define ASSAY_DRIVE_COMPARE_PAIR_LOOP_H
@@ -14,7 +14,7 @@
 #include "store/store.h"
 #include "worker/inventory/inventory.h"
 
-/* One side: what its workers load. */
+/* One side: the plugins that its workers load. */
 struct assay_compare_side {
 	struct assay_strings plugins;
 	struct assay_text parts; /* a letter a plugin, see enum assay_plugin_part */
@@ -30,7 +30,7 @@ struct assay_comparing {
 	struct assay_measure_options measure;    /* its plugins are the head's, for limits of the machine */
 	struct assay_inventory *inventory;       /* likewise */
 	struct assay_store *store;               /* likewise; NULL: nothing is looked up */
-	/* A finished pair; negative stops. NULL: nothing to do. */
+	/* Called with each finished pair; a negative return stops. NULL: nothing to do. */
 	int (*pair_done)(void *arg, size_t i, const struct assay_pair *p, struct assay_err *err);
 	/* After each pair: how long all took so far, and how many cases are undecided. NULL: nobody asks. */
 	void (*spent)(void *arg, double s, size_t undecided);

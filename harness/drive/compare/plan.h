@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is compared with what: the two sides, what their workers load, the cases they share, the controls. */
+/* The plan of a comparison: the two sides, what their workers load, the cases they share, the controls. */
 #ifndef ASSAY_DRIVE_COMPARE_PLAN_H
 #define ASSAY_DRIVE_COMPARE_PLAN_H
 
@@ -12,7 +12,7 @@
  */
 int assay_compare_plan_make(struct assay_compare_plan *p, const struct assay_compare_request *q,
 			    const struct assay_watch *w, struct assay_err *err);
-/* The same of unchanged code: q->base (NULL: the installed plugins) against itself, without controls. */
+/* The same for unchanged code: q->base (NULL: the installed plugins) against itself, without controls. */
 int assay_compare_plan_make_same(struct assay_compare_plan *p, const struct assay_compare_request *q,
 				 const struct assay_watch *w, struct assay_err *err);
 void assay_compare_plan_release(struct assay_compare_plan *p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What it takes to count a case, told from the counts that are recorded of it. */
+/* How long it takes to count a case, estimated from its recorded counts. */
 #ifndef ASSAY_DRIVE_EXACT_PRICE_H
 #define ASSAY_DRIVE_EXACT_PRICE_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How large calls are that are counted: what their steps cost, and the smaller ones that stand for those too large. */
+/*
+ * How large the calls are that are counted: what their steps cost, and the smaller shapes that stand for those too
+ * large.
+ */
 #ifndef ASSAY_DRIVE_EXACT_SIZE_H
 #define ASSAY_DRIVE_EXACT_SIZE_H
 
@@ -8,7 +11,7 @@
 #include "measure/exact.h"
 #include "plan/plan.h"
 
-/* Say what the steps of a case are going to cost before they are taken, and how far they are; @watch. */
+/* Report what the steps of a case are going to cost before they are taken, and how far they are; to @watch. */
 void assay_exact_size_tell(void *watch, const struct assay_exact_steps *steps);
 /* Does the suite say that case @key of @plan is counted at its smaller shapes alone? Not where steps are asked for. */
 bool assay_exact_size_small(const struct assay_plan *plan, const struct assay_request *q, const char *key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results of other tools into the database: a file becomes runs, each of its benchmarks a case. */
+/* Imports results of other tools into the database: a file becomes runs, each of its benchmarks a case. */
 #ifndef ASSAY_DRIVE_EXCHANGE_IMPORT_H
 #define ASSAY_DRIVE_EXCHANGE_IMPORT_H
 
@@ -8,10 +8,10 @@
 #include "model/database_report.h"
 
 /*
- * All of the file in one transaction. ASSAY_EUSAGE with file, line and place of what is wrong in it, or where the
- * format is unknown or another. A run that the same bytes became before, with the
- * same suite, label, machine, commit and date, is not added again; one that differs in them stays unless
- * it is to be replaced. Release @out in either case.
+ * Import all of the file in one transaction. ASSAY_EUSAGE with file, line and place of what is wrong in it, or if the
+ * format is unknown or a different one. A run that the same bytes became before, with the same suite, label, machine,
+ * commit and date, is not added again; one that differs in these stays unless it is to be replaced. Release @out in
+ * either case.
  */
 int assay_import(const struct assay_import_request *q, const struct assay_watch *w, struct assay_import_report *out,
 		 struct assay_err *err);

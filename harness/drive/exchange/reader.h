@@ -104,7 +104,7 @@ void assay_import_tag(const char *name, char tag[ASSAY_METRIC_TAG_MAX]);
 /* Add @value to the metric, which becomes the mean of as many. What is no finite number is unavailable instead. */
 void assay_import_metric(struct assay_import_job *im, struct assay_result *r, const char *tag, const char *unit,
 			 int better, double value);
-/* Why it has no time. The first reason stays. */
+/* Record why it has no time. The first reason stays. */
 void assay_import_no_time(struct assay_result *r, enum assay_status status, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

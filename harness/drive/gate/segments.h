@@ -17,7 +17,7 @@ struct assay_segments {
 	char name[160]; /* of those without a change of their own, to be shown */
 };
 
-/* Of the cases of @run. Release @out in either case. */
+/* Load the segments of the cases of @run. Release @out in either case. */
 int assay_segments_load(struct assay_store *store, const struct assay_run *run, const struct assay_policy *policy,
 			struct assay_segments *out, struct assay_err *err);
 void assay_segments_release(struct assay_segments *s);

@@ -14,9 +14,9 @@ struct assay_bisect_request {
 
 /*
  * Search the commits after the good one up to the bad one. Each is built in a worktree in a temporary folder, which is
- * taken away at the end, also after an interrupt or an error. The steps are told as lines (ASSAY_EVENT_HEAD) as they
- * are done. ASSAY_EUSAGE: unknown revisions, a good one that is no ancestor, a side that does not build, a case that
- * one side lacks. ASSAY_EINTERRUPTED. Release @out in either case.
+ * removed at the end, also after an interrupt or an error. The steps are reported as lines (ASSAY_EVENT_HEAD) as they
+ * are done. ASSAY_EUSAGE: unknown revisions, a good one that is not an ancestor, a side that does not build, a case
+ * that one side lacks. ASSAY_EINTERRUPTED. Release @out in either case.
  */
 int assay_bisect(const struct assay_bisect_request *q, const struct assay_watch *w, struct assay_bisect_report *out,
 		 struct assay_err *err);
@@ -25,7 +25,7 @@ int assay_bisect(const struct assay_bisect_request *q, const struct assay_watch 
 enum assay_bisect_sign {
 	ASSAY_BISECT_GOOD = 0,
 	ASSAY_BISECT_BAD = 1,
-	ASSAY_BISECT_SKIP = 125, /* git is to try another one */
+	ASSAY_BISECT_SKIP = 125, /* git should try another one */
 };
 /* Errors as above, but that what HEAD is to blame for is ASSAY_BISECT_SKIP, with @reason. */
 int assay_bisect_step(const struct assay_bisect_request *q, const struct assay_watch *w, enum assay_bisect_sign *sign,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The line about the machine that stands before numbers. */
+/* The line about the machine that precedes the numbers of a run or comparison. */
 #ifndef ASSAY_DRIVE_MACHINE_FITNESS_H
 #define ASSAY_DRIVE_MACHINE_FITNESS_H
 
@@ -13,9 +13,9 @@
 #define ASSAY_FITNESS_MAX 256
 
 /*
- * Try the cores that @q allows, for a tenth of a second altogether, and write what they are fit for, as
- * assay_fitness_text says, at the margin and the rate of false alarms that comparisons have by default. Where the work
- * is to be the same whatever the time, nothing is tried. True: other work runs on them.
+ * Try the cores that @q allows, for a tenth of a second altogether, and write which changes they can detect, as
+ * assay_fitness_text says, at the margin and the rate of false alarms that comparisons have by default. If the work is
+ * not to depend on time, nothing is tried. True: other work runs on the cores.
  */
 bool assay_fitness_line(const struct assay_topology *t, const struct assay_clock *clock, const struct assay_request *q,
 			char *buf, size_t size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What no kernel can do: read and write faster than the first-level caches of this machine give, or calculate faster
- * than its peak. A case that was faster did not do its work, whatever its outputs say.
+ * The limits that no kernel can exceed: it cannot read and write faster than the first-level caches of this machine, or
+ * calculate faster than its peak. A case that was faster did not do its work, whatever its outputs say.
  */
 #ifndef ASSAY_DRIVE_MACHINE_LIMITS_H
 #define ASSAY_DRIVE_MACHINE_LIMITS_H

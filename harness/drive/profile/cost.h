@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What it costs a case to be profiled: process pairs in lock step, whose turns are sampled or plain. */
+/* What profiling costs a case: process pairs in lock step, whose turns are sampled or plain. */
 #ifndef ASSAY_DRIVE_PROFILE_COST_H
 #define ASSAY_DRIVE_PROFILE_COST_H
 
@@ -18,8 +18,8 @@ struct assay_profile_cost {
 };
 
 /*
- * Of q->rate_hz and of the control, in turn for q->for_ns in all. ASSAY_EWORKER: the case failed, ASSAY_EUNAVAILABLE:
- * nothing can be sampled here.
+ * Measure the cost of q->rate_hz and of the control, in turn for q->for_ns in all. ASSAY_EWORKER: the case failed,
+ * ASSAY_EUNAVAILABLE: nothing can be sampled here.
  */
 int assay_profile_cost(const struct assay_profile_request *q, const struct assay_watch *w,
 		       struct assay_profile_cost out[2], struct assay_err *err);

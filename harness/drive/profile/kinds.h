@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of profile, one file each, behind the table of profile/profile.c; and what they share. */
+/* The kinds of profile, one file each, behind the table in profile/profile.c, and what they share. */
 #ifndef ASSAY_DRIVE_PROFILE_KINDS_H
 #define ASSAY_DRIVE_PROFILE_KINDS_H
 
@@ -43,15 +43,15 @@ int assay_profile_session(const struct assay_profile_request *q, const struct as
 struct assay_measure_options assay_profile_options_of(const struct assay_profile_request *q,
 						      const struct assay_watch *w, const struct assay_session *s,
 						      const struct assay_clock *clock);
-/* ASSAY_EWORKER where the case of @s could not be profiled; a warning where it was although it is wrong. */
+/* ASSAY_EWORKER if the case of @s could not be profiled; a warning if it was profiled although it is wrong. */
 int assay_profile_ended(const struct assay_profile_end *end, const struct assay_session *s, const struct assay_watch *w,
 			struct assay_err *err);
-/* What the case of @s was built from, into @out, where it is to be stored. 0 or ASSAY_EINTERRUPTED. */
+/* Record what the case of @s was built from in @out, if it is to be stored. 0 or ASSAY_EINTERRUPTED. */
 int assay_profile_identify(const struct assay_profile_request *q, const struct assay_watch *w,
 			   const struct assay_session *s, struct assay_profile *out, struct assay_err *err);
-/* Kill the program @p if it still runs, or warn of how it ended badly. */
+/* Kill the program @p if it still runs, or warn if it ended badly. */
 void assay_profile_end_program(struct assay_process *p, const struct assay_watch *w);
-/* The command of @q as a shell takes it, into @out->what. */
+/* Write the command of @q into @out->what, as one would type it in a shell. */
 void assay_profile_name_command(const struct assay_profile_request *q, struct assay_profile *out);
 
 #endif

@@ -7,17 +7,17 @@
 #include "drive/watch.h"
 #include "model/profile.h"
 
-/* Is there such a kind? ASSAY_EUSAGE with those that there are. */
+/* Is there such a kind? ASSAY_EUSAGE with those that exist. */
 int assay_profile_kind_check(const char *kind, struct assay_err *err);
 
-/* Kind number @i of all; NULL behind the last. */
+/* Kind number @i of all; NULL after the last. */
 const char *assay_profile_kind(size_t i);
 
 /*
- * Take it into @out, which is released in either case, and store it where it has a name. What only spoils a part of it
- * is a warning. Where it cannot be stored it is whole all the same, and @unkept says why. ASSAY_EUSAGE when there is no
- * such case or program, ASSAY_EUNAVAILABLE when this machine forbids it or the program cannot be seen, ASSAY_EWORKER
- * when the case cannot be run.
+ * Take a profile into @out, which is released in either case, and store it if it has a name. Problems that spoil only a
+ * part of it are warnings. If it cannot be stored, it is complete nevertheless, and @unkept says why. ASSAY_EUSAGE if
+ * there is no such case or program, ASSAY_EUNAVAILABLE if this machine forbids it or the program cannot be watched,
+ * ASSAY_EWORKER if the case cannot be run.
  */
 int assay_profile_take(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_profile *out,
 		       struct assay_err *unkept, struct assay_err *err);

@@ -7,7 +7,7 @@
 
 #define ASSAY_PROFILE_FOR_NS  5000000000u
 #define ASSAY_TRACE_FOR_NS    100000000u /* of a trace, whose size is that of what happens */
-#define ASSAY_PROFILE_RATE_HZ 997        /* prime: in step with no timer */
+#define ASSAY_PROFILE_RATE_HZ 997        /* a prime, so that it is not in step with any timer */
 #define ASSAY_PROFILE_MOST_HZ 10000
 
 struct assay_profile_request {

@@ -18,14 +18,15 @@ struct assay_measuring {
 	const struct assay_clock *clock;
 	const struct assay_watch *watch;
 	bool verify_only;
-	struct assay_store *store; /* for what other runs found of the machine's limits; NULL: nothing is looked up */
+	struct assay_store
+		*store; /* for the limits of the machine that other runs measured; NULL: nothing is looked up */
 	/*
-	 * A case is finished for the first time, or with one @round more; negative stops. May free the raw samples.
-	 * NULL: nothing to do.
+	 * A case is finished for the first time, or one more @round of it is; a negative return stops. May free the raw
+	 * samples. NULL: nothing to do.
 	 */
 	int (*finished)(void *arg, struct assay_result *r, unsigned round, struct assay_err *err);
 	/*
-	 * Bring the raw samples of a finished case back, before a round is added to them. NULL: they are still there.
+	 * Load the raw samples of a finished case again, before a round is added to them. NULL: they are still there.
 	 */
 	int (*reload)(void *arg, struct assay_result *r, struct assay_err *err);
 	void *arg;

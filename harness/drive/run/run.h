@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run from the request to the store: plan, times, exact counts, and what only a whole run tells. */
+/* A run from the request to the store: the plan, times, exact counts, and what only a whole run can tell. */
 #ifndef ASSAY_DRIVE_RUN_RUN_H
 #define ASSAY_DRIVE_RUN_RUN_H
 

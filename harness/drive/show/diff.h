@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds two sides among what is stored and holds them against each other. */
+/* Finds two sides in the store and compares them. */
 #ifndef ASSAY_DRIVE_SHOW_DIFF_H
 #define ASSAY_DRIVE_SHOW_DIFF_H
 

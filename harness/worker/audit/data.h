@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What audits change: elements of the outputs, of which the right values are known, and inputs. Internal to the audits
- * of audit/audit.h.
+ * What audits change: elements of the outputs whose right values are known, and inputs. Internal to the audits of
+ * audit/audit.h.
  */
 #ifndef ASSAY_WORKER_AUDIT_DATA_H
 #define ASSAY_WORKER_AUDIT_DATA_H
@@ -10,7 +10,10 @@
 
 #include "worker/case/state.h"
 
-/* Larger inputs are not made anew, which would take longer than the samples: single elements change. */
+/*
+ * Larger inputs are not made again, which would take longer than the samples; single elements of them are changed
+ * instead.
+ */
 #define ASSAY_AUDIT_MOST_BYTES (16u << 20)
 
 static inline uint32_t assay_audit_element_bytes(const struct assay_case_job *j, uint32_t tensor)
@@ -52,7 +55,7 @@ static inline void assay_audit_store(unsigned char *p, uint64_t v, uint32_t byte
 	}
 }
 
-/* Leave at element @s of @copy what cannot be the right answer. */
+/* Overwrite element @s of @copy with something that cannot be the right answer. */
 static inline void assay_audit_scramble_spot(const struct assay_case_job *j, const struct assay_audit_spot *s,
 					     uint64_t copy)
 {
@@ -67,16 +70,16 @@ uint64_t assay_audit_draw(struct assay_case_audit *a, uint64_t n);
 uint64_t assay_audit_elements(const struct assay_case_job *j, uint32_t tensor);
 
 void assay_audit_choose_spots(struct assay_case_job *j);
-/* The outputs of copy 0 are right for the inputs that are there. */
+/* Remember spots of the outputs of copy 0, which are right for the inputs that are there. */
 void assay_audit_learn_spots(struct assay_case_job *j);
-/* Do the outputs of @copy hold at all spots what is right for the inputs that are there? */
+/* Do the outputs of @copy have the right values at all spots, for the inputs that are there? */
 struct assay_outcome assay_audit_look(const struct assay_case_job *j, uint64_t copy);
 
-/* How inputs can be changed, and which of them by single elements. */
+/* Choose how inputs can be changed, and which of them by single elements. */
 void assay_audit_choose_inputs(struct assay_case_job *j);
-/* Let the other inputs be there, or those of the case; they must not be there yet. */
+/* Put the other inputs in place, or those of the case; they must not be there yet. */
 struct assay_outcome assay_audit_make_inputs(struct assay_case_job *j, bool other);
-/* To be asked before inputs are changed: afterwards, what a variant did to them cannot be seen. */
+/* Ask this before inputs are changed: afterwards, changes that a variant made to them cannot be seen. */
 struct assay_outcome assay_audit_inputs_are_kept(const struct assay_case_job *j);
 /* Is this an input that assay_audit_make_inputs() changes? */
 bool assay_audit_changes(const struct assay_case_job *j, uint32_t tensor);
@@ -85,7 +88,7 @@ uint64_t assay_audit_changed_bytes(const struct assay_case_job *j);
 /* Copy these inputs of copy 0, end to end, from where they are and to there. */
 void assay_audit_keep_inputs(const struct assay_case_job *j, unsigned char *buf);
 void assay_audit_put_inputs(const struct assay_case_job *j, const unsigned char *buf);
-/* Change these inputs as never before, and keep them in @buf. Whoever calls this has kept what was there. */
+/* Change these inputs to values that they never had, and keep them in @buf. The caller must have kept the old ones. */
 struct assay_outcome assay_audit_draw_inputs(struct assay_case_job *j, unsigned char *buf);
 
 #endif

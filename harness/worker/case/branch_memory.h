@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a processor remembers of branches. */
+/* Clears what a processor has learnt about branches. */
 #ifndef ASSAY_WORKER_CASE_BRANCH_MEMORY_H
 #define ASSAY_WORKER_CASE_BRANCH_MEMORY_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pages that the code of a plugin lies on. They are the file's, the same for every process until it is written
- * again, and where they lie in the caches favours one build or the other by 2 % in all pairs.
+ * The pages that the code of a plugin lies on. They are the file's, the same for every process until the file is
+ * written again, and their place in the caches can favour one build over the other by 2 % in all pairs.
  */
 #ifndef ASSAY_WORKER_CASE_CODE_PAGES_H
 #define ASSAY_WORKER_CASE_CODE_PAGES_H

@@ -17,11 +17,11 @@ struct assay_case_counts {
 struct assay_outcome assay_case_counts_open(struct assay_case_counts *c, struct assay_case_job *j);
 void assay_case_counts_close(struct assay_case_counts *c);
 /*
- * Where system calls are asked for: one more run, traced. That it cannot be traced is no failure; no sample comes after
- * it.
+ * If system calls are asked for, make one more run, traced. Not being able to trace it is not a failure; no sample
+ * comes after it.
  */
 struct assay_outcome assay_case_counts_trace(struct assay_case_counts *c, struct assay_case_job *j);
-/* Where CUPTI is asked for: some more runs on the device. What cannot be counted is no failure either. */
+/* If CUPTI is asked for, make some more runs on the device. What cannot be counted is not a failure either. */
 struct assay_outcome assay_case_counts_gpu(struct assay_case_counts *c, struct assay_case_job *j);
 /* Put means and reasons into @r; @note, if it is not empty, is the reason of ASSAY_STATE_NAME. */
 struct assay_outcome assay_case_counts_report(const struct assay_case_counts *c, const char *note,

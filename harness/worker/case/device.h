@@ -9,7 +9,10 @@
 struct assay_outcome assay_case_device_open(struct assay_case_job *j);
 void assay_case_device_close(struct assay_case_job *j);
 
-/* Series of calls that tell whether the device's clock is right: those that it was not held for, see device_unheld. */
+/*
+ * The number of series of calls that show whether the device's clock is right. Series that it was held for do not
+ * count, see device_unheld.
+ */
 #define ASSAY_DEVICE_SERIES 10
 
 /* Time @iterations calls, which @loop does, by the device's clock, and wait for them. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tensors of a case on its device: every copy between guard bytes, what is copied to and fro, and whether a kernel
- * left alone what is not its own. Each function is a no-op on the CPU.
+ * The tensors of a case on its device: every copy between guard bytes, the transfers to and from the host, and whether
+ * a kernel left everything else alone. Each function does nothing on the CPU.
  */
 #ifndef ASSAY_WORKER_CASE_DEVICE_BUFFERS_H
 #define ASSAY_WORKER_CASE_DEVICE_BUFFERS_H
@@ -19,8 +19,8 @@ struct assay_outcome assay_device_buffers_get(struct assay_case_job *j, uint64_t
 /* Write @pattern to every byte of the outputs of a copy. */
 struct assay_outcome assay_device_buffers_poison(struct assay_case_job *j, uint64_t copy, uint8_t pattern);
 /*
- * WRONG where a guard of any copy is not as it was, or where the inputs that a copy which is checked has on the device
- * are not those of host memory.
+ * WRONG if a guard of any copy has changed, or if the inputs of a checked copy on the device differ from those in host
+ * memory.
  */
 struct assay_outcome assay_device_buffers_intact(struct assay_case_job *j);
 

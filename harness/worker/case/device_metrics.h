@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Metrics of a case on a device: memory in use, launch latency, copies between host and device. They go the way of
- * those that the op publishes. Each function is a no-op on the CPU.
+ * Metrics of a case on a device: memory in use, launch latency, copies between host and device. They are reported like
+ * those that the op publishes. Each function does nothing on the CPU.
  */
 #ifndef ASSAY_WORKER_CASE_DEVICE_METRICS_H
 #define ASSAY_WORKER_CASE_DEVICE_METRICS_H

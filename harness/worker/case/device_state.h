@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the device of a case is between samples. A sample is disturbed if before or after it the device gave a reason for
- * holding its clock down, or ran it below ASSAY_DEVICE_CLOCK_SHARE of its highest. That rule does not see times.
+ * The state of a case's device between samples. A sample is disturbed if before or after it the device gave a reason
+ * for holding its clock down, or ran it below ASSAY_DEVICE_CLOCK_SHARE of its highest. That rule does not look at
+ * times.
  */
 #ifndef ASSAY_WORKER_CASE_DEVICE_STATE_H
 #define ASSAY_WORKER_CASE_DEVICE_STATE_H
@@ -10,7 +11,7 @@
 
 #define ASSAY_DEVICE_CLOCK_SHARE 0.75
 
-/* Read what the device tells of itself, and find out who tells its state: its plugin, or NVML. */
+/* Read what the device reports about itself, and find out who reports its state: its plugin, or NVML. */
 void assay_device_state_open(struct assay_case_job *j, unsigned ordinal);
 void assay_device_state_close(struct assay_case_job *j);
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread that asks NVML how the GPU of a case is. It looks when it is asked to, between samples, and sleeps
- * otherwise: nothing of it runs while a sample is timed.
+ * A thread that asks NVML about the state of the GPU of a case. It looks when it is asked to, between samples, and
+ * sleeps otherwise: nothing of it runs while a sample is timed.
  */
 #ifndef ASSAY_WORKER_CASE_DEVICE_WATCH_H
 #define ASSAY_WORKER_CASE_DEVICE_WATCH_H

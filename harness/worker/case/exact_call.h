@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of a case that are counted exactly. The simulator's and the stepper's have their stack at the same place. */
+/* Calls of a case that are counted exactly. The simulator and the stepper have their stack at the same place. */
 #ifndef ASSAY_WORKER_CASE_EXACT_CALL_H
 #define ASSAY_WORKER_CASE_EXACT_CALL_H
 

@@ -16,15 +16,15 @@ struct assay_case_common {
 };
 
 /*
- * The plugins, up to the op and the variant. Of @j only machine_text is set before; @spec and @phase have to outlive
- * it. Release in either case.
+ * Load the plugins, up to the op and the variant. Before this, only machine_text of @j is set; @spec and @phase have to
+ * outlive it. Release in either case.
  */
 struct assay_outcome assay_case_job_load(struct assay_case_job *j, const struct assay_worker_spec *spec,
 					 _Atomic uint32_t *phase);
-/* Of a loaded case, everything up to a prepared variant. @common is NULL for memory of its own. */
+/* Do everything for a loaded case up to a prepared variant. @common is NULL for memory of its own. */
 struct assay_outcome assay_case_job_init(struct assay_case_job *j, const struct assay_case_common *common);
 void assay_case_job_release(struct assay_case_job *j);
-/* The variant's part of that, which may come first: no runs after it. */
+/* Release the variant's part, which may come first; there are no runs after it. */
 void assay_case_job_retire(struct assay_case_job *j);
 
 /* Let the variant undo what it prepared of copy 0, and later prepare it again. */

@@ -59,7 +59,7 @@ struct assay_case_audit {
 struct assay_device_clock {
 	uint64_t n_series; /* that were long enough to be compared */
 	double most_share; /* that the device counted of what the host calculated */
-	bool overrun;      /* the stream was held too long once: series of `most_held` calls or more are not held */
+	bool overrun;      /* enqueueing took too long once: series of `most_held` calls or more run unheld */
 	uint64_t most_held;
 };
 
