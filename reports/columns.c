@@ -214,16 +214,26 @@ void assay_columns_print(const struct assay_columns *t, struct assay_text *out)
 	}
 }
 
+/* Where the page is narrow a row is a card, whose cells begin with the heading of their column. */
 static void add_html_row(const struct assay_columns *t, const struct assay_columns_row *r, const size_t *widths,
-			 const char *tag, struct assay_text *out)
+			 bool head, struct assay_text *out)
 {
-	assay_text_add(out, "<tr>");
+	const struct assay_columns_row *heads = &t->rows[0];
+
+	assay_text_add(out, "<tr role=\"row\">");
 	for (size_t c = 0; c < strlen(t->align); c++) {
 		if (!widths[c])
 			continue;
-		assay_text_addf(out, "<%s%s>", tag, t->align[c] == 'r' ? " class=\"number\"" : "");
+		assay_text_addf(out, "<%s role=\"%s\"%s", head ? "th" : "td", head ? "columnheader" : "cell",
+				t->align[c] == 'r' ? " class=\"number\"" : "");
+		if (!head && c < heads->n_cells && heads->cells[c] && heads->cells[c][0]) {
+			assay_text_add(out, " data-label=\"");
+			assay_xml_add(out, heads->cells[c]);
+			assay_text_add(out, "\"");
+		}
+		assay_text_add(out, ">");
 		assay_xml_add(out, c < r->n_cells && r->cells[c] ? r->cells[c] : "");
-		assay_text_addf(out, "</%s>", tag);
+		assay_text_add(out, head ? "</th>" : "</td>");
 	}
 	assay_text_add(out, "</tr>\n");
 }
@@ -236,12 +246,12 @@ void assay_columns_html(const struct assay_columns *t, struct assay_text *out)
 	if (t->failed || !t->n_rows)
 		return;
 	find_widths(t, widths);
-	assay_text_add(out, "<div class=\"scroll\"><table>\n<thead>");
-	add_html_row(t, &t->rows[0], widths, "th", out);
+	assay_text_add(out, "<div class=\"scroll\"><table class=\"cards\" role=\"table\">\n<thead>");
+	add_html_row(t, &t->rows[0], widths, true, out);
 	assay_text_add(out, "</thead>\n<tbody>\n");
 	for (size_t i = 1; i < t->n_rows; i++)
 		if (!t->rows[i].line)
-			add_html_row(t, &t->rows[i], widths, "td", out);
+			add_html_row(t, &t->rows[i], widths, false, out);
 	assay_text_add(out, "</tbody>\n</table></div>\n");
 }
 

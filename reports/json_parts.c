@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values that all JSON emitters write in the same way: of a run and of a side of a comparison alike. */
 #include "reports/json_parts.h"
+#include "model/revision.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -117,9 +118,12 @@ json_t *assay_json_facts(const struct assay_fact *facts, size_t n)
 
 json_t *assay_json_build(const struct assay_build *b)
 {
-	return json_pack("{s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:b}", "id", assay_json_text(b->id), "commit",
-			 assay_json_text(b->commit), "dirty", b->dirty, "compiler", assay_json_text(b->compiler),
-			 "flags", assay_json_text(b->flags), "plugins", assay_json_text(b->plugins), "plugin_commit",
+	const struct assay_commit c = assay_build_revision(b);
+
+	return json_pack("{s:o,s:o,s:b,s:o,s:b,s:o,s:o,s:o,s:o,s:b}", "id", assay_json_text(b->id), "commit",
+			 assay_json_text(c.hash), "dirty", c.dirty, "program_commit", assay_json_text(b->commit),
+			 "program_dirty", b->dirty, "compiler", assay_json_text(b->compiler), "flags",
+			 assay_json_text(b->flags), "plugins", assay_json_text(b->plugins), "plugin_commit",
 			 assay_json_text(b->plugin.hash), "plugin_dirty", b->plugin.dirty);
 }
 

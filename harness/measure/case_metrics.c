@@ -28,6 +28,19 @@ static int put_own(struct assay_result *r, const char *tag, double value, struct
 	return 0;
 }
 
+/*
+ * Tokens are the items of an op that reports them. Their rate follows from the time of the case, as every other rate
+ * does: the op knows only the calls of a single process.
+ */
+static void set_token_rate(struct assay_result *r)
+{
+	const struct assay_metric *items = assay_result_metric(r, "items_per_s");
+
+	for (size_t i = 0; i < r->n_metrics && items; i++)
+		if (!strcmp(r->metrics[i].tag, "tokens_per_s"))
+			r->metrics[i].value = items->value;
+}
+
 int assay_time_metrics(struct assay_result *r, const struct assay_cost *c, struct assay_err *err)
 {
 	double bytes = c->bytes_read + c->bytes_written, t = r->median_ns * 1e-9;
@@ -41,6 +54,7 @@ int assay_time_metrics(struct assay_result *r, const struct assay_cost *c, struc
 		rc = put_own(r, "items_per_s", c->items / t, err);
 	if (!rc && c->ops > 0 && bytes > 0)
 		rc = put_own(r, "arith_intensity", c->ops / bytes, err);
+	set_token_rate(r);
 	return rc;
 }
 
@@ -214,6 +228,7 @@ int assay_case_metrics(const struct assay_case_report *from, struct assay_result
 		rc = device_metrics(from, r, err);
 	if (!rc && r->n_samples)
 		rc = op_metrics(from, r, err);
+	set_token_rate(r);
 	if (!rc && r->n_samples)
 		rc = counts(from, r, err);
 	return rc;

@@ -64,14 +64,16 @@ void assay_limits_find(const struct assay_run *run, const struct assay_case_fact
 	for (size_t k = 0; k < run->n_results; k++) {
 		const struct assay_result *r = &run->results[k];
 
-		if (r->status != ASSAY_STATUS_OK || r->n_samples < LEAST_SAMPLES || r->c.threads != c->threads ||
-		    strcmp(r->c.device, c->device))
+		if (r->status != ASSAY_STATUS_OK || r->c.threads != c->threads || strcmp(r->c.device, c->device))
 			continue;
 		for (int i = 0; i < ASSAY_N_LIMITS; i++) {
 			const struct assay_metric *m = assay_result_metric(r, rates[i]);
 
-			if (!m || m->value <= l->rate[i] || (i == ASSAY_LIMIT_PEAK && !arith_name(f->cost.arith)) ||
+			if ((i == ASSAY_LIMIT_PEAK && !arith_name(f->cost.arith)) ||
 			    !measures(&r->c, &facts[k], (enum assay_limit)i, level, f->cost.arith))
+				continue;
+			l->measured[i] = true;
+			if (!m || m->value <= l->rate[i] || r->n_samples < LEAST_SAMPLES)
 				continue;
 			l->rate[i] = m->value;
 			l->at[i] = k;
@@ -111,6 +113,7 @@ void assay_roof_find(const struct assay_limits *l, const struct assay_case *c, c
 		     const struct assay_host_info *host, struct assay_roof *out)
 {
 	const char *level = level_names[level_of(c, f, host)], *arith = arith_name(f->cost.arith);
+	static const char no_interval[] = "has no 95 % interval", none[] = "has no measurement";
 	bool moves = f->cost.bytes_read + f->cost.bytes_written > 0;
 	enum assay_limit most;
 	double moving_s;
@@ -121,14 +124,15 @@ void assay_roof_find(const struct assay_limits *l, const struct assay_case *c, c
 		out->of[ASSAY_LIMIT_PEAK] = f->cost.ops / l->rate[ASSAY_LIMIT_PEAK];
 	moving_s = out->of[ASSAY_LIMIT_READ] + out->of[ASSAY_LIMIT_COPY];
 	if (f->measures) {
-		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "it is itself the limit that others are compared with");
+		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "it is a limit that others are compared with");
 	} else if (moves && !(moving_s > 0)) {
 		assay_err_set(&out->why, ASSAY_EUNAVAILABLE,
-			      "the run has no 95 %% interval of read or copy bandwidth at %s on %u thread%s", level,
-			      c->threads, c->threads == 1 ? "" : "s");
+			      "the run %s of read or copy bandwidth at %s on %u thread%s",
+			      l->measured[ASSAY_LIMIT_READ] || l->measured[ASSAY_LIMIT_COPY] ? no_interval : none,
+			      level, c->threads, c->threads == 1 ? "" : "s");
 	} else if (arith && !(l->rate[ASSAY_LIMIT_PEAK] > 0)) {
-		assay_err_set(&out->why, ASSAY_EUNAVAILABLE,
-			      "the run has no 95 %% interval of the %s peak on %u thread%s", arith, c->threads,
+		assay_err_set(&out->why, ASSAY_EUNAVAILABLE, "the run %s of the %s peak on %u thread%s",
+			      l->measured[ASSAY_LIMIT_PEAK] ? no_interval : none, arith, c->threads,
 			      c->threads == 1 ? "" : "s");
 	} else if (!(f->cost.ops > 0 && arith) && !moves) {
 		assay_err_set(&out->why, ASSAY_EUNAVAILABLE,

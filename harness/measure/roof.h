@@ -20,6 +20,7 @@ struct assay_limits {
 	size_t at[ASSAY_N_LIMITS];      /* result of the run that it comes from */
 	const char *op[ASSAY_N_LIMITS]; /* of that result */
 	double rate[ASSAY_N_LIMITS];    /* 0: the run has none that the case could be held against */
+	bool measured[ASSAY_N_LIMITS];  /* does the run have a result of it, be it without an interval? */
 };
 
 /* The least time of a case, and what bounds it. */

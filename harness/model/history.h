@@ -20,9 +20,7 @@ struct assay_run_info {
 	char imported[ASSAY_NAME_MAX];       /* the format; "": assay measured it */
 	uint64_t seed, started_ns, ended_ns; /* ended_ns 0: interrupted or under way */
 	bool started_unknown;                /* as of a run */
-	char commit[65];
-	bool dirty;
-	struct assay_commit plugin; /* as of a build */
+	struct assay_commit revision;        /* of what was measured */
 	char machine_id[ASSAY_DIGEST_LEN + 1];
 	char machine_label[128];
 	size_t n_cases, n_ok;
@@ -151,6 +149,7 @@ struct assay_trend_mark {
 struct assay_sample_set {
 	char name[96];       /* "run 3 (8c1f0aa4)", "base" */
 	double *ns;          /* malloc'ed */
+	double median_ns;    /* of the case, over its processes; NaN: only of the samples */
 	size_t n, n_dropped; /* samples that were dropped because they were disturbed; not among @ns */
 };
 

@@ -7,17 +7,20 @@
 #include <string.h>
 
 #include "store/rows.h"
+#include "model/revision.h"
 
 static void read_run_info(struct assay_row *row, void *element)
 {
 	struct assay_run_info *r = element;
+	struct assay_build b = { 0 };
 
 	r->id = assay_store_row_int(row);
 	assay_store_row_text(row, r->suite, sizeof(r->suite));
 	r->seed = (uint64_t)assay_store_row_int(row);
 	r->started_ns = (uint64_t)assay_store_row_int(row);
 	r->ended_ns = (uint64_t)assay_store_row_int(row);
-	assay_store_row_build(row, r->commit, &r->dirty, &r->plugin);
+	assay_store_row_build(row, b.commit, &b.dirty, &b.plugin);
+	r->revision = assay_build_revision(&b);
 	assay_store_row_text(row, r->machine_id, sizeof(r->machine_id));
 	assay_store_row_text(row, r->machine_label, sizeof(r->machine_label));
 	r->n_cases = (size_t)assay_store_row_int(row);

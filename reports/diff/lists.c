@@ -51,7 +51,7 @@ static void write_markdown(const struct assay_report *report, const struct assay
 	if (r->metric)
 		assay_markdown_name(out, r->metric);
 	assay_text_addf(out,
-			"%s | interval | base | head | share of the roof | against | case | because |\n"
+			"%s | interval | base | head | %% of limit | against | case | because |\n"
 			"| --- | ---: | --- | ---: | ---: | --- | --- | --- | --- |\n",
 			r->metric ? "" : "speed-up");
 	for (size_t i = 0; i < d->n_cases; i++)

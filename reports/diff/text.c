@@ -165,7 +165,7 @@ static void add_table(const struct assay_report_diff *r, const struct assay_emit
 	size_t shown = 0;
 
 	assay_columns_row(&t, (const char *const[]){ "", r->metric ? r->metric : "speed-up", r->metric ? "" : "95 %",
-						     "base", "head", r->metric ? "" : "share of the roof",
+						     "base", "head", r->metric ? "" : "% of limit",
 						     d->by_variant ? "against" : "", "case" });
 	for (size_t i = 0; i < d->n_cases; i++)
 		if (is_shown(r, &d->cases[i], style)) {

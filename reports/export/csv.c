@@ -13,6 +13,7 @@
 #include "model/summary.h"
 #include "reports/run/parts.h"
 #include "reports/text_parts.h"
+#include "model/revision.h"
 
 struct row {
 	struct assay_text *out;
@@ -103,6 +104,7 @@ static void add_titles(struct row *row, const struct assay_strings *v, const cha
 static void add_case(struct row *row, const struct assay_run *run, const struct assay_result *r,
 		     const struct assay_strings *metrics, const struct assay_strings *counts)
 {
+	const struct assay_commit revision = assay_build_revision(&run->build);
 	const bool timed = r->n_samples > 0;
 	char shape[ASSAY_SHAPE_MAX], threads[16] = "";
 	size_t n = 0;
@@ -119,7 +121,7 @@ static void add_case(struct row *row, const struct assay_run *run, const struct 
 	add(row, run->imported.format);
 	add_time(row, run->started_unknown ? 0 : run->started_ns);
 	add(row, run->machine.label);
-	add(row, run->build.commit);
+	add(row, revision.hash);
 	add_words(row,
 		  (const char *const[]){ r->c.key, r->c.op, r->c.variant, shape, threads, assay_cache_name(r->c.cache),
 					 assay_status_name(r->status), r->reason,

@@ -18,6 +18,7 @@
 #include "base/code_point.h"
 #include "model/summary.h"
 #include "reports/run/parts.h"
+#include "model/revision.h"
 
 #define NAME_MAX_BYTES 128
 
@@ -320,12 +321,13 @@ static void add_counts(struct assay_text *out, const struct assay_run *run)
 
 static void add_run(struct assay_text *out, const struct assay_run *run)
 {
+	const struct assay_commit revision = assay_build_revision(&run->build);
 	char id[24];
 
 	snprintf(id, sizeof(id), "%" PRId64, run->id);
 	add_family(out, "assay_run_build", "", "Always 1; its labels say what was measured");
 	begin_labels(out, "assay_run_build");
-	add_label(out, "commit", run->build.commit);
+	add_label(out, "commit", revision.hash);
 	add_label(out, "imported", run->imported.format);
 	add_label(out, "label", run->label);
 	add_label(out, "machine", run->machine.label);

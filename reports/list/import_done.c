@@ -58,13 +58,8 @@ static void import_text(const struct assay_report *report, const struct assay_em
 				r->other[r->n_other - 1]);
 	}
 	if (r->n_aggregates)
-		assay_text_addf(out,
-				r->n_aggregates == 1
-					? "%zu row with a mean or the like was not imported: it follows from "
-					  "the repetitions\n"
-					: "%zu rows with means and the like were not imported: they follow "
-					  "from the repetitions\n",
-				r->n_aggregates);
+		assay_text_addf(out, "%zu aggregate row%s ignored: means and the like follow from the repetitions\n",
+				r->n_aggregates, r->n_aggregates == 1 ? "" : "s");
 }
 
 static json_t *run_json(const struct assay_import_run *run)

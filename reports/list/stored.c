@@ -13,22 +13,19 @@
 static void runs_text(const struct assay_report *list, const struct assay_emit_style *style, struct assay_text *out)
 {
 	const struct assay_run_info *runs = list->runs.v;
-	struct assay_columns t = { .align = "rllrllrll", .width = style->width };
-	bool plugins = false, labels = false;
+	struct assay_columns t = { .align = "rllrlrll", .width = style->width };
+	bool labels = false;
 
-	for (size_t i = 0; i < list->runs.n; i++) {
-		plugins |= assay_commit_is_own(&runs[i].plugin);
+	for (size_t i = 0; i < list->runs.n; i++)
 		labels |= runs[i].label[0] != '\0';
-	}
 	if (!list->runs.n)
 		assay_text_add(out, "no runs are stored yet: 'assay run' makes one\n");
 	else
-		assay_columns_row(&t, (const char *const[]){ "run", "started", "suite", "seed", "commit",
-							     plugins ? "plugins" : "", "ok", "machine",
-							     labels ? "label" : "" });
+		assay_columns_row(&t, (const char *const[]){ "run", "started", "suite", "seed", "commit", "ok",
+							     "machine", labels ? "label" : "" });
 	for (size_t i = 0; i < list->runs.n; i++) {
 		const struct assay_run_info *r = &runs[i];
-		char id[24], when[32], seed[24], commit[24], plugin[24], ok[48];
+		char id[24], when[32], seed[24], commit[24], ok[48];
 
 		snprintf(id, sizeof(id), "r%" PRId64, r->id);
 		assay_when_text(r->started_ns, when, sizeof(when));
@@ -37,14 +34,12 @@ static void runs_text(const struct assay_report *list, const struct assay_emit_s
 		snprintf(seed, sizeof(seed), "%" PRIu64, r->seed);
 		if (r->imported[0])
 			snprintf(seed, sizeof(seed), "imported");
-		snprintf(commit, sizeof(commit), "%.12s%s", r->commit[0] ? r->commit : "-", r->dirty ? "+" : "");
-		snprintf(plugin, sizeof(plugin), "%.12s%s", r->plugin.hash, r->plugin.dirty ? "+" : "");
-		if (!r->plugin.hash[0])
-			snprintf(plugin, sizeof(plugin), "%s", r->plugin.dirty ? "unknown" : "");
+		snprintf(commit, sizeof(commit), "%.12s%s", r->revision.hash[0] ? r->revision.hash : "-",
+			 r->revision.hash[0] && r->revision.dirty ? "+" : "");
 		snprintf(ok, sizeof(ok), "%zu/%zu%s", r->n_ok, r->n_cases,
 			 r->ended_ns ? "" : " unfinished (or under way)");
-		assay_columns_row(&t, (const char *const[]){ id, when, r->suite, seed, commit, plugin, ok,
-							     r->machine_label, r->label });
+		assay_columns_row(
+			&t, (const char *const[]){ id, when, r->suite, seed, commit, ok, r->machine_label, r->label });
 	}
 	assay_columns_print(&t, out);
 	assay_columns_release(&t);
@@ -60,14 +55,13 @@ static void runs_json(const struct assay_report *list, const struct assay_emit_s
 		const struct assay_run_info *r = &runs[i];
 
 		json_array_append_new(
-			a, json_pack("{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:b,s:o,s:b,s:o,s:o,s:I,s:I}", "id",
-				     (json_int_t)r->id, "suite", assay_json_text(r->suite), "label",
-				     assay_json_text(r->label), "imported", assay_json_text(r->imported), "seed",
+			a, json_pack("{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:I,s:I}", "id", (json_int_t)r->id,
+				     "suite", assay_json_text(r->suite), "label", assay_json_text(r->label), "imported",
+				     assay_json_text(r->imported), "seed",
 				     r->imported[0] ? json_null() : assay_json_u64(r->seed), "started",
 				     r->started_unknown ? json_null() : assay_json_time(r->started_ns), "ended",
 				     r->imported[0] ? json_null() : assay_json_time(r->ended_ns), "commit",
-				     assay_json_text(r->commit), "dirty", r->dirty, "plugin_commit",
-				     assay_json_text(r->plugin.hash), "plugin_dirty", r->plugin.dirty, "machine_id",
+				     assay_json_text(r->revision.hash), "dirty", r->revision.dirty, "machine_id",
 				     assay_json_text(r->machine_id), "machine", assay_json_text(r->machine_label),
 				     "cases", (json_int_t)r->n_cases, "ok", (json_int_t)r->n_ok));
 	}

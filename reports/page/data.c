@@ -92,6 +92,7 @@ static json_t *run_case_json(const struct assay_run *run, const struct assay_res
 {
 	json_t *o = assay_json_run_case(run, r, false);
 	double *ns = malloc((r->n_samples + 1) * sizeof(*ns));
+	char vs[32];
 
 	if (!ns) {
 		json_decref(o);
@@ -106,6 +107,8 @@ static json_t *run_case_json(const struct assay_run *run, const struct assay_res
 		json_object_set_new(o, "quantiles", quantiles_json(ns, r->n_samples));
 	}
 	free(ns);
+	assay_run_cells_vs_reference(run, r, true, vs, sizeof(vs));
+	json_object_set_new(o, "vs_ref", assay_json_text(vs));
 	json_object_set_new(o, "rate", assay_json_text(assay_run_cells_rate_tag(run, r->c.op)));
 	return o;
 }
@@ -260,13 +263,15 @@ static json_t *comparison_json(const struct assay_report_comparison *v)
 /* Index of the run of @p in @runs, where it is added unless it is there. */
 static size_t run_index(json_t *runs, const struct assay_trend_point *p)
 {
+	bool dirty;
+	const char *commit = assay_trend_commit(p, &dirty);
 	json_t *r;
 	size_t i;
 
 	json_array_foreach(runs, i, r) if (json_integer_value(json_object_get(r, "id")) == p->run_id) return i;
 	json_array_append_new(runs, json_pack("{s:I,s:o,s:o,s:b}", "id", (json_int_t)p->run_id, "started",
-					      assay_json_time(p->started_ns), "commit", assay_json_text(p->commit),
-					      "dirty", p->dirty));
+					      assay_json_time(p->started_ns), "commit", assay_json_text(commit),
+					      "dirty", dirty));
 	return i;
 }
 

@@ -114,8 +114,8 @@ static void add_run_sentence(const struct assay_run *run, struct assay_text *t)
 
 static void write_sentence(const struct assay_report_page *p, struct assay_text *out)
 {
-	const bool judged = p->gate && p->gate->n_cases &&
-			    (!p->gate->no_baseline || assay_exit_worse(p->gate->exit, ASSAY_EXIT_OK));
+	const bool judged =
+		p->gate && p->gate->n_cases && !(p->gate->no_baseline && p->gate->verdict == ASSAY_INCOMPARABLE);
 	struct assay_text t = { 0 };
 
 	if (p->run && !judged)
@@ -171,14 +171,13 @@ static void add_reasons(const struct assay_gate_report *r, struct assay_text *ou
 /* What a run was held against. */
 static void add_base(const struct assay_gate_report *r, struct assay_text *out)
 {
-	const bool good = r->verdict == ASSAY_PASS || r->verdict == ASSAY_IMPROVED;
 	struct assay_text t = { 0 };
 
 	if (!r->no_baseline)
 		assay_text_addf(&t, "Compared with %s.", r->base);
-	else if (good && r->n_cases)
-		assay_text_addf(&t, "Manifest and limits passed%s%s.", r->base[0] ? "; exact counts are those of " : "",
-				r->base);
+	else if (r->verdict == ASSAY_INCOMPARABLE)
+		assay_text_addf(&t, "Times are not judged, because no baseline is stored%s%s.",
+				r->base[0] ? "; exact counts were compared with " : "", r->base);
 	if (t.len)
 		add_paragraph(t.s, out);
 	out->failed |= t.failed;

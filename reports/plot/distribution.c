@@ -53,7 +53,7 @@ static int sort_sides(const struct assay_plot_distribution *s, struct side *v, s
 			return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu samples", from->n);
 		memcpy(v[i].ns, from->ns, from->n * sizeof(*v[i].ns));
 		qsort(v[i].ns, from->n, sizeof(*v[i].ns), by_value);
-		v[i].median = quantile(v[i].ns, from->n, 0.5);
+		v[i].median = from->median_ns > 0 ? from->median_ns : quantile(v[i].ns, from->n, 0.5);
 	}
 	return 0;
 }

@@ -243,7 +243,7 @@ void assay_plot_commit(const char *hash, bool dirty, const char *none, char buf[
 
 		buf[len++] = letter || (*p >= '0' && *p <= '9') || *p == '.' || *p == '-' || *p == '_' ? *p : '?';
 	}
-	if (dirty)
+	if (dirty && len) /* changes to a commit that nobody knows say nothing */
 		buf[len++] = '+';
 	buf[len] = '\0';
 	if (!len)
@@ -284,9 +284,4 @@ unsigned assay_plot_set_legend(struct assay_text *t, struct assay_plot_legend *l
 	assay_plot_array_set(t, "KEY", &l->words);
 	*l = (struct assay_plot_legend){ 0 };
 	return height;
-}
-
-bool assay_plot_is_limit(const struct assay_case *c)
-{
-	return !strncmp(c->op, "stream.", 7) || !strncmp(c->op, "peak.", 5);
 }

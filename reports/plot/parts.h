@@ -70,9 +70,6 @@ void assay_plot_legend_add(struct assay_plot_legend *l, const char *word, int ki
 /* Set KEY, KEY_KIND, KEY_X and KEY_Y, pixels from the top of the legend; @l is released. Returns its height. */
 unsigned assay_plot_set_legend(struct assay_text *t, struct assay_plot_legend *l);
 
-/* Ops that measure limits of the machine are called stream.* and peak.*. */
-bool assay_plot_is_limit(const struct assay_case *c);
-
 /* "8c1f0aa4+", "@none" where there is no commit; without what gnuplot takes for a format. */
 void assay_plot_commit(const char *hash, bool dirty, const char *none, char buf[12]);
 

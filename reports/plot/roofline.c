@@ -13,6 +13,7 @@
 #include "reports/plot/rows.h"
 #include "reports/plot/roof_labels.h"
 #include "reports/run/parts.h"
+#include "model/revision.h"
 
 #define ROOF_HEIGHT 360
 #define MAX_PEAKS   12
@@ -58,7 +59,7 @@ static bool is_drawn(const struct roofline *f, const struct assay_result *r)
 	char portable[ASSAY_KEY_MAX];
 
 	assay_case_portable_key(&r->c, portable);
-	return !assay_plot_is_limit(&r->c) && value_of(r, "roof_frac") > 0 &&
+	return !assay_case_is_limit(&r->c) && value_of(r, "roof_frac") > 0 &&
 	       (!f->only || assay_glob_match(f->only, r->c.key) || assay_glob_match(f->only, portable));
 }
 
@@ -114,7 +115,7 @@ static void take_limits(struct roofline *r)
 		double rate = value_of(result, "bytes_per_s");
 
 		if (result->c.threads != r->threads || strcmp(result->c.device, r->device) ||
-		    !assay_plot_is_limit(&result->c))
+		    !assay_case_is_limit(&result->c))
 			continue;
 		if (!strncmp(result->c.op, "peak.", 5))
 			take_peak(r, result);
@@ -201,8 +202,8 @@ static int take_cases(struct roofline *r, struct assay_err *err)
 		return 0;
 	}
 	assay_run_cells_no_roof(r->run, why, sizeof(why));
-	return assay_err_set(err, ASSAY_ENOTFOUND, "no case of run %lld has a share of a roof%s%.300s",
-			     (long long)r->run->id, why[0] ? ": " : "", why);
+	return assay_err_set(err, ASSAY_ENOTFOUND, "no case of run %lld has a limit%s%.300s", (long long)r->run->id,
+			     why[0] ? ": " : "", why);
 }
 
 static bool has_peak(const struct roofline *r, const char *arith)

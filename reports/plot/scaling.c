@@ -6,6 +6,7 @@
 
 #include "reports/plot/lines.h"
 #include "reports/run/parts.h"
+#include "model/revision.h"
 
 #define PLOT_HEIGHT 380
 
@@ -20,7 +21,7 @@ static const struct assay_case *busiest(const struct assay_run *run, bool limits
 	for (size_t i = 0; i < run->n_results; i++) {
 		size_t n = 0;
 
-		if (assay_run_cells_op_before(run, i) || assay_plot_is_limit(&run->results[i].c) != limits)
+		if (assay_run_cells_op_before(run, i) || assay_case_is_limit(&run->results[i].c) != limits)
 			continue;
 		for (size_t k = i; k < run->n_results; k++)
 			n += assay_run_cells_measured(&run->results[k]) && run->results[k].c.threads > 1 &&
@@ -36,7 +37,7 @@ static const struct assay_case *busiest(const struct assay_run *run, bool limits
 /* Work a second; of what publishes no rate, calls. */
 static double rate(const struct assay_result *r, const char *tag)
 {
-	const struct assay_metric *m = assay_run_cells_rate_metric(r, tag);
+	const struct assay_metric *m = assay_result_metric(r, tag);
 
 	return m && m->value > 0 ? m->value : 1e9 / r->median_ns;
 }
@@ -75,6 +76,11 @@ int assay_plot_scaling_data(const struct assay_plot *p, struct assay_text *t, st
 
 	if (first)
 		rc = assay_case_lines_find(run, first, ASSAY_ALONG_THREADS, 2, &l, err);
+	if (!rc && !l.n && kernel) { /* none of them on several numbers of threads */
+		first = busiest(run, true);
+		if (first)
+			rc = assay_case_lines_find(run, first, ASSAY_ALONG_THREADS, 2, &l, err);
+	}
 	if (!rc && !l.n)
 		rc = assay_err_set(
 			err, ASSAY_ENOTFOUND,

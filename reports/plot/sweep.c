@@ -84,7 +84,7 @@ static bool set_values(struct assay_case_lines *l, const char *tag, bool time, d
 	for (size_t i = 0; i < l->n; i++) {
 		for (size_t k = 0; k < l->v[i].n; k++) {
 			struct assay_line_point *p = &l->v[i].v[k];
-			const struct assay_metric *m = assay_run_cells_rate_metric(p->r, tag);
+			const struct assay_metric *m = assay_result_metric(p->r, tag);
 
 			p->y = p->lo = p->hi = m ? m->value : NAN;
 			if (time) {
@@ -183,7 +183,7 @@ static int draw(const struct assay_plot_run *s, const struct assay_case *c, unsi
 		rc = assay_err_set(err, ASSAY_ENOTFOUND, "no case of '%s' in run %lld has '%.64s'", c->op,
 				   (long long)s->run->id, tag);
 	if (!rc) {
-		m = time ? NULL : assay_run_cells_rate_metric(l.v[0].v[0].r, tag);
+		m = time ? NULL : assay_result_metric(l.v[0].v[0].r, tag);
 		unit = assay_plot_unit(time ? "time_s" : tag, m ? m->unit : time ? "s" : "1", hi);
 		key = describe(t, s, &l, c->axes[axis].name);
 		set_places(t, &l, axis);

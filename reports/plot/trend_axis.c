@@ -97,7 +97,7 @@ static void places_by_date(struct assay_trend_dots *d)
 		d->v[i].x = (double)(d->v[i].started_ns / 1000000u) / 1000;
 	range = d->v[d->n - 1].x - d->v[0].x;
 	/* runs that began in the same second have an axis, too */
-	air = range >= 1 ? fmax(range * 0.03, 60) : DAY_S / 4;
+	air = range >= 1 ? range * 0.03 : DAY_S / 4;
 	d->x_lo = d->v[0].x - air;
 	d->x_hi = d->v[d->n - 1].x + air;
 }

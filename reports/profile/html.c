@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/revision.h"
 #include "reports/profile/flame_svg.h"
 #include "reports/page/template.h"
 #include "reports/profile/parts.h"
@@ -34,7 +35,8 @@ static void add_line(const char *name, struct assay_text *out)
 	assay_text_addn(out, file_text(name), strcspn(file_text(name), "\n"));
 }
 
-static void add_title(const struct shown *s, struct assay_text *out)
+/* @breaks: a long key may break behind its separators, as it cannot in the title of a window. */
+static void add_title(const struct shown *s, bool breaks, struct assay_text *out)
 {
 	struct assay_text title = { 0 };
 
@@ -45,7 +47,16 @@ static void add_title(const struct shown *s, struct assay_text *out)
 	} else {
 		assay_profile_title(s->profile->p, &title);
 	}
-	assay_xml_add(out, title.s ? title.s : "");
+	for (const char *p = title.s ? title.s : ""; *p;) {
+		size_t n = breaks ? strcspn(p, "/,_") : strlen(p);
+		char piece[512];
+
+		n = n + (p[n] != '\0') < sizeof(piece) ? n + (p[n] != '\0') : sizeof(piece) - 1;
+		snprintf(piece, sizeof(piece), "%.*s", (int)n, p);
+		assay_xml_add(out, piece);
+		assay_text_add(out, breaks ? "<wbr/>" : "");
+		p += n;
+	}
 	out->failed |= title.failed;
 	assay_text_release(&title);
 }
@@ -54,7 +65,8 @@ static void add_title(const struct shown *s, struct assay_text *out)
 static void add_facts(const struct shown *s, struct assay_text *out)
 {
 	const struct assay_profile *p = s->diff ? s->diff->side[1] : s->profile->p;
-	char when[64];
+	const struct assay_commit revision = assay_build_revision(&p->build);
+	char when[64], commit[96];
 
 	if (!p->machine.id[0])
 		return;
@@ -65,8 +77,10 @@ static void add_facts(const struct shown *s, struct assay_text *out)
 	assay_xml_add(out, p->machine.label);
 	if (p->build.id[0]) {
 		assay_text_add(out, ", ");
-		assay_xml_add(out, p->build.commit);
-		assay_text_add(out, p->build.dirty ? " with changes, " : ", ");
+		assay_commit_text(&revision, commit, sizeof(commit));
+		assay_text_add(out, "commit ");
+		assay_xml_add(out, commit);
+		assay_text_add(out, ", ");
 		assay_xml_add(out, p->build.compiler);
 	}
 	assay_text_add(out, "</p>\n");
@@ -80,7 +94,9 @@ static void add_part(const void *of, const char *name, size_t len, struct assay_
 
 	snprintf(part, sizeof(part), "%.*s", (int)len, name);
 	if (!strcmp(part, "title"))
-		add_title(s, out);
+		add_title(s, false, out);
+	else if (!strcmp(part, "heading"))
+		add_title(s, true, out);
 	else if (!strcmp(part, "facts"))
 		add_facts(s, out);
 	else if (!strcmp(part, "graph") && s->diff)

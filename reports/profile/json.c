@@ -8,6 +8,7 @@
 #include "reports/emitter.h"
 #include "reports/json_parts.h"
 #include "reports/profile/parts.h"
+#include "model/revision.h"
 
 static json_t *frac(uint64_t part, uint64_t of)
 {
@@ -80,6 +81,7 @@ static json_t *lines_json(const struct assay_profile *p, bool instructions)
 static void profile_json(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
 {
 	const struct assay_profile *p = r->profile.p;
+	const struct assay_commit revision = assay_build_revision(&p->build);
 	json_t *root, *threads = json_array();
 
 	(void)style;
@@ -103,10 +105,10 @@ static void profile_json(const struct assay_report *r, const struct assay_emit_s
 			json_pack("{s:o,s:o,s:o}", "started",
 				  p->started_ns ? assay_json_time(p->started_ns) : json_null(), "machine",
 				  p->machine.id[0] ? assay_json_text(p->machine.label) : json_null(), "build",
-				  p->build.id[0]
-					  ? json_pack("{s:s,s:b,s:o}", "commit", p->build.commit, "dirty",
-						      p->build.dirty, "compiler", assay_json_text(p->build.compiler))
-					  : json_null()));
+				  p->build.id[0] ? json_pack("{s:o,s:b,s:o}", "commit", assay_json_text(revision.hash),
+							     "dirty", revision.dirty, "compiler",
+							     assay_json_text(p->build.compiler))
+						 : json_null()));
 	if (root && p->heap.processes)
 		json_object_set_new(root, "heap", assay_profile_heap_json(p));
 	if (root && p->gpu.n_devices)

@@ -51,6 +51,10 @@ static void add_totals(const struct assay_profile *p, const struct assay_emit_st
 	char all[32], peak[32], live[32], mean[32], largest[32], took[32];
 
 	assay_quantity_text(p->seconds, "s", style->utf8, took, sizeof(took));
+	if (!(a->blocks > 0)) {
+		assay_profile_put_line(style, out, "  no allocations in %s", took);
+		return;
+	}
 	bytes_text(a->bytes, all, sizeof(all));
 	bytes_text(a->most_bytes, peak, sizeof(peak));
 	bytes_text(a->live_bytes, live, sizeof(live));

@@ -76,7 +76,9 @@ static void add_accounts(const struct assay_thread_account *v, size_t n, const s
 				slept == 1 ? "" : "s");
 	else
 		assay_profile_put_line(style, out, "  %zu thread%s slept all the time%s", slept, slept == 1 ? "" : "s",
-				       style->verbose ? ":" : ": --verbose shows them");
+				       style->verbose ? ":"
+				       : slept == 1   ? ": --verbose shows it"
+						      : ": --verbose shows them");
 	if (style->verbose)
 		add_rows(v, n, true, slept, style, out);
 	assay_text_add(out, style->html ? "</details>\n" : "");

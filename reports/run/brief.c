@@ -41,7 +41,7 @@ static bool has_failed(const struct assay_result *r)
 /* Work a second; calls a second where the op counts none. */
 static double speed(const struct assay_result *r, const char *tag)
 {
-	const struct assay_metric *m = assay_run_cells_rate_metric(r, tag);
+	const struct assay_metric *m = assay_result_metric(r, tag);
 
 	return m && m->value > 0 ? m->value : 1e9 / r->median_ns;
 }
@@ -59,26 +59,6 @@ static const struct assay_result *best_of(const struct view *v, const struct ass
 			best = r;
 	}
 	return best;
-}
-
-/* On as many threads as @best; NULL where there is none but itself. */
-static const struct assay_result *reference_of(const struct view *v, const struct assay_result *best)
-{
-	const struct assay_run *run = v->r->run;
-	const struct assay_result *reference = NULL;
-	bool others = false;
-
-	for (size_t i = 0; i < run->n_results; i++) {
-		const struct assay_result *r = &run->results[i];
-
-		if (!assay_run_cells_measured(r) || r->c.threads != best->c.threads ||
-		    !assay_case_same_shape(&r->c, &best->c))
-			continue;
-		others |= r != best;
-		if (r->c.reference)
-			reference = r;
-	}
-	return others ? reference : NULL;
 }
 
 static bool shape_before(const struct assay_run *run, size_t i)
@@ -120,25 +100,6 @@ static void add_head(struct view *v)
 	assay_columns_row(&v->table, p);
 }
 
-/* With its interval, or nothing: a ratio may be off by any factor where one of both times is. */
-static void faster_text(const struct view *v, const struct assay_result *best, char *buf, size_t size)
-{
-	const struct assay_result *reference = reference_of(v, best);
-	struct assay_time_ratio r;
-	double half;
-	int decimals;
-
-	buf[0] = '\0';
-	if (reference == best)
-		snprintf(buf, size, v->style->utf8 ? "×1.00" : "1.00x");
-	if (!reference || reference == best || !assay_summary_ratio(reference, best, &r))
-		return;
-	half = fmax(r.ci.hi / r.times, r.times / r.ci.lo) - 1;
-	decimals = r.times < 9.95 ? 2 : r.times < 99.5 ? 1 : 0;
-	snprintf(buf, size, v->style->utf8 ? "×%.*f ±%.*f %%" : "%.*fx +-%.*f %%", decimals, r.times,
-		 half < 0.0995 ? 1 : 0, 100 * half);
-}
-
 static void add_best(struct view *v, const struct assay_result *best, const char *name, const char *tag)
 {
 	double share = assay_run_cells_metric(best, "roof_frac");
@@ -155,7 +116,7 @@ static void add_best(struct view *v, const struct assay_result *best, const char
 	if (best->ci95_reached)
 		snprintf(half_text, sizeof(half_text), "%s%.1f %%", v->style->utf8 ? "±" : "+-",
 			 100 * assay_summary_half_width_frac(best));
-	faster_text(v, best, faster, sizeof(faster));
+	assay_run_cells_vs_reference(v->r->run, best, v->style->utf8, faster, sizeof(faster));
 	assay_run_cells_rate(best, tag, v->style, rate, sizeof(rate));
 	assay_run_cells_share(best, roof, sizeof(roof));
 	v->above |= assay_limit_exceeded(share);
@@ -251,9 +212,9 @@ static void look_ahead(struct view *v)
 	for (size_t i = 0; i < run->n_results; i++) {
 		const struct assay_result *r = &run->results[i];
 
-		v->faster |= assay_run_cells_measured(r) && reference_of(v, r) != NULL;
-		v->rate |= assay_run_cells_measured(r) &&
-			   assay_run_cells_rate_metric(r, assay_run_cells_rate_tag(run, r->c.op));
+		v->faster |= assay_run_cells_measured(r) && assay_run_cells_reference(run, r) != NULL;
+		v->rate |=
+			assay_run_cells_measured(r) && assay_result_metric(r, assay_run_cells_rate_tag(run, r->c.op));
 		v->roof |= assay_result_metric(r, "roof_frac") != NULL;
 	}
 }
@@ -284,7 +245,8 @@ static void add_legend(const struct view *v, struct assay_text *out)
 	assay_text_add(out, assay_paint(v->style, ASSAY_DIM));
 	if (v->faster)
 		legend_line(v, "vs ref",
-			    "speed-up over the reference variant on as many threads; empty where a time was disturbed",
+			    "speed-up over the reference variant on as many threads; empty where one of both times has "
+			    "no interval, or was taken mostly from disturbed samples",
 			    out);
 	if (v->roof)
 		legend_line(v, "% of limit",

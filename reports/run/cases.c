@@ -9,6 +9,7 @@
 #include "reports/run/counts_text.h"
 #include "reports/run/parts.h"
 #include "reports/text_parts.h"
+#include "model/revision.h"
 
 static const char *environment(const struct assay_run *run, const char *name)
 {
@@ -33,10 +34,19 @@ static void started_text(uint64_t ns, char *buf, size_t size)
 	strftime(buf, size, "%Y-%m-%d %H:%M:%S UTC", &tm);
 }
 
-static void build_text(const struct assay_build *b, char *buf, size_t size)
+/* What was measured, then what measured it where that is something else. */
+static void add_build(const struct assay_build *b, const struct assay_emit_style *style, struct assay_text *out)
 {
-	snprintf(buf, size, "%.12s%s%s%s", b->commit[0] ? b->commit : "no commit", b->dirty ? " with changes" : "",
-		 b->compiler[0] ? ", " : "", b->compiler);
+	const struct assay_commit revision = assay_build_revision(b);
+	struct assay_commit program = { .dirty = b->dirty };
+	char commit[96], buf[256];
+
+	assay_commit_text(&revision, commit, sizeof(commit));
+	snprintf(buf, sizeof(buf), "commit %s%s%s", commit, b->compiler[0] ? ", " : "", b->compiler);
+	line(out, style, "build", buf);
+	memcpy(program.hash, b->commit, sizeof(program.hash));
+	assay_commit_text(&program, commit, sizeof(commit));
+	line(out, style, "assay", assay_commit_is_own(&b->plugin) ? commit : NULL);
 }
 
 static void clock_text(const struct assay_run *run, char *buf, size_t size)
@@ -70,13 +80,7 @@ static void write_header(const struct assay_report *r, const struct assay_emit_s
 	clock_text(run, buf, sizeof(buf));
 	line(out, style, "clock", buf);
 	line(out, style, "placement", environment(run, "placement"));
-	build_text(&run->build, buf, sizeof(buf));
-	if (assay_run_is_imported(run) && !run->build.commit[0])
-		snprintf(buf, sizeof(buf), "commit unknown");
-	line(out, style, "build", buf);
-	snprintf(buf, sizeof(buf), "%.12s%s", run->build.plugin.hash[0] ? run->build.plugin.hash : "commit unknown",
-		 run->build.plugin.hash[0] && run->build.plugin.dirty ? " with changes" : "");
-	line(out, style, "plugins", assay_commit_is_own(&run->build.plugin) ? buf : NULL);
+	add_build(&run->build, style, out);
 	if (run->id && run->ended_ns) {
 		started_text(run->started_ns, buf, sizeof(buf));
 		line(out, style, "started", run->started_unknown ? "unknown" : buf);

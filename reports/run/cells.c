@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/quantity.h"
+#include "model/revision.h"
 
 /* Above this many operations a byte an op is shown by its arithmetic rate, below by its bandwidth. */
 #define OPS_PER_BYTE_ARITHMETIC 4.0
@@ -53,6 +54,43 @@ struct assay_run_against assay_run_cells_against(const struct assay_run *run, co
 	return other && assay_summary_ratio(r, other, &times)
 		       ? (struct assay_run_against){ other, times }
 		       : (struct assay_run_against){ NULL, { NAN, { NAN, NAN } } };
+}
+
+const struct assay_result *assay_run_cells_reference(const struct assay_run *run, const struct assay_result *r)
+{
+	const struct assay_result *reference = NULL;
+	bool others = false;
+
+	for (size_t i = 0; i < run->n_results; i++) {
+		const struct assay_result *o = &run->results[i];
+
+		if (!assay_run_cells_measured(o) || o->c.threads != r->c.threads ||
+		    !assay_case_same_shape(&o->c, &r->c))
+			continue;
+		others |= o != r;
+		if (o->c.reference)
+			reference = o;
+	}
+	return others ? reference : NULL;
+}
+
+void assay_run_cells_vs_reference(const struct assay_run *run, const struct assay_result *r, bool utf8, char *buf,
+				  size_t size)
+{
+	const struct assay_result *reference = assay_run_cells_reference(run, r);
+	struct assay_time_ratio t;
+	double half;
+	int decimals;
+
+	buf[0] = '\0';
+	if (reference == r)
+		snprintf(buf, size, utf8 ? "×1.00" : "1.00x");
+	if (!reference || reference == r || !assay_summary_ratio(reference, r, &t))
+		return;
+	half = fmax(t.ci.hi / t.times, t.times / t.ci.lo) - 1;
+	decimals = t.times < 9.95 ? 2 : t.times < 99.5 ? 1 : 0;
+	snprintf(buf, size, utf8 ? "×%.*f ±%.*f %%" : "%.*fx +-%.*f %%", decimals, t.times, half < 0.0995 ? 1 : 0,
+		 100 * half);
 }
 
 void assay_run_cells_against_text(const struct assay_run *run, const struct assay_result *r, char *buf, size_t size)
@@ -111,7 +149,7 @@ void assay_run_cells_no_roof(const struct assay_run *run, char *buf, size_t size
 		const struct assay_result *r = &run->results[i];
 		const struct assay_unavailable *u = assay_counters_find_missing(&r->counters, "roof_frac");
 
-		if (!assay_run_cells_measured(r))
+		if (!assay_run_cells_measured(r) || assay_case_is_limit(&r->c))
 			continue;
 		if (assay_result_metric(r, "roof_frac")) {
 			with++;
@@ -215,17 +253,10 @@ const char *assay_run_cells_rate_tag(const struct assay_run *run, const char *op
 	return bytes ? "bytes_per_s" : "items_per_s";
 }
 
-const struct assay_metric *assay_run_cells_rate_metric(const struct assay_result *r, const char *tag)
-{
-	const struct assay_metric *items = !strcmp(tag, "tokens_per_s") ? assay_result_metric(r, "items_per_s") : NULL;
-
-	return items ? items : assay_result_metric(r, tag);
-}
-
 void assay_run_cells_rate(const struct assay_result *r, const char *tag, const struct assay_emit_style *style,
 			  char *buf, size_t size)
 {
-	const struct assay_metric *m = assay_run_cells_rate_metric(r, tag);
+	const struct assay_metric *m = assay_result_metric(r, tag);
 
 	buf[0] = '\0';
 	if (m)

@@ -41,10 +41,17 @@ void assay_run_cells_share(const struct assay_result *r, char *buf, size_t size)
  */
 void assay_run_cells_no_roof(const struct assay_run *run, char *buf, size_t size);
 
+/* The reference on as many threads as @r, perhaps @r itself; NULL: there is none, or nothing but @r. */
+const struct assay_result *assay_run_cells_reference(const struct assay_run *run, const struct assay_result *r);
+/*
+ * "×4.32 ±0.8 %": how many times as fast as the reference. With its interval, or "": a ratio may be off by any factor
+ * where one of both times is.
+ */
+void assay_run_cells_vs_reference(const struct assay_run *run, const struct assay_result *r, bool utf8, char *buf,
+				  size_t size);
+
 /* One rate for all cases of an op, so that its lines can be compared: "ops_per_s", "bytes_per_s", … */
 const char *assay_run_cells_rate_tag(const struct assay_run *run, const char *op);
-/* The rate of @tag; tokens are counted over the time of the case, not over the op's own. NULL where @r has none. */
-const struct assay_metric *assay_run_cells_rate_metric(const struct assay_result *r, const char *tag);
 /* "61.2 GB/s"; "" where @r has none. */
 void assay_run_cells_rate(const struct assay_result *r, const char *tag, const struct assay_emit_style *style,
 			  char *buf, size_t size);

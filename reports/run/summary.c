@@ -101,8 +101,8 @@ static void add_deviations(const struct assay_run *run, const struct assay_emit_
 	}
 	if (!n)
 		return;
-	snprintf(text, sizeof(text), "%zu case%s on %s, and only there; -v shows which", n,
-		 n == 1 ? " deviates" : "s deviate", assay_edges_text(all, edges, sizeof(edges)));
+	snprintf(text, sizeof(text), "%zu case%s on %s, and only there%s", n, n == 1 ? " deviates" : "s deviate",
+		 assay_edges_text(all, edges, sizeof(edges)), style->verbose ? "" : "; -v shows which");
 	assay_named_line(out, style, "edges", text);
 }
 
@@ -194,15 +194,16 @@ static void add_doubts(const struct assay_run *run, const struct assay_emit_styl
 		return;
 	if (wide && assay_run_is_imported(run)) {
 		snprintf(text, sizeof(text),
-			 "%zu of %zu cases have an interval wider than 0.5 %%; the median case has %.2g %%", wide,
+			 "%zu of %zu cases have an interval wider than 0.5 %%; the median of all is %.1f %%", wide,
 			 n - alone, 100 * middle_half(run, out));
 		assay_named_line(out, style, name, text);
 	} else if (wide) {
-		snprintf(text, sizeof(text),
-			 "%zu of %zu case%s %s an interval wider than 0.5 %%, the median case %.2g %%: --budget or "
-			 "--rounds narrows it",
-			 wide, n - alone, n - alone == 1 ? "" : "s", n - alone == 1 ? "has" : "have",
-			 100 * middle_half(run, out));
+		snprintf(
+			text, sizeof(text),
+			"%zu of %zu case%s %s an interval wider than 0.5 %%, the median of all is %.1f %%: --budget or "
+			"--rounds narrows it",
+			wide, n - alone, n - alone == 1 ? "" : "s", n - alone == 1 ? "has" : "have",
+			100 * middle_half(run, out));
 		assay_named_line(out, style, name, text);
 		name = "";
 	}

@@ -64,7 +64,7 @@ marks() {
 	grep -q '>run 2.*: median .* of .* samples*' two.svg
 	fails 2 "no case of run 2 matches 'dequantice': did you mean 'dequantize'?" plot distribution dequantice -o x.svg
 	fails 2 "cases match 'q8_0'" plot distribution q8_0 -o x.svg
-	fails 2 "no case of run 2 has a share of a roof" plot roofline -o x.svg
+	fails 2 "no case of run 2 has a limit" plot roofline -o x.svg
 	fails 2 "run 2 has no case that generates" plot generate -o x.svg
 	fails 2 "no case has an axis 'k'" plot sweep last dequantize --axis k -o x.svg
 	fails 2 "did you mean 'bytes_per_s'?" plot sweep --metric bytes_per_ss -o x.svg
@@ -102,7 +102,7 @@ marks() {
 	run -0 "$ASSAY" plot sweep last matmul.ternary --axis m --db made.db -o sweep.svg
 	has sweep.svg 'matmul.ternary k=256 warm over m' m 'avx2 t=1' 'openblas t=2'
 	run -0 "$ASSAY" plot roofline --db made.db -o roofline.svg
-	has roofline.svg 'share of the roof, the largest first' 'the roof: 100 %' '50 % of l3' 'matmul.f32/avx2/m=64,k=256/t=1/warm'
+	has roofline.svg '% of limit, the largest first' 'the roof: 100 %' '50 % of l3' 'matmul.f32/avx2/m=64,k=256/t=1/warm'
 	run "$ASSAY" compare --no-default-plugins --plugin "$ASSAY_BUILD/tests/plugins/compare_op.so" --budget 300ms --db made.db \
 		--bench-dir "$ASSAY_SOURCE/tests/fixtures/compare" "$ASSAY_BUILD"/tests/plugins/compare_{base,double}.so
 	[ "$status" -le 6 ]

@@ -131,7 +131,7 @@ looks_right() {
 
 	# what bounds a case, and advice
 	page_value 'location.hash = "#case=made.op0%2Fv0%2F-%2Ft%3D1%2Fwarm"' >/dev/null
-	page_is 'document.querySelector(".advice").textContent.startsWith("1. made: do less (expected ×1.50, at most ×2.00)")'
+	page_is 'document.querySelector(".advice").textContent.startsWith("made: do less (expected ×1.50, at most ×2.00)")'
 
 	# a link to a case opens it, the hostile one as any other; one that is not there says so
 	page_value 'location.hash = [...document.querySelectorAll(".cases a.key")].find(a => a.textContent.includes("script")).hash' >/dev/null
@@ -191,6 +191,22 @@ broken() {
 	broken 'shows no picture' 'for (const e of document.querySelectorAll("#case svg")) e.style.display = "none"'
 	page_value "location.hash = '$case'" >/dev/null
 	broken 'is left by what it draws' 'document.querySelector("#case figure svg :is(path, line, rect, circle)").setAttribute("transform", "translate(5000)")'
+}
+
+@test "the page of a run says the verdict that the gate says" {
+	manifest
+	mkdir baselines
+	mv quick.manifest baselines/
+	mv plain.conf baselines/policy.conf
+	cp "$ASSAY_BUILD"/plugins/{ops,quantize}.so .
+	printf 'build = "true"\nplugins = "."\nbaselines = "baselines"\n' >assay.conf
+	measure >/dev/null
+	run --separate-stderr "$ASSAY" gate --run 1 --json
+	[ "$status" = 5 ]
+	[ "$(jq -r .verdict <<<"$output")" = INCOMPARABLE ]
+	assay report 1 -o run.html >/dev/null
+	grep -q '<h1><span class="badge INCOMPARABLE">INCOMPARABLE</span> 3 cases measured, all of them correct.</h1>' run.html
+	grep -q 'Times are not judged, because no baseline is stored' run.html
 }
 
 @test "pages of a measured run and a comparison work in a browser" {

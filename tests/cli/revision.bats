@@ -72,24 +72,30 @@ compare() {
 	[[ $stderr != *"building main"* ]]
 }
 
-@test "plugins of another repository carry its commit and state, beside the program's own" {
+@test "a run of plugins of another repository has the commit and state of that" {
 	sh build.sh
 	select=(--no-default-plugins --plugin out/op.so --plugin out/variant.so --bench-dir bench --db ../r.db)
 	head=$(git rev-parse HEAD)
 	ASSAY_DETERMINISTIC=1 run -0 "$ASSAY" run "${select[@]}"
-	[[ $output == *$'\nplugins   '"${head:0:12}"$'\n'* ]]
+	[[ $output == *$'\nbuild     commit '"${head:0:12},"* && $output == *$'\nassay     '* ]]
 	echo '/* a remark */' >>example_variant.c
 	# found from the folder of the plugin, not from the current one
 	cd ..
 	ASSAY_DETERMINISTIC=1 run -0 "$ASSAY" run --no-default-plugins --plugin repo/out/op.so --plugin repo/out/variant.so --bench-dir repo/bench --db r.db --json
-	jq -e --arg c "$head" '.run.build | .plugin_commit == $c and .plugin_dirty and .commit != $c' <<<"$output"
+	jq -e --arg c "$head" '.run.build | .commit == $c and .dirty and .plugin_commit == $c and .program_commit != $c' <<<"$output"
 	cd repo
 	git tag v1.2 HEAD~1
 	ASSAY_DETERMINISTIC=1 run -0 "$ASSAY" run "${select[@]}" --revision v1.2 --json
-	jq -e --arg c "$(git rev-parse HEAD~1)" '.run.build | .plugin_commit == $c and (.plugin_dirty | not)' <<<"$output"
+	jq -e --arg c "$(git rev-parse HEAD~1)" '.run.build | .commit == $c and (.dirty | not)' <<<"$output"
 	run -0 "$ASSAY" show --db ../r.db
 	tagged=$(git rev-parse --short=12 HEAD~1)
-	[[ ${lines[0]} == *commit*plugins*ok* && ${lines[1]} == *" $tagged "* && ${lines[2]} == *" ${head:0:12}+ "* ]]
+	[[ ${lines[0]} == *commit*ok* && ${lines[1]} == *" $tagged "* && ${lines[2]} == *" ${head:0:12}+ "* ]]
+	run -0 "$ASSAY" show --json --db ../r.db
+	jq -e --arg c "$head" '[.runs[].commit] | .[1:] == [$c, $c]' <<<"$output"
+	run -0 --separate-stderr "$ASSAY" export csv 1 --db ../r.db
+	[[ $output == *",$head,"* ]]
+	run -0 --separate-stderr "$ASSAY" export openmetrics 1 --db ../r.db
+	[[ $output == *"assay_run_build{commit=\"$head\""* ]]
 	fails 2 "bad --revision: unknown revision 'v1.3'" run "${select[@]}" --revision v1.3
 	fails 2 "bad --revision: unknown revision 'v1.3'" run "${select[@]}" --revision v1.3+
 	fails 2 "--build builds the working tree" run "${select[@]}" --revision v1.2 --build

@@ -84,7 +84,7 @@ gone() {
 @test "a share of the roof that cannot be given says why, also when it is shown again" {
 	measure --json >a.json
 	jq -e '[.cases[] | .metrics.roof_frac == null and .unavailable.roof_frac.source == "assay"
-		and (.unavailable.roof_frac.reason | test("^the run has no 95 % interval of read or copy bandwidth"))] | all' a.json
+		and (.unavailable.roof_frac.reason | test("^the run has no measurement of read or copy bandwidth"))] | all' a.json
 	"$ASSAY" show last --json | jq -e --slurpfile a a.json '[.cases[].unavailable] == [$a[0].cases[].unavailable]'
 }
 

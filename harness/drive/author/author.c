@@ -316,7 +316,7 @@ static int name_files(struct writing *w, struct assay_err *err)
 		set(w, KEY_DIR, "%s", w->q->here ? "assay/" : "");
 		set(w, KEY_BENCH, "%sbench", get(w, KEY_DIR));
 		set(w, KEY_MAKE, "%s", w->q->here ? "make -C assay" : "make");
-		set(w, KEY_ADD, "%s", w->q->here ? "assay assay.conf .github/workflows/assay.yml" : ".");
+		set(w, KEY_ADD, "%s", w->q->here ? "assay assay.conf .github/workflows/assay.yml .gitlab-ci.yml" : ".");
 	}
 	if (file)
 		set(w, KEY_STEM, "%.*s", (int)n - 2, file);

@@ -9,17 +9,7 @@
 #include "judge/policy.h"
 #include "model/profile.h"
 #include "store/store.h"
-
-/* Is it a case of an op that measures the machine, and not a kernel? */
-static bool is_limit(const struct assay_case *c)
-{
-	static const char *const families[] = { "stream.", "peak.", "overhead." };
-
-	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
-		if (!strncmp(c->op, families[i], strlen(families[i])))
-			return true;
-	return false;
-}
+#include "model/revision.h"
 
 int assay_bottlenecks_find(const char *db, int64_t *id, const char *only, struct assay_bottleneck **out, size_t *n,
 			   struct assay_err *err)
@@ -44,8 +34,8 @@ int assay_bottlenecks_find(const char *db, int64_t *id, const char *only, struct
 		const struct assay_result *r = &run.results[i];
 		struct assay_case_evidence e;
 
-		if (is_limit(&r->c) || (only && !assay_policy_selects(only, &r->c)) || !assay_result_is_right(r) ||
-		    !r->n_samples || !(r->median_ns > 0))
+		if (assay_case_is_limit(&r->c) || (only && !assay_policy_selects(only, &r->c)) ||
+		    !assay_result_is_right(r) || !r->n_samples || !(r->median_ns > 0))
 			continue;
 		assay_case_evidence_read(&run, i, true, &e);
 		assay_bottleneck_find(&e, &(*out)[(*n)++]);
@@ -57,6 +47,7 @@ int assay_bottlenecks_find(const char *db, int64_t *id, const char *only, struct
 /* The run that says what bounds the case of @p; 0: none has it. */
 static int find_run(const char *db, const struct assay_profile *p, int64_t *run, struct assay_err *err)
 {
+	const struct assay_commit revision = assay_build_revision(&p->build);
 	struct assay_trend_point *v = NULL;
 	struct assay_store *store = NULL;
 	size_t n = 0;
@@ -69,7 +60,9 @@ static int find_run(const char *db, const struct assay_profile *p, int64_t *run,
 	if (rc == ASSAY_ENOTFOUND) /* there was never such a case */
 		rc = 0;
 	for (size_t i = 0; i < n && !rc; i++) { /* the oldest first */
-		const bool its = v[i].dirty == p->build.dirty && !strcmp(v[i].commit, p->build.commit);
+		bool dirty;
+		const char *commit = assay_trend_commit(&v[i], &dirty);
+		const bool its = dirty == revision.dirty && !strcmp(commit, revision.hash);
 
 		if (its || !same)
 			*run = v[i].run_id;

@@ -28,9 +28,7 @@ static void keep_warning(void *arg, const struct assay_event *e)
 /* What keeps a run from being judged is no error of the page. */
 static int judge_run(const char *db, struct assay_result_page *p, struct assay_err *err)
 {
-	const struct assay_gate_request q = {
-		.db = db, .suite = p->run.suite, .run_id = p->run.id, .allow_no_baseline = true
-	};
+	const struct assay_gate_request q = { .db = db, .suite = p->run.suite, .run_id = p->run.id };
 	const struct assay_watch w = { .event = keep_warning, .arg = &p->notes };
 	struct assay_err why = { 0 };
 	struct assay_text note = { 0 };

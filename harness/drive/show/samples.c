@@ -3,12 +3,14 @@
 #include "drive/show/samples.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "drive/show/results.h"
 #include "model/sample_choice.h"
+#include "model/revision.h"
 
 /* Is @c called @only, so that others of which that is a part do not matter? */
 static bool is_named(const struct assay_case *c, const char *only)
@@ -44,13 +46,15 @@ static void take_round(const struct assay_sample *s, size_t n, struct assay_samp
 static int take_result(const struct assay_run *run, const struct assay_result *r, struct assay_sample_set *out,
 		       struct assay_err *err)
 {
-	const char *commit = assay_commit_is_own(&run->build.plugin) ? run->build.plugin.hash : run->build.commit;
+	const struct assay_commit revision = assay_build_revision(&run->build);
+	const char *commit = revision.hash;
 
 	snprintf(out->name, sizeof(out->name), "run %" PRId64 "%s%.8s%s", run->id, commit[0] ? " (" : "", commit,
 		 commit[0] ? ")" : "");
 	if (!r->n_samples)
 		return assay_err_set(err, ASSAY_EUSAGE, "'%.200s' has no samples in run %" PRId64 "%s%.200s", r->c.key,
 				     run->id, r->reason[0] ? ": " : "", r->reason);
+	out->median_ns = r->median_ns;
 	out->ns = calloc(r->n_samples, sizeof(*out->ns));
 	if (!out->ns)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu samples", r->n_samples);
@@ -118,6 +122,7 @@ static int take_sides(const struct assay_comparison *cmp, const struct assay_com
 		struct assay_sample_set *s = &out->sides[out->n++];
 
 		snprintf(s->name, sizeof(s->name), "%s %.80s", names[side], side ? cmp->head : cmp->base);
+		s->median_ns = NAN;
 		s->ns = calloc(most + 1, sizeof(*s->ns));
 		if (!s->ns)
 			return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu samples", most);

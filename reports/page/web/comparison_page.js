@@ -8,6 +8,11 @@ function reachOf(rows) {
 	return Math.max(0.01, 3 * Math.min(...margins.filter(Boolean), 1) * (margins.some(Boolean) ? 1 : 0), ends.length ? ends[Math.floor(0.9 * (ends.length - 1))] : 0) * 1.1;
 }
 
+// What is known of earlier runs is their time, so the verdict on a count has no past.
+function pastOfRow(r) {
+	return r.metric === 'time_s' ? pastOf(r.key) : [];
+}
+
 function comparisonTable() {
 	const rows = [...page.gate.cases].sort((a, b) => gravest.indexOf(a.verdict) - gravest.indexOf(b.verdict) || b.suspect - a.suspect || (b.ratio || 0) - (a.ratio || 0));
 	const reach = reachOf(rows);
@@ -24,7 +29,7 @@ function comparisonTable() {
 			{label: 'Interval', number: true, left: true, value: r => r.ci && r.ci[1], cell: r => r.ci ? [intervalPicture(r, 200, 22, reach), element('span', {class: 'muted'}, interval(r))] : ''},
 			{label: 'Margin', number: true, value: r => r.margin, cell: r => r.margin == null ? '' : percent(r.margin)},
 			{label: 'Pairs', number: true, value: r => r.pairs, cell: r => r.pairs == null ? '' : grouped(r.pairs)},
-			{label: 'Past', number: true, left: true, value: r => pastOf(r.key).length > 1 ? pastOf(r.key).length : null, cell: r => sparkline(pastOf(r.key), 96, 24)},
+			{label: 'Past', number: true, left: true, value: r => pastOfRow(r).length > 1 ? pastOfRow(r).length : null, cell: r => sparkline(pastOfRow(r), 96, 24)},
 			{label: 'Evidence', value: r => r.evidence, cell: r => r.evidence === 'none' ? '' : r.evidence},
 		],
 	};
@@ -54,12 +59,12 @@ function controlsPart() {
 	const items = page.gate.controls.items || [];
 	if (!items.length)
 		return [];
-	return [element('h2', null, 'Self-checks'), element('div', {class: 'scroll'}, element('table', null,
+	const heads = ['Case', 'Kind', 'Self-check', 'Verdict', 'Change', 'Pairs'], isNumber = i => i > 3;
+	return [element('h2', null, 'Self-checks'), element('table', {class: 'cards', role: 'table'},
 		element('caption', null, 'Comparisons whose outcome is known in advance. If one fails, no verdict on time can be trusted.'),
-		element('thead', null, element('tr', null, ['Case', 'Kind', 'Self-check', 'Verdict', 'Change', 'Pairs'].map((h, i) => element('th', {scope: 'col', class: i > 3 && 'number'}, h)))),
-		element('tbody', null, items.map(k => element('tr', null, element('th', {scope: 'row', class: 'key'}, keyText(k.key)),
-			element('td', null, k.kind === 'aa' ? 'base against base' : `head with ${percent(k.injected)} more work`), element('td', null, controlState(k)),
-			element('td', null, badge(k.verdict)), element('td', {class: 'number'}, k.ratio == null ? '' : change(k.ratio)), element('td', {class: 'number'}, k.pairs == null ? '' : grouped(k.pairs)))))))];
+		cardHeads(heads, isNumber),
+		element('tbody', {role: 'rowgroup'}, items.map(k => cardRow(heads, [k.key, k.kind === 'aa' ? 'base against base' : `head with ${percent(k.injected)} more work`, controlState(k), badge(k.verdict),
+			k.ratio == null ? '' : change(k.ratio), k.pairs == null ? '' : grouped(k.pairs)], isNumber))))];
 }
 
 function sidesTable(c, exact) {

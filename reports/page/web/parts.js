@@ -23,13 +23,21 @@ function rungTable(caption, heads, entries) {
 	const order = Object.keys(rungs), known = [...new Set(entries.map(e => e.rung))].sort((a, b) => (order.indexOf(a) + 1 || 99) - (order.indexOf(b) + 1 || 99));
 	if (!entries.length)
 		return null;
-	return element('div', {class: 'scroll'}, element('table', null, element('caption', null, caption),
-		element('thead', null, element('tr', null, heads.map((h, i) => element('th', {scope: 'col', class: i && i < heads.length - 1 && 'number'}, h)))),
-		known.map(rung => element('tbody', null,
-			element('tr', null, element('th', {scope: 'rowgroup', colspan: heads.length, class: 'rung'}, rungs[rung] || rung)),
-			entries.filter(e => e.rung === rung).map(e => element('tr', null, e.cells.map((text, i) => i === 0
-				? element('th', {scope: 'row', class: 'key'}, keyText(text))
-				: element('td', {class: i < heads.length - 1 && 'number'}, text))))))));
+	return element('table', {class: 'cards', role: 'table'}, element('caption', null, caption), cardHeads(heads, i => i && i < heads.length - 1),
+		known.map(rung => element('tbody', {role: 'rowgroup'},
+			element('tr', {role: 'row'}, element('th', {scope: 'rowgroup', role: 'rowheader', colspan: heads.length, class: 'rung'}, rungs[rung] || rung)),
+			entries.filter(e => e.rung === rung).map(e => cardRow(heads, e.cells, i => i < heads.length - 1)))));
+}
+
+// The head and the rows of a table that becomes cards where the page is narrow; @isNumber says it of a column.
+function cardHeads(heads, isNumber) {
+	return element('thead', {role: 'rowgroup'}, element('tr', {role: 'row'}, heads.map((h, i) => element('th', {scope: 'col', role: 'columnheader', class: isNumber(i) && 'number'}, h))));
+}
+
+function cardRow(heads, cells, isNumber) {
+	return element('tr', {role: 'row'}, cells.map((cell, i) => i === 0
+		? element('th', {scope: 'row', role: 'rowheader', class: 'key'}, keyText(cell))
+		: element('td', {role: 'cell', class: isNumber(i) && 'number', 'data-label': heads[i]}, cell)));
 }
 
 function countText(c) {
@@ -125,7 +133,7 @@ function repeatCommand(key) {
 }
 
 function buildFacts(b) {
-	return [['Commit', commitText(b)], ['Plugins of', b.plugin_commit && commitText({commit: b.plugin_commit, dirty: b.plugin_dirty})],
+	return [['Commit', commitText(b)], ['assay', (b.plugin_commit || b.plugin_dirty) && commitText({commit: b.program_commit, dirty: b.program_dirty})],
 		['Compiler', b.compiler], ['Flags', b.flags], ['Digest of the plugins', b.plugins]];
 }
 

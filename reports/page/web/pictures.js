@@ -258,12 +258,15 @@ function rooflinePicture(cases) {
 	if (!shown.length)
 		return null;
 	for (const c of page.cases.filter(c => c.roof && c.threads === threads && metric(c, 'roof_frac'))) {
-		const memory = c.roof.bound === 'bandwidth', rate = metric(c, memory ? 'bytes_per_s' : 'ops_per_s');
-		if (rate)
-			limits.set(c.roof.name, {name: c.roof.name, memory, values: [...(limits.get(c.roof.name) || {values: []}).values, rate / metric(c, 'roof_frac')]});
+		const memory = c.roof.bound === 'bandwidth', name = c.roof.name;
+		if (limits.has(name))
+			continue;
+		// the best of the cases that measured this limit: the numbers of their rows
+		const of = page.cases.filter(o => o.threads === threads && o.axes.device === c.axes.device && (memory ? o.op.startsWith('stream.') && Object.values(o.axes)[0] === name : o.op.startsWith('peak.' + name)));
+		const value = Math.max(...of.map(o => metric(o, memory ? 'bytes_per_s' : 'ops_per_s') || 0));
+		if (value > 0)
+			limits.set(name, {name, memory, value});
 	}
-	for (const l of limits.values())
-		l.value = middleOf(ascending(l.values));
 	const intensity = shown.map(c => metric(c, 'arith_intensity')), rates = shown.map(c => metric(c, 'ops_per_s')), peaks = [...limits.values()].filter(l => !l.memory).map(l => l.value);
 	const from = {x: Math.min(...intensity) / 2, y: Math.min(...rates) / 2}, to = {x: Math.max(...intensity, 10) * 2, y: Math.max(...rates, ...peaks) * 2};
 	const width = Math.min(pictureWidth(), 430), height = 340, left = 48, right = width - 8, top = 8, bottom = height - 40;

@@ -34,12 +34,6 @@ function limitOf(c) {
 	return c.roof && c.metrics.roof_frac ? c.metrics.roof_frac.value : null;
 }
 
-// "bound by memory"; nothing where that is not known.
-function boundOf(c) {
-	const b = page.bottlenecks[c.key];
-	return b && b.bound !== 'unknown' ? 'limited by ' + b.bound : '';
-}
-
 function againstText(c) {
 	if (!c.against)
 		return '';
@@ -71,10 +65,10 @@ function bestCases() {
 	return [...best.values()];
 }
 
-// How many times as fast as the variant "ref" on as many threads. Times without an interval have no ratio.
-function againstRef(c) {
-	const reference = page.cases.find(r => r.variant === 'ref' && r.ci95_ns && r.threads === c.threads && shapeOf(r) === shapeOf(c));
-	return reference && reference !== c && c.ci95_ns ? times(reference.median_ns / c.median_ns) : '';
+// "95 %" of a time, and what makes it doubtful.
+function doubtOf(c) {
+	const half = c.ci95_ns ? '±' + percent(widthFrac(c)) : '';
+	return [half, warnings(c)].filter(Boolean).join(', ');
 }
 
 const numbers = ['Time', 'Rate', 'vs ref'];
@@ -86,10 +80,10 @@ function bestRow(c) {
 		element('th', {scope: 'row', role: 'rowheader'}, element('a', {class: 'key', href: caseAddress(c.key)}, c.op),
 			element('div', {class: 'reason'}, keyText([axes, c.cache === 'cold' ? 'cold' : ''].filter(Boolean).join(', ')))),
 		cell('Best variant', c.variant, c.threads > 1 ? `, ${plural(c.threads, 'thread')}` : ''),
-		cell('Time', time(c.median_ns)),
+		cell('Time', time(c.median_ns), element('div', {class: 'reason'}, doubtOf(c))),
 		cell('Rate', rateOf(c) ? metricText(c.rate, rateOf(c)) : ''),
 		cell('% of limit', limit == null ? '' : [shareBar(limit), ' ', percent(limit), element('div', {class: 'reason'}, `${c.roof.name} ${c.roof.bound}${c.roof.exceeded ? ': wrong, above the limit' : ''}`)]),
-		cell('vs ref', againstRef(c)));
+		cell('vs ref', c.vs_ref || ''));
 }
 
 function bestTable() {
@@ -148,7 +142,7 @@ function runTable() {
 			{label: 'Time', number: true, value: c => c.median_ns, cell: c => c.median_ns ? time(c.median_ns) : ''},
 			{label: '95 %', number: true, value: widthFrac, cell: c => c.ci95_ns ? '±' + percent(widthFrac(c)) : ''},
 			{label: 'Rate', number: true, value: c => rateOf(c) && rateOf(c).value, cell: c => rateOf(c) ? metricText(c.rate, rateOf(c)) : ''},
-			{label: '% of limit', number: true, value: limitOf, cell: c => limitOf(c) == null ? '' : [`${percent(limitOf(c))} of ${c.roof.name}`, element('div', {class: 'reason'}, boundOf(c))]},
+			{label: '% of limit', number: true, value: limitOf, cell: c => limitOf(c) == null ? '' : `${percent(limitOf(c))} of ${c.roof.name}`},
 			{label: 'Speed-up', value: c => c.against && c.against.speedup, number: true, left: true, cell: againstText},
 			{label: 'Past', value: c => pastOf(c.key).length > 1 ? pastOf(c.key).length : null, number: true, left: true, cell: c => sparkline(pastOf(c.key), 96, 24)},
 			{label: 'Warnings', value: warnings, cell: c => warnings(c) && element('span', {class: 'muted'}, warnings(c))},
@@ -174,8 +168,8 @@ function boundPart(b) {
 	if (!b)
 		return [];
 	const gain = a => [a.gain ? `expected ${times(a.gain)}` : '', a.gain_most ? `at most ${times(a.gain_most)}` : ''].filter(Boolean).join(', ');
-	return section('What limits it', facts([['Limited by', b.bound], ['% of limit', b.roof_frac == null ? null : `${percent(b.roof_frac)} of ${b.roof}`], ['Evidence', b.evidence], ['Not measured', b.missing]]),
-		b.advice.length ? element('ul', {class: 'advice'}, b.advice.map(a => element('li', null, `${a.priority}. `, element('strong', null, a.rule), ': ', a.text, gain(a) ? ` (${gain(a)})` : '', element('div', {class: 'reason'}, a.evidence)))) : null);
+	return section('What bounds it', facts([['Bound by', b.bound], ['% of limit', b.roof_frac == null ? null : `${percent(b.roof_frac)} of ${b.roof}`], ['Evidence', b.evidence], ['Not measured', b.missing]]),
+		b.advice.length ? element('ol', {class: 'advice'}, b.advice.map(a => element('li', null, element('strong', null, a.rule), ': ', a.text, gain(a) ? ` (${gain(a)})` : '', element('div', {class: 'reason'}, a.evidence)))) : null);
 }
 
 function absentCase(key) {

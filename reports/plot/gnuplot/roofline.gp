@@ -48,7 +48,7 @@ set yrange [N_ROW + 0.5:0.5]
 unset ytics
 set border 1 linecolor rgb FAINT
 set xtics format '%g %%'
-set label 'share of the roof, the largest first' at screen X(20), screen Y(ROWS_TOP - 18) left font normal textcolor rgb INK
+set label '% of limit, the largest first' at screen X(20), screen Y(ROWS_TOP - 18) left font normal textcolor rgb INK
 do for [i = 1:N_ROW] {
 	if (i % 2 == 0) { set object i rectangle from screen X(10), first i - 0.5 to screen X(WIDTH - 10), first i + 0.5 fillcolor rgb SHADE fillstyle solid noborder behind }
 	set label ROW[i] at screen X(LEFT - 10), first i right noenhanced font small textcolor rgb INK

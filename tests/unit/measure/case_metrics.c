@@ -65,4 +65,29 @@ TEST(a_second_copy_is_left_out)
 	}
 }
 
+/* Tokens go at the rate of the case's time, whatever its op saw in one process. */
+TEST(tokens_follow_the_time)
+{
+	static struct assay_worker_reply reply = { .n_metrics = 1,
+						   .metrics = { { .tag = "tokens_per_s", .value = 7 } } };
+	char tag[] = "tokens_per_s", unit[] = "1/s";
+	struct assay_catalog_metric token = { .tag = tag, .unit = unit, .better = 1, .hi = 1e18 };
+	const struct assay_catalog_op op = { .metrics = &token, .n_metrics = 1 };
+	const struct assay_cost cost = { .items = 128 };
+	const struct assay_counter_choice choice = { 0 };
+	const struct assay_case_report from = { &reply, &op, &cost, 0, &choice, NULL, false };
+	struct assay_sample sample = { .iterations = 1, .ns = 1000000 };
+	struct assay_result r = { .status = ASSAY_STATUS_OK, .samples = &sample, .n_samples = 1, .median_ns = 1e6 };
+	struct assay_err err = { 0 };
+
+	assert_int_equal(assay_case_metrics(&from, &r, &err), 0);
+	assert_true(assay_result_metric(&r, "tokens_per_s")->value == 128000);
+	/* also when further processes have moved the median */
+	r.median_ns = 2e6;
+	assert_int_equal(assay_time_metrics(&r, &cost, &err), 0);
+	assert_true(assay_result_metric(&r, "tokens_per_s")->value == 64000);
+	r.samples = NULL;
+	assay_result_release(&r);
+}
+
 UNIT_GROUP(NULL, NULL)

@@ -43,14 +43,14 @@ TEST(roof_or_why_not)
 		/* 400 operations at 10 GOP/s take 40 */
 		{ 400, 100, 0, 4e9, ASSAY_ARITH_I8, 100, 1, ASSAY_CACHE_WARM, 40, "alu.dot" },
 		{ 400, 100, 0, 4e9, ASSAY_ARITH_F32, 100, 1, ASSAY_CACHE_WARM, 0,
-		  "the run has no 95 % interval of the f32 peak on 1 thread" },
+		  "the run has no measurement of the f32 peak on 1 thread" },
 		/* a quarter more than the caches of both threads together are those, and more is the next level */
 		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 2500, 2, ASSAY_CACHE_WARM, 0,
-		  "the run has no 95 % interval of read or copy bandwidth at l1 on 2 threads" },
+		  "the run has no measurement of read or copy bandwidth at l1 on 2 threads" },
 		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 2501, 2, ASSAY_CACHE_WARM, 0,
-		  "the run has no 95 % interval of read or copy bandwidth at l2 on 2 threads" },
+		  "the run has no measurement of read or copy bandwidth at l2 on 2 threads" },
 		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 100000, 1, ASSAY_CACHE_WARM, 0,
-		  "the run has no 95 % interval of read or copy bandwidth at l3 on 1 thread" },
+		  "the run has no measurement of read or copy bandwidth at l3 on 1 thread" },
 		{ 0, 100, 0, 4e9, ASSAY_ARITH_NONE, 100001, 1, ASSAY_CACHE_WARM, 40, "mem.load at dram" },
 		{ 0, 800, 0, 4e9, ASSAY_ARITH_NONE, 100, 1, ASSAY_CACHE_WARM, 160, "mem.load at l1" },
 		{ 0, 0, 0, 4e9, ASSAY_ARITH_NONE, 0, 1, ASSAY_CACHE_WARM, 0,
@@ -108,7 +108,7 @@ TEST(roof_or_why_not)
 		for (int k = READ; k < CASE; k++) {
 			assert_int_equal(0, assay_roof_add_of_run(&run, facts, &facts[k], &host, &results[k]));
 			assert_string_equal(assay_counters_find_missing(&results[k].counters, "roof_frac")->reason,
-					    "it is itself the limit that others are compared with");
+					    "it is a limit that others are compared with");
 		}
 		for (int k = 0; k < N; k++)
 			assay_result_release(&results[k]);

@@ -23,7 +23,7 @@ static struct assay_bottleneck list[] = {
 		      { .rule = "waits",
 			.evidence = "9 waits",
 			.text = "spin",
-			.priority = 2,
+			.priority = 3,
 			.gain = NAN,
 			.most = NAN } },
 	  .n_advice = 2 },
@@ -38,6 +38,7 @@ TEST(text_tells_bound_evidence_and_advice)
 	assert_true(has_line(text, "  compute        1.8 %", "op/ref/t=1/warm"));
 	has(text, "      the numbers\n");
 	has(text, "      1. vector: use vectors (more numbers; expect 26x, 56x at most)\n");
+	/* counted through, whatever their priority */
 	has(text, "      2. waits: spin (9 waits)\n");
 	assert_true(has_line(text, "  unknown", "op/none/t=1/warm"));
 	has(text, "1 of 2 cases with advice");

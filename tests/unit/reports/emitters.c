@@ -121,8 +121,8 @@ TEST(lists)
 	const struct assay_run_info run = { .id = 7,
 					    .suite = "quick",
 					    .seed = 42,
-					    .commit = "0123456789abcdef",
-					    .dirty = true,
+					    .revision.hash = "0123456789abcdef",
+					    .revision.dirty = true,
 					    .machine_label = "a machine",
 					    .n_cases = 3,
 					    .n_ok = 2 };

@@ -213,12 +213,12 @@ TEST(what_was_imported)
 			    "run 2: 3 cases of hyperfine, 1 sample, 1 without a time\n"
 			    "  suite hyperfine; machine unknown; commit unknown; date unknown\n"
 			    "  a gate compares runs of one machine only: --machine NAME says which it was\n"
-			    "4 rows with means and the like were not imported: they follow from the repetitions\n");
+			    "4 aggregate rows ignored: means and the like follow from the repetitions\n");
 	has(emit(&r, "json", NULL), "\"already\": false");
 	i = (struct assay_import_report){ .format = "pyperf", .same = ids, .n_same = 1, .n_aggregates = 1 };
 	assert_string_equal(emit(&r, "text", NULL),
 			    "run 7 came from this file with the same options: nothing was added\n"
-			    "1 row with a mean or the like was not imported: it follows from the repetitions\n");
+			    "1 aggregate row ignored: means and the like follow from the repetitions\n");
 	has(emit(&r, "json", NULL), "\"already\": true");
 	i = (struct assay_import_report){ .format = "pyperf", .other = ids, .n_other = 2 };
 	assert_string_equal(emit(&r, "text", NULL), "runs 7, 9 came from this file with other options; if those were "

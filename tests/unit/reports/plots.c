@@ -272,7 +272,7 @@ TEST(rooflines_have_limits_and_shares)
 
 	result(0, "matmul.f32", "ref", "1", 1, 100);
 	assert_int_equal(assay_counters_add_missing(&results[0].counters, "roof_frac", "assay", "no bandwidth"), 0);
-	refuses(&p, "no case of run 4 has a share of a roof: none: no bandwidth");
+	refuses(&p, "no case of run 4 has a limit: none: no bandwidth");
 	release();
 }
 
@@ -459,6 +459,12 @@ TEST(distributions_have_all_samples)
 	has(text, "$side1 << END\n1\n2\n3\nEND\n");
 	has(text, "1 33.3333\n2 66.6667\n3 100\n");
 	has(text, "['run 1: median 2.00 \xc2\xb5s of 3 samples, 5 disturbed left out']");
+	free(text);
+	/* the median of the case is that over its processes, as in every table */
+	sides[0].median_ns = 2500;
+	text = script_of(&p);
+	has(text, "['run 1: median 2.50 \xc2\xb5s of 3 samples, 5 disturbed left out']");
+	has(text, "MEDIAN[1] = 2.5;");
 	free(text);
 	p.distribution.n_sides = 2;
 	refuses(&p, "no samples of 'k' in base");

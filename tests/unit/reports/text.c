@@ -446,7 +446,7 @@ TEST(test_header_and_result)
 	assert_true(has_line(out, "suite     quick, seed 42", ""));
 	assert_true(has_line(out, "clock     TSC, resolution 20 ns, a read takes 23 ns", ""));
 	assert_true(has_line(out, "placement compact", ""));
-	assert_true(has_line(out, "build     0123456789ab with changes", ""));
+	assert_true(has_line(out, "build     commit 0123456789ab with changes", ""));
 
 	r.samples = samples;
 	r.n_samples = 2;

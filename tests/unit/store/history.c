@@ -30,7 +30,7 @@ STORE_TEST(test_runs_are_listed)
 	assert_int_equal(v[0].id, 3);
 	assert_string_equal(v[0].machine_id, "m2");
 	assert_string_equal(v[0].machine_label, "label of m2");
-	assert_true(v[0].seed == 0xfedcba9876543210u && v[0].dirty);
+	assert_true(v[0].seed == 0xfedcba9876543210u && v[0].revision.dirty);
 	assert_true(v[0].ended_ns == 0);
 	assert_int_equal(v[0].n_cases, 3);
 	assert_int_equal(v[0].n_ok, 2);

@@ -21,6 +21,7 @@ STORE_TEST(test_a_run_comes_back_whole)
 	make_result(&r[1], 1, 1);
 	make_result(&r[2], 2, 0);
 	r[0].roof = (struct assay_result_roof){ ASSAY_BOUND_BANDWIDTH, "stream.read", "l3", { 0.25, 1.0 / 3, true } };
+	r[0].c.reference = true;
 	r[0].deviation = (struct assay_deviation){ 5, "element 102 of 'q': got 1, want 0" };
 	r[1].max_rel_err = -1;
 	r[1].digest[0] = '\0';
