@@ -99,9 +99,9 @@ static void add_steps(const struct assay_case_evidence *e, struct assay_advice *
 /* A rule that follows from a limit of the machine speaks only of cases with one of its bounds. */
 #define ON(b)      (1u << ASSAY_BOUND_BY_##b)
 #define ANY_BOUND  (~0u)
-#define BY_WORK    (ON(UNKNOWN) | ON(MEMORY) | ON(COMPUTE) | ON(LATENCY))
-#define BY_DATA    (ON(UNKNOWN) | ON(MEMORY) | ON(LATENCY))
-#define BY_NUMBERS (ON(UNKNOWN) | ON(COMPUTE) | ON(LATENCY))
+#define BY_WORK    (ON(MEMORY) | ON(COMPUTE) | ON(LATENCY))
+#define BY_DATA    (ON(MEMORY) | ON(LATENCY))
+#define BY_NUMBERS (ON(COMPUTE) | ON(LATENCY))
 
 static bool far_from_roof(const struct assay_case_evidence *e)
 {
@@ -184,12 +184,13 @@ static bool rule_stream(const struct assay_case_evidence *e, struct assay_advice
 	return true;
 }
 
-static bool rule_own_cache(const struct assay_case_evidence *e, struct assay_advice *a)
+/* Whether the case waits or calculates is not known, so nothing else can be advised. A reference is not worth it. */
+static bool rule_count(const struct assay_case_evidence *e, struct assay_advice *a)
 {
-	if (!far_from_roof(e) || e->bound != ASSAY_BOUND_BANDWIDTH || is_scalar(e) || assay_case_evidence_has_model(e))
+	if (!far_from_roof(e) || e->instructions > 0 || e->reference)
 		return false;
-	EVIDENCE(a, "data lies in %s, which gives %.1f times as much; this run has no peak of the op's arithmetic",
-		 e->roof_name, 1 / e->roof_frac);
+	EVIDENCE(a, "%.1f %% of %s, and its instructions were not counted", 100 * e->roof_frac, e->roof_op);
+	a->most = NAN;
 	return true;
 }
 
@@ -329,8 +330,8 @@ static const struct {
 	  "execute fewer instructions for each byte: wider loads, fewer conversions, no branches", ON(COMPUTE) },
 	{ "stream", rule_stream,
 	  "keep more bytes in flight: vector loads, several streams, prefetches; touch each byte once", BY_DATA },
-	{ "own_cache", rule_own_cache, "find what the instructions wait for: count them with --evidence exact",
-	  BY_DATA },
+	{ "count", rule_count, "find out whether it waits or calculates: count its instructions with --evidence exact",
+	  ON(UNKNOWN) },
 	{ "level", rule_level, "block the loops so that data is reused while it is near, and let threads not share it",
 	  BY_DATA },
 	{ "latency", rule_latency, "break chains of dependent instructions: several sums, loads ahead of their use",
@@ -390,7 +391,7 @@ static void by_instructions(const struct assay_case_evidence *e, struct assay_bo
 	bool waits = a_ns < LATENCY_BELOW || e->stall_frac >= STALLED_FROM;
 
 	out->bound = waits ? ASSAY_BOUND_BY_LATENCY : ASSAY_BOUND_BY_COMPUTE;
-	EVIDENCE(out, "%s instructions a call (%s), %.2f in a ns and thread, at %.1f %% of the roof",
+	EVIDENCE(out, "%s instructions a call (%s), %.2f in a ns and thread, at %.1f %% of its limit",
 		 count_words(e->instructions).text, e->instructions_source, a_ns, 100 * e->roof_frac);
 }
 
@@ -398,7 +399,7 @@ static void by_peak(const struct assay_case_evidence *e, const struct assay_evid
 		    struct assay_bottleneck *out)
 {
 	out->bound = ASSAY_BOUND_BY_COMPUTE;
-	EVIDENCE(out, "%.0f %% of the peak of %s instructions, at %.1f %% of the roof",
+	EVIDENCE(out, "%.0f %% of the peak of %s instructions, at %.1f %% of its limit",
 		 100 * e->ops_per_s / p->ops_per_s, p->variant, 100 * e->roof_frac);
 }
 
@@ -429,7 +430,7 @@ static void find_bound(const struct assay_case_evidence *e, struct assay_bottlen
 	} else if (e->threads > 1 && e->efficiency < HALF_LOST) {
 		out->bound = ASSAY_BOUND_BY_IMBALANCE;
 		EVIDENCE(out,
-			 "%u threads are %.0f %% efficient, against one thread in this run, at %.1f %% of the roof",
+			 "%u threads are %.0f %% efficient, against one thread in this run, at %.1f %% of its limit",
 			 e->threads, 100 * e->efficiency, 100 * e->roof_frac);
 	} else if (e->instructions > 0) {
 		by_instructions(e, out);

@@ -152,6 +152,7 @@ const struct assay_columns assay_store_run_columns = ASSAY_COLUMNS(run_list);
 static const struct assay_column outcome_list[] = {
 	STATUS_COLUMN(struct assay_result, status, "status"),
 	ASSAY_COLUMN(struct assay_result, reason, "reason"),
+	ASSAY_COLUMN(struct assay_result, c.reference, "is_reference"),
 	ASSAY_COLUMN(struct assay_result, checked, "checked"),
 	ASSAY_COLUMN(struct assay_result, correct, "correct"),
 	ASSAY_COLUMN(struct assay_result, digest, "digest"),

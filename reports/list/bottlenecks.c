@@ -33,12 +33,13 @@ void assay_advice_gain_text(const struct assay_advice *a, char *buf, size_t size
 	}
 }
 
-static void add_advice(const struct assay_advice *a, const struct assay_emit_style *style, struct assay_columns *t)
+static void add_advice(const struct assay_advice *a, size_t place, const struct assay_emit_style *style,
+		       struct assay_columns *t)
 {
 	char line[1024], gain[96];
 
 	assay_advice_gain_text(a, gain, sizeof(gain));
-	snprintf(line, sizeof(line), "%u. %s%s%s: %s (%s%s)", a->priority, assay_paint(style, ASSAY_BOLD), a->rule,
+	snprintf(line, sizeof(line), "%zu. %s%s%s: %s (%s%s)", place, assay_paint(style, ASSAY_BOLD), a->rule,
 		 assay_paint(style, ASSAY_RESET), a->text, a->evidence, gain);
 	assay_columns_line(t, 6, line);
 }
@@ -58,7 +59,7 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 		assay_columns_row(&t, (const char *const[]){ assay_bound_by_name(b->bound), share, b->key, NULL });
 		assay_columns_line(&t, 6, b->evidence);
 		for (size_t k = 0; k < b->n_advice; k++)
-			add_advice(&b->advice[k], style, &t);
+			add_advice(&b->advice[k], k + 1, style, &t);
 		advised += b->n_advice > 0;
 		snprintf(line, sizeof(line), "not measured: %s", b->missing);
 		if (b->missing[0] && style->verbose)

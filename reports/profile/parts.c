@@ -132,8 +132,8 @@ void assay_profile_put_bottleneck(const struct assay_report_profile *r, const st
 			       b->evidence);
 	for (size_t i = 0; i < b->n_advice; i++) {
 		assay_advice_gain_text(&b->advice[i], gain, sizeof(gain));
-		assay_profile_put_line(style, out, "  %u. %s: %s (%s%s)", b->advice[i].priority, b->advice[i].rule,
-				       b->advice[i].text, b->advice[i].evidence, gain);
+		assay_profile_put_line(style, out, "  %zu. %s: %s (%s%s)", i + 1, b->advice[i].rule, b->advice[i].text,
+				       b->advice[i].evidence, gain);
 	}
 	if (b->missing[0] && style->verbose)
 		assay_profile_put_line(style, out, "  not measured: %s", b->missing);

@@ -149,6 +149,7 @@ static inline void make_result(struct assay_result *r, unsigned i, size_t n_samp
 	r->checked = r->correct = true;
 	strcpy(r->digest, "abcdefabcdefabcdefabcdefabcdefab");
 	r->max_rel_err = 1.5e-7;
+	r->c.reference = true;
 	strcpy(r->code_hash, "99999999999999999999999999999999");
 	r->samples = calloc(n_samples ? n_samples : 1, sizeof(*r->samples));
 	assert_non_null(r->samples);
@@ -249,6 +250,7 @@ static inline void assert_same_result(const struct assay_result *a, const struct
 	assert_int_equal(a->correct, b->correct);
 	assert_string_equal(a->digest, b->digest);
 	assert_true(a->max_rel_err == b->max_rel_err);
+	assert_true(a->c.reference == b->c.reference);
 	assert_int_equal(a->deviation.edges, b->deviation.edges);
 	assert_string_equal(a->deviation.reason, b->deviation.reason);
 	assert_string_equal(a->code_hash, b->code_hash);

@@ -107,6 +107,7 @@ CREATE TABLE result (
 
 	status          TEXT    NOT NULL CHECK (status IN ('ok', 'skipped', 'wrong', 'crashed', 'timeout', 'failed')),
 	reason          TEXT    NOT NULL,
+	is_reference    INTEGER NOT NULL CHECK (is_reference IN (0, 1)), -- its variant is what others are measured by
 	checked         INTEGER NOT NULL CHECK (checked IN (0, 1)),
 	correct         INTEGER NOT NULL CHECK (correct IN (0, 1)),
 	digest          TEXT    NOT NULL,                               -- '' unless the op is exact
