@@ -221,6 +221,16 @@ static const struct assay_command_line line = {
 	.check = check,
 };
 
+/* A case that failed ends the command as one that was not measured. */
+static int end_with(int rc, int *status, const struct assay_err *err)
+{
+	if (rc != ASSAY_EWORKER)
+		return rc;
+	assay_cli_error("%s", err->text);
+	*status = ASSAY_EXIT_NOT_MEASURED;
+	return 0;
+}
+
 /* JSON of a trace is that of its viewers. NULL: what the ending says. */
 static const char *file_format(const struct profile_args *a)
 {
@@ -253,13 +263,8 @@ static int profile_once(struct profile_args *a, struct assay_watcher *w, int *st
 		*err = unkept.code ? unkept : unwritten;
 		rc = err->code;
 	}
-	if (rc == ASSAY_EWORKER) {
-		assay_cli_error("%s", err->text);
-		*status = ASSAY_EXIT_NOT_MEASURED;
-		rc = 0;
-	}
 	assay_profile_release(&p);
-	return rc;
+	return end_with(rc, status, err);
 }
 
 /* "p.heap.svg" of "p.svg". Malloc'ed; NULL without memory. */
@@ -333,14 +338,9 @@ static int run_tool(struct profile_args *a, struct assay_watcher *w, int *status
 {
 	int rc = assay_profile_tool_run(a->with, &a->q, &w->watch, a->out, err);
 
-	if (rc == ASSAY_EWORKER) {
-		assay_cli_error("%s", err->text);
-		*status = ASSAY_EXIT_NOT_MEASURED;
-		rc = 0;
-	} else if (!rc) {
+	if (!rc)
 		assay_cli_say("the report of %s is in %s\n", a->with, a->out);
-	}
-	return rc;
+	return end_with(rc, status, err);
 }
 
 /* Can all files be written? Asked before anything runs. */
@@ -367,16 +367,11 @@ static int tell_cost(struct profile_args *a, struct assay_watcher *w, int *statu
 	struct assay_profile_cost v[2];
 	int rc = assay_profile_cost(&a->q, &w->watch, v, err);
 
-	if (rc == ASSAY_EWORKER) {
-		assay_cli_error("%s", err->text);
-		*status = ASSAY_EXIT_NOT_MEASURED;
-		return 0;
-	}
 	for (unsigned i = 0; i < 2 && !rc; i++)
 		assay_cli_say("%s %5u Hz: %+.2f %% (%+.2f to %+.2f %%) of a plain worker's processor time, %zu pairs\n",
 			      i ? "control" : "sampled", v[i].rate_hz, 100 * (v[i].ratio - 1), 100 * (v[i].ci.lo - 1),
 			      100 * (v[i].ci.hi - 1), v[i].pairs);
-	return rc;
+	return end_with(rc, status, err);
 }
 
 static int profile(void *args, struct assay_watcher *w, int *status, struct assay_err *err)

@@ -203,23 +203,22 @@ static int add_stack(const struct assay_trace *t, struct assay_profile *p, const
 	return grow_waits(p, n, err);
 }
 
-/* How often a track was in each of its spans, and how long at most. */
-static int count_spans(const struct assay_trace *t, struct assay_profile *p, size_t track, struct assay_err *err)
+/* How often a track was in each of its spans, and how long at most in one of them, of @self_ns of each span. */
+static int count_spans(const struct assay_trace *t, struct assay_profile *p, size_t track, const uint64_t *self_ns,
+		       struct assay_err *err)
 {
 	size_t at = 0;
 	int rc = 0;
 
 	for (size_t i = 0; i < t->n_spans && !rc; i++) {
-		const uint64_t ns = t->spans[i].end_ns - t->spans[i].begin_ns;
-
 		if (t->spans[i].track != track)
 			continue;
 		rc = add_stack(t, p, NULL, track, i, 0, &at, err);
 		if (rc)
 			break;
 		p->waits[at].waits++;
-		if (ns > p->waits[at].longest_ns)
-			p->waits[at].longest_ns = ns;
+		if (self_ns[i] > p->waits[at].longest_ns)
+			p->waits[at].longest_ns = self_ns[i];
 	}
 	return rc;
 }
@@ -227,10 +226,10 @@ static int count_spans(const struct assay_trace *t, struct assay_profile *p, siz
 static int add_track(const struct assay_trace *t, struct assay_profile *p, size_t track, struct assay_err *err)
 {
 	struct assay_trace_stretch *v = NULL;
-	size_t n = 0;
-	uint64_t all = 0;
-	size_t at = 0;
-	int rc = assay_trace_flatten(t, track, &v, &n, err);
+	uint64_t all = 0, *self_ns = calloc(t->n_spans + 1, sizeof(*self_ns));
+	size_t n = 0, at = 0;
+	int rc = self_ns ? assay_trace_flatten(t, track, &v, &n, err)
+			 : assay_err_set(err, ASSAY_ENOMEM, "out of memory for a trace");
 
 	for (size_t i = 0; i < n && !rc; i++) {
 		const uint64_t ns = v[i].end_ns - v[i].begin_ns;
@@ -240,10 +239,13 @@ static int add_track(const struct assay_trace *t, struct assay_profile *p, size_
 			continue;
 		rc = add_stack(t, p, NULL, track, v[i].span, ns, &at, err);
 		all += ns;
+		if (v[i].span != ASSAY_TRACE_NONE)
+			self_ns[v[i].span] += ns;
 	}
 	if (!rc)
-		rc = count_spans(t, p, track, err);
+		rc = count_spans(t, p, track, self_ns, err);
 	free(v);
+	free(self_ns);
 	if (rc || t->tracks[track].gpu)
 		return rc;
 	snprintf(p->threads[p->n_threads].name, sizeof(p->threads[0].name), "%s", t->tracks[track].name);

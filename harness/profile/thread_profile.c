@@ -95,6 +95,8 @@ static int add_site(struct making *m, const struct assay_logged_thread *t, const
 	const uint32_t n = s->n_frames < room ? s->n_frames : (uint32_t)room;
 	uint32_t frames[MOST_FRAMES];
 	struct assay_logged_list list = { .v = frames, .most = MOST_FRAMES };
+	/* the site's share of what the thread was in this state, as its total */
+	const uint64_t longest_ns = (uint64_t)((double)s->longest_ns / (double)s->ns * (double)ns);
 	struct assay_wait_count *c;
 	bool known = false;
 	size_t at = 0;
@@ -111,7 +113,7 @@ static int add_site(struct making *m, const struct assay_logged_thread *t, const
 		return rc;
 	c = &m->into->waits[at];
 	c->waits += s->waits;
-	c->longest_ns = s->longest_ns > c->longest_ns ? s->longest_ns : c->longest_ns;
+	c->longest_ns = longest_ns > c->longest_ns ? longest_ns : c->longest_ns;
 	m->into->truncated += s->whole ? 0 : s->waits;
 	m->into->unresolved += known ? 0 : s->waits;
 	return 0;

@@ -17,7 +17,9 @@
 
 #define MOST_CASES 5
 #define PAIRS      10
-#define RATE_HZ    39989 /* of the place alone, without its callers; prime: in step with no timer */
+/* To read the names in the code of both processes of a pair. */
+#define NAMES_NS 3e8
+#define RATE_HZ  39989 /* of the place alone, without its callers; prime: in step with no timer */
 
 struct blaming {
 	struct assay_compare_plan *plan;
@@ -161,11 +163,32 @@ static int gather_all(struct blaming *k, struct assay_gate_case **v, size_t n, s
 	return rc;
 }
 
+/*
+ * What profiling a case takes: beside the samples each pair starts and prepares both processes, as its pairs of the
+ * comparison did, and reads the names in their code.
+ */
+static double expected_ns(const struct assay_comparison_case *c, double sampled_ns)
+{
+	double beside_ns = 0;
+
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		const struct assay_pair *p = &c->pairs[i];
+		double ns = (double)p->wall_ns;
+
+		for (unsigned side = 0; side < 2; side++)
+			for (size_t k = 0; p->side[side].samples && k < 2 * p->n_blocks; k++)
+				ns -= (double)p->side[side].samples[k].ns;
+		beside_ns += fmax(0, ns) / (double)c->n_pairs;
+	}
+	return sampled_ns + PAIRS * (beside_ns + NAMES_NS);
+}
+
 int assay_profile_because(struct assay_compare_plan *plan, const struct assay_compare_request *q,
 			  const struct assay_watch *w, const struct assay_because_keeping *keep,
 			  struct assay_gate_report *r, struct assay_err *err)
 {
 	struct blaming k = { .plan = plan, .q = q, .watch = w, .keep = keep };
+	const double for_ns = (double)(q->profile_for_ns ? q->profile_for_ns : ASSAY_BECAUSE_FOR_NS);
 	struct assay_gate_case **v;
 	size_t n = 0;
 	int rc = 0;
@@ -176,14 +199,19 @@ int assay_profile_because(struct assay_compare_plan *plan, const struct assay_co
 	if (!v)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	if (n) {
-		const double each_ns = (double)(q->profile_for_ns ? q->profile_for_ns : ASSAY_BECAUSE_FOR_NS);
+		double all_ns = 0;
 		char text[96];
 
+		for (size_t i = 0; i < n; i++) {
+			const size_t at = find(&plan->cmp, v[i]->key);
+
+			if (at < plan->cmp.n_cases)
+				all_ns += expected_ns(&plan->cmp.cases[at], for_ns);
+		}
 		snprintf(text, sizeof(text), "profiling %zu case%s to find the cause: about %.0f s", n,
-			 n == 1 ? "" : "s", (double)n * each_ns * 1e-9);
+			 n == 1 ? "" : "s", all_ns * 1e-9);
 		assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_NOTE, .text = text });
-		assay_watch_tell(w,
-				 &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = (double)n * each_ns });
+		assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = all_ns });
 		rc = gather_all(&k, v, n, err);
 		assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
 	}
