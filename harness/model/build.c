@@ -1,27 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model/revision.h"
+#include "model/build.h"
 
 #include <stdio.h>
 #include <string.h>
-
-struct assay_commit assay_build_revision(const struct assay_build *b)
-{
-	struct assay_commit c = b->plugin;
-
-	if (!assay_commit_is_own(&c)) {
-		c.dirty = b->dirty;
-		memcpy(c.hash, b->commit, sizeof(c.hash));
-	}
-	return c;
-}
-
-void assay_commit_text(const struct assay_commit *c, char *buf, size_t size)
-{
-	if (c->hash[0])
-		snprintf(buf, size, "%.12s%s", c->hash, c->dirty ? " with changes" : "");
-	else
-		snprintf(buf, size, "unknown");
-}
 
 void assay_build_text(const struct assay_build *b, char *buf, size_t size)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keys of cases. */
 #include "model/case.h"
-#include "model/revision.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,16 +97,6 @@ void assay_case_portable_key(const struct assay_case *c, char *buf)
 	if (!c->all_threads || !threads || strncmp(threads, "/t=", 3) ||
 	    snprintf(buf, ASSAY_KEY_MAX, "%.*s/t=all%s", (int)(threads - c->key), c->key, cache) >= ASSAY_KEY_MAX)
 		memcpy(buf, c->key, sizeof(c->key));
-}
-
-bool assay_case_is_limit(const struct assay_case *c)
-{
-	static const char *const families[] = { "stream.", "peak.", "overhead." };
-
-	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
-		if (!strncmp(c->op, families[i], strlen(families[i])))
-			return true;
-	return false;
 }
 
 bool assay_case_same_shape(const struct assay_case *a, const struct assay_case *b)

@@ -6,7 +6,7 @@
 #include "model/build.h"
 #include "model/case.h"
 
-/* What the measured code was built from: the plugins' own repository, or the program's where the plugins are its own. */
+/* What the measured code was built from: the plugins' repository, or the program's where the plugins are its own. */
 struct assay_commit assay_build_revision(const struct assay_build *b);
 /* "8c1f0aa49d21 with changes", "unknown" */
 void assay_commit_text(const struct assay_commit *c, char *buf, size_t size);

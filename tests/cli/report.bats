@@ -61,7 +61,7 @@ looks_right() {
 
 @test "a page works in a browser, by mouse and by keyboard, and runs nothing that a name says" {
 	browser_start
-	ASSAY_PAGE_FILE=$PWD/made.html "$ASSAY_BUILD/tests/test_emit_page" >/dev/null 2>&1
+	ASSAY_PAGE_FILE=$PWD/made.html "$ASSAY_BUILD/tests/test_reports" page >/dev/null 2>&1
 	browser_screen 1280 light
 	browser_open "$PWD/made.html"
 	page_is 'shownKeys().length === 300 && document.title === "Run 12 of suite <b>quick</b>"'
@@ -166,7 +166,7 @@ broken() {
 @test "the layout and the colours of a page are right in any font, light and dark, and a broken layout is told" {
 	local scheme case='#case=made.op3%2Fv17%2F-%2Ft%3D1%2Fwarm'
 	browser_start
-	ASSAY_PAGE_FILE=$PWD/made.html "$ASSAY_BUILD/tests/test_emit_page" >/dev/null 2>&1
+	ASSAY_PAGE_FILE=$PWD/made.html "$ASSAY_BUILD/tests/test_reports" page >/dev/null 2>&1
 	for scheme in light dark; do
 		browser_screen 1280 $scheme
 		browser_open "$PWD/made.html"
