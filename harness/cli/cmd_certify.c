@@ -82,8 +82,7 @@ static const struct assay_command_line line = {
 	       "smallest slowdown that a comparison finds within --budget.\vThe exit status is 0 if the rate of false "
 	       "alarms agrees with the promised one, 1 if it is clearly higher, 2 for bad usage.\n\nexample:\n  assay "
 	       "certify --gates 200 --trials 50\n  assay certify --gates 400 --trials 50 --resume\n  assay certify "
-	       "--budget 10s --gates 5 --trials 0   what is "
-	       "found within 10 s a case?",
+	       "--budget 10s --gates 5 --trials 0",
 	.tables = { ASSAY_OPTIONS_MEASURING, { assay_options_rates, 0 }, { assay_options_budget, 0 }, { options, 0 } },
 	.argument = take_arg,
 };

@@ -49,7 +49,7 @@ bool assay_thread_slept(const struct assay_thread_account *a)
 {
 	const double wall = (double)a->wall_ns, had = wall - (double)a->ns[ASSAY_STATE_READY];
 
-	return (double)a->ns[ASSAY_STATE_RUNNING] < 0.01 * wall && had > 0.5 * wall &&
+	return (double)a->ns[ASSAY_STATE_RUNNING] < 0.002 * wall && had > 0.5 * wall &&
 	       (double)a->ns[ASSAY_STATE_BLOCKED] > 0.9 * had;
 }
 

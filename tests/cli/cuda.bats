@@ -143,8 +143,8 @@ emulated() {
 
 @test "kernels of GPUs pass the unit tests of the CPU's, on an emulated grid" {
 	[ -e "$ASSAY_BUILD/tests/cuda/assay_cuda.so" ] || skip "no emulated plugin: make found no C++ compiler"
-	for test in test_quantize test_quantize_agree; do
-		run env ASSAY_TEST_EMULATED=1 ASSAY_TEST_PLUGINS="$ASSAY_BUILD/tests/cuda" "$ASSAY_BUILD/tests/$test"
+	for test in quantize quantize_agree; do
+		run env ASSAY_TEST_EMULATED=1 ASSAY_TEST_PLUGINS="$ASSAY_BUILD/tests/cuda" "$ASSAY_BUILD/tests/test_kernels" "$test"
 		echo "$output"
 		[ "$status" = 0 ]
 	done

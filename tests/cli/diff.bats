@@ -73,7 +73,7 @@ load helpers
 
 	fails 2 "--bottlenecks is of the cases of a run" show --bottlenecks
 	fails 2 "--bottlenecks is of the cases of a run" show last --bottlenecks --metric time_s
-	fails 2 "--bottlenecks is of the cases of a run" show last --bottlenecks
+	fails 2 "no database 'assay.db'" show last --bottlenecks
 	ASSAY_DETERMINISTIC=1 "$ASSAY" run --suite quick --only '*l3/t=1/warm' --only 'quantize.q8_0*' --evidence stored >/dev/null
 	export KEEP_DB=1
 	run --separate-stderr "$ASSAY" show last --bottlenecks --json

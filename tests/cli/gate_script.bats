@@ -59,7 +59,7 @@ compared() {
 # alone [MORE [BUILD]]: the tree was measured and judged by itself
 alone() {
 	local want="run${2- --build} --suite quick
-gate --suite quick --markdown build/gate/report.md --junit build/gate/junit.xml --json-file build/gate/report.json${1:+ $1}"
+gate --suite quick --markdown build/gate/report.md --junit build/gate/junit.xml --json-file build/gate/report.json --suspects fail${1:+ $1}"
 
 	# where there is nothing to be held against, counts are kept
 	[[ ${1-} != *--allow-no-baseline* ]] || want+="
@@ -216,7 +216,7 @@ baseline update --exact --suite quick --exact-file build/gate/exact.json"
 	gate --only x --suite other --strict --policy assay.conf --db d --margin 1%
 	[ "$(cat "$FAKE_LOG")" = "run --build --suite other --db d
 gate --suite other --db d --policy assay.conf --markdown build/gate/report.md --junit build/gate/junit.xml --json-file build/gate/report.json \
---strict --allow-no-baseline
+--strict --suspects fail --allow-no-baseline
 baseline update --exact --suite other --db d --exact-file build/gate/exact.json" ]
 	[[ $stderr == *"left out, since nothing is compared: --only x --margin 1%"* ]]
 }
@@ -385,7 +385,7 @@ written for --markdown" ]
 
 @test "the templates run the script on the whole history, keep what it writes, and know its comment" {
 	local templates=$ASSAY_SOURCE/ci/templates marker
-	marker=$(sed -n 's/^#define MARKER "\(.*\)"$/\1/p' "$ASSAY_SOURCE/reports/gate_markdown.c")
+	marker=$(sed -n 's/^#define MARKER "\(.*\)"$/\1/p' "$ASSAY_SOURCE/reports/gate/markdown.c")
 	[ -n "$marker" ]
 	for file in "$templates"/github-actions.yml "$templates"/gitlab-ci.yml "$ASSAY_SOURCE/ci/gate.sh"; do
 		grep -qF -- "$marker" "$file" || { echo "no '$marker' in $file"; return 1; }

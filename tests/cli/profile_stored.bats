@@ -15,7 +15,7 @@ load profile_helpers
 	run --separate-stderr "$ASSAY" show before --json -o before.svg
 	[ "$status" = 0 ] && [ -s before.svg ]
 	[ "$(jq -S . <<<"$output")" = "$(jq -S . <<<"$taken")" ]
-	KEEP_DB=1 fails 2 "no profile 'befor', did you mean 'before'?" show befor
+	KEEP_DB=1 fails 2 "what to show is 'befor': did you mean 'before'?" show befor
 	"$ASSAY" profile cpu --rate 4999 --name before -- ./split 4000 >/dev/null
 	"$ASSAY" profile cpu --rate 4999 --name after -- ./split 4000 >/dev/null
 	run --separate-stderr "$ASSAY" show last --json
@@ -66,7 +66,7 @@ load profile_helpers
 	run --separate-stderr "$ASSAY" show before --bottlenecks --json
 	[ "$status" = 0 ] || { echo "$stderr"; false; }
 	is '.bottleneck_run == 1 and .bottleneck.key == "'"$key"'" and (.bottleneck.bound | IN("unknown", "memory", "compute", "latency")) and .bottleneck.roof_frac > 0'
-	is '.bottleneck.advice | length > 0 and all(.priority >= 1 and .priority <= 3) and ([.[].priority] | . == sort)'
+	is '.bottleneck.advice | all(.priority >= 1 and .priority <= 3) and ([.[].priority] | . == sort)'
 	# the profile is the evidence of allocation
 	is '.bottleneck.missing | test("allocations") | not'
 	run --separate-stderr "$ASSAY" show before --bottlenecks

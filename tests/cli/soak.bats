@@ -29,7 +29,7 @@ program() {
 		show) echo 'assay: no idea' >&2 && exit 70 ;;
 		gate) kill -SEGV $$ ;;
 		baseline) sleep 60 >/dev/null 2>&1 & ;;
-		judge) touch "$TMPDIR/left" ;;
+		compare) touch "$TMPDIR/left" ;;
 		plot) echo 'x.c:1:2: runtime error: overflow' >&2 ;;
 		esac
 	END

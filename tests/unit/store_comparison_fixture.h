@@ -67,6 +67,7 @@ static inline void make_case(struct assay_comparison_case *c, unsigned i, enum a
 	struct assay_result r;
 
 	make_result(&r, i, 0);
+	r.c.reference = false; /* that a variant is the reference is known of runs */
 	memset(c, 0, sizeof(*c));
 	c->c = r.c;
 	assay_result_release(&r);
