@@ -140,7 +140,7 @@ adds_up='(.threads | length > 0) and all(.threads[]; .wall_ns > 0 and
 		[ "$status" = 0 ] || { echo "$stderr"; false; }
 		browser_open "$PWD/$kind.html"
 		page_is 'document.querySelectorAll("figure svg").length === 1 && document.querySelectorAll("main table tr").length >= 4'
-		[ $kind = trace ] || page_is '[2, 3].includes(document.querySelectorAll("figure svg.timeline path.run").length) && document.querySelectorAll("main table").length >= 2 &&
+		[ $kind = trace ] || page_is '[1, 2, 3].includes(document.querySelectorAll("figure svg.timeline path.run").length) && document.querySelectorAll("main table").length >= 2 &&
 			getComputedStyle(document.querySelector(".timeline .row")).fill === "rgb(226, 226, 226)"'
 		[ -z "$(browser_complaints)" ] || { browser_complaints | cut -c1-300; false; }
 	done
