@@ -79,9 +79,11 @@ static const struct assay_option options[] = {
 };
 static const struct assay_command_line line = {
 	.usage = "save NAME\nlist\nshow NAME\ndrop NAME\nupdate --exact",
-	.doc = "Save runs as the baseline that later runs are judged against. Saving another run under the same name "
-	       "adds it to the baseline: the more runs, the better the machine's own noise is known.\vexample:\n  "
-	       "assay run && assay baseline save main\n  assay run --evidence exact && assay baseline update --exact",
+	.doc = "Save runs as the baseline that later runs are judged against. Saving another run under the same "
+	       "name adds it to the baseline: the more runs, the better the machine's own noise is known.\v"
+	       "example:\n"
+	       "  assay run && assay baseline save main\n"
+	       "  assay run --evidence exact && assay baseline update --exact",
 	.tables = { ASSAY_OPTIONS_READING, { options, 0 } },
 	.argument = set_argument,
 	.check = check,

@@ -55,13 +55,16 @@ static const struct assay_option options[] = {
 };
 static const struct assay_command_line line = {
 	.doc = "Find the commit that changed the time of a case, by comparing commits with the good side in "
-	       "interleaved measurements. Each commit is built in a temporary worktree; a commit that does not build "
-	       "is skipped. Only the first parents of merges are followed. The time may have become longer or "
-	       "shorter.\vThe exit status is 0 if one commit was found, 2 for bad usage, 3 or 4 if the bad side is "
-	       "wrong or was not measured, 6 if no single commit can be named, and 130 if interrupted. With --step it "
-	       "is 0 for not slower, 1 for slower, 125 for inconclusive, and 128 or more to make git "
-	       "stop.\n\nexamples:\n  assay bisect --good v1.2 --bad main --case 'quantize.q8_0/avx2/n=4096*'\n  git "
-	       "bisect run assay bisect --step --good v1.2 --case 'quantize.q8_0/avx2/n=4096*'",
+	       "interleaved measurements. Each commit is built in a temporary worktree; a commit that does not "
+	       "build is skipped. Only the first parents of merges are followed. The time may have become longer "
+	       "or shorter.\v"
+	       "The exit status is 0 if one commit was found, 2 for bad usage, 3 or 4 if the bad side is wrong or "
+	       "was not measured, 6 if no single commit can be named, and 130 if interrupted. With --step it is 0 "
+	       "for not slower, 1 for slower, 125 for inconclusive, and 128 or more to make git stop.\n"
+	       "\n"
+	       "examples:\n"
+	       "  assay bisect --good v1.2 --bad main --case 'quantize.q8_0/avx2/n=4096*'\n"
+	       "  git bisect run assay bisect --step --good v1.2 --case 'quantize.q8_0/avx2/n=4096*'",
 	.tables = { ASSAY_OPTIONS_MEASURING, { assay_options_rates, 0 }, { assay_options_budget, 0 }, { options, 0 } },
 	.argument = refuse,
 	.check = check,

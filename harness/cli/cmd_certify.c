@@ -75,14 +75,17 @@ static const struct assay_option options[] = {
 };
 static const struct assay_command_line line = {
 	.usage = "[PLUGIN|FOLDER|REVISION]",
-	.doc = "Measure how often verdicts on this host are wrong: gates of unchanged code must pass, and comparisons "
-	       "with a known slowdown must fail. Each is a whole comparison with fresh processes. Unless --only names "
-	       "others, the case is a small quantization on one thread. From how far apart the process pairs lie "
-	       "follows the "
-	       "smallest slowdown that a comparison finds within --budget.\vThe exit status is 0 if the rate of false "
-	       "alarms agrees with the promised one, 1 if it is clearly higher, 2 for bad usage.\n\nexample:\n  assay "
-	       "certify --gates 200 --trials 50\n  assay certify --gates 400 --trials 50 --resume\n  assay certify "
-	       "--budget 10s --gates 5 --trials 0",
+	.doc = "Measure how often verdicts on this host are wrong: gates of unchanged code must pass, and "
+	       "comparisons with a known slowdown must fail. Each is a whole comparison with fresh processes. "
+	       "Unless --only names others, the case is a small quantization on one thread. From how far apart "
+	       "the process pairs lie follows the smallest slowdown that a comparison finds within --budget.\v"
+	       "The exit status is 0 if the rate of false alarms agrees with the promised one, 1 if it is clearly "
+	       "higher, 2 for bad usage.\n"
+	       "\n"
+	       "example:\n"
+	       "  assay certify --gates 200 --trials 50\n"
+	       "  assay certify --gates 400 --trials 50 --resume\n"
+	       "  assay certify --budget 10s --gates 5 --trials 0",
 	.tables = { ASSAY_OPTIONS_MEASURING, { assay_options_rates, 0 }, { assay_options_budget, 0 }, { options, 0 } },
 	.argument = take_arg,
 };

@@ -118,14 +118,19 @@ static const struct assay_option options[] = {
 };
 static const struct assay_command_line line = {
 	.usage = "BASE [HEAD]\n--replay COMPARISON",
-	.doc = "Compare two builds in interleaved measurements on the same cores, and say which cases became slower, "
-	       "faster or wrong. BASE and HEAD are each a git revision, a plugin file or a folder of plugins; HEAD "
-	       "defaults to the working tree. Both sides get the ops, inputs and seed of the head.\vThe exit status is "
-	       "0 if nothing regressed, 1 REGRESSED, 2 bad usage, 3 WRONG_RESULT, 4 NOT_MEASURED, 5 INCOMPARABLE, 6 "
-	       "INCONCLUSIVE with --strict or a suspect with --suspects fail, 130 when interrupted.\n\nexamples:\n  "
-	       "assay compare main\n  assay compare old.so new.so --suite smoke --margin 1%\n  assay compare main "
-	       "--evidence all\n  assay compare --variants quantize.q8_0/ref quantize.q8_0/avx2\n  assay compare "
-	       "--replay c3",
+	.doc = "Compare two builds in interleaved measurements on the same cores, and say which cases became "
+	       "slower, faster or wrong. BASE and HEAD are each a git revision, a plugin file or a folder of "
+	       "plugins; HEAD defaults to the working tree. Both sides get the ops, inputs and seed of the head.\v"
+	       "The exit status is 0 if nothing regressed, 1 REGRESSED, 2 bad usage, 3 WRONG_RESULT, 4 "
+	       "NOT_MEASURED, 5 INCOMPARABLE, 6 INCONCLUSIVE with --strict or a suspect with --suspects fail, 130 "
+	       "when interrupted.\n"
+	       "\n"
+	       "examples:\n"
+	       "  assay compare main\n"
+	       "  assay compare old.so new.so --suite smoke --margin 1%\n"
+	       "  assay compare main --evidence all\n"
+	       "  assay compare --variants quantize.q8_0/ref quantize.q8_0/avx2\n"
+	       "  assay compare --replay c3",
 	.tables = { ASSAY_OPTIONS_MEASURING,
 		    { assay_options_rates, 0 },
 		    { assay_options_budget, 0 },

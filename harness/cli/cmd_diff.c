@@ -103,16 +103,17 @@ static const struct assay_option options[] = {
 };
 static const struct assay_command_line line = {
 	.usage = "BASE HEAD\nPROFILE PROFILE\n--by variant [RUN]",
-	.doc = "Compare stored results: for each case the speed-up with its 95 % interval, metrics and counts, and the "
-	       "number that explains the change, where one does. A side is a run (r3), 'last', or the label of a "
-	       "baseline "
-	       "that 'assay baseline save' made. Nothing is measured. Stored times reflect the machine as much as the "
-	       "code; 'assay compare' tells the two apart. Times of two machines are INCOMPARABLE; where no case can "
-	       "be compared, the exit status is 5. Two profiles, by their labels ('assay profile --name') or as p3, "
-	       "are compared function by function.\vexamples:\n  assay diff main last\n  assay diff --by variant "
-	       "--base avx2 --only 'matmul.*'\n  assay diff r3 r4 --metric exact_instructions -o diff.csv\n  assay "
-	       "diff "
-	       "before after -o diff.svg",
+	.doc = "Compare stored results: for each case the speed-up with its 95 % interval, metrics and counts, "
+	       "and the number that explains the change, where one does. A side is a run (r3), 'last', or the "
+	       "label of a baseline that 'assay baseline save' made. Nothing is measured. Stored times reflect "
+	       "the machine as much as the code; 'assay compare' tells the two apart. Times of two machines are "
+	       "INCOMPARABLE; where no case can be compared, the exit status is 5. Two profiles, by their labels "
+	       "('assay profile --name') or as p3, are compared function by function.\v"
+	       "examples:\n"
+	       "  assay diff main last\n"
+	       "  assay diff --by variant --base avx2 --only 'matmul.*'\n"
+	       "  assay diff r3 r4 --metric exact_instructions -o diff.csv\n"
+	       "  assay diff before after -o diff.svg",
 	.tables = { ASSAY_OPTIONS_READING, { options, 0 } },
 	.argument = set_argument,
 	.check = check,

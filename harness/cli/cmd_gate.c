@@ -45,13 +45,14 @@ static const struct assay_option options[] = {
 	{ 0 },
 };
 static const struct assay_command_line line = {
-	.doc = "Judge a stored run: is every case of the manifest present and correct, is it within the limits of the "
-	       "policy, and is it slower than the baseline?\vThe exit status is 0 if all is well, 1 REGRESSED, 2 bad "
-	       "usage, 3 WRONG_RESULT, 4 NOT_MEASURED, 5 no baseline or INCOMPARABLE, 6 a suspect unless --suspects "
-	       "pass, "
-	       "INCONCLUSIVE with --strict; "
-	       "the most severe wins, in the order 2, 3, 4, 1, 5, 6.\n\nexample:\n  assay gate --suite quick "
-	       "--allow-no-baseline",
+	.doc = "Judge a stored run: is every case of the manifest present and correct, is it within the limits of "
+	       "the policy, and is it slower than the baseline?\v"
+	       "The exit status is 0 if all is well, 1 REGRESSED, 2 bad usage, 3 WRONG_RESULT, 4 NOT_MEASURED, 5 "
+	       "no baseline or INCOMPARABLE, 6 a suspect unless --suspects pass, INCONCLUSIVE with --strict; the "
+	       "most severe wins, in the order 2, 3, 4, 1, 5, 6.\n"
+	       "\n"
+	       "example:\n"
+	       "  assay gate --suite quick --allow-no-baseline",
 	.tables = { ASSAY_OPTIONS_READING,
 		    { assay_options_verdicts, offsetof(struct gate_args, out) },
 		    { assay_options_suspects, offsetof(struct gate_args, out) },

@@ -87,12 +87,13 @@ static const struct assay_option options[] = {
 };
 static const struct assay_command_line line = {
 	.usage = "CASE",
-	.doc = "List the stored runs of a case on one machine, and its change points: between which commits the level "
-	       "changed, by how much, and how certain that is. A change point is a candidate, because stored times "
-	       "reflect the machine as much as the code: 'assay compare' of both commits confirms it. A change that "
-	       "nearly all cases of the machine show together is marked as a change of the machine. CASE is a key, or "
-	       "a glob or part of a key that matches only one.\vexample:\n  assay history "
-	       "'matmul.ternary/avx2/m=2560,k=2560,n=1/t=1/warm' --json",
+	.doc = "List the stored runs of a case on one machine, and its change points: between which commits the "
+	       "level changed, by how much, and how certain that is. A change point is a candidate, because "
+	       "stored times reflect the machine as much as the code: 'assay compare' of both commits confirms "
+	       "it. A change that nearly all cases of the machine show together is marked as a change of the "
+	       "machine. CASE is a key, or a glob or part of a key that matches only one.\v"
+	       "example:\n"
+	       "  assay history 'matmul.ternary/avx2/m=2560,k=2560,n=1/t=1/warm' --json",
 	.tables = { ASSAY_OPTIONS_READING, { assay_options_load, 0 }, { assay_options_budget, 0 }, { options, 0 } },
 	.argument = set_argument,
 	.check = check,

@@ -52,13 +52,22 @@ static const struct assay_option options[] = {
 static const struct assay_command_line line = {
 	.usage = "variant OP NAME\nop NAME",
 	.doc = "Write the source of a plugin of your own, which one call of the compiler turns into a file for "
-	       "--plugin.\n\n'variant' writes a variant of an existing op, of any loaded plugin: it names the tensors "
-	       "of the op with their shapes and types, and leaves the body to you. Until you write it, 'assay verify' "
-	       "reports it as wrong.\n\n'op' writes a new op with a reference variant, complete and small, for you to "
-	       "change, and a folder with the bench file and the suite that measure it.\n\nThe next commands to run "
-	       "are printed. Existing files are left alone.\vThe exit status is 0, 2 for bad usage.\n\nexamples:\n  "
-	       "assay new variant matmul.ternary mine\n  assay new op norm.rms -o kernels/rms.c\n  assay new variant "
-	       "norm.rms fast --plugin ./norm_rms.so",
+	       "--plugin.\n"
+	       "\n"
+	       "'variant' writes a variant of an existing op, of any loaded plugin: it names the tensors of the "
+	       "op with their shapes and types, and leaves the body to you. Until you write it, 'assay verify' "
+	       "reports it as wrong.\n"
+	       "\n"
+	       "'op' writes a new op with a reference variant, complete and small, for you to change, and a "
+	       "folder with the bench file and the suite that measure it.\n"
+	       "\n"
+	       "The next commands to run are printed. Existing files are left alone.\v"
+	       "The exit status is 0, 2 for bad usage.\n"
+	       "\n"
+	       "examples:\n"
+	       "  assay new variant matmul.ternary mine\n"
+	       "  assay new op norm.rms -o kernels/rms.c\n"
+	       "  assay new variant norm.rms fast --plugin ./norm_rms.so",
 	.tables = { { assay_options_load, 0 }, { assay_options_output, 0 }, { options, 0 } },
 	.argument = take_arg,
 	.check = check,

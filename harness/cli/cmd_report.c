@@ -41,12 +41,13 @@ static const struct assay_option options[] = {
 };
 static const struct assay_command_line line = {
 	.usage = "[RUN|COMPARISON] -o FILE.html",
-	.doc = "Write one HTML file that shows a stored run or comparison: the verdict, what to do next, a table of "
-	       "its cases to filter and sort, and for each case its samples, counters, earlier runs and the command "
-	       "that repeats it. The file needs no network and no other file. A run is named r3, a comparison c3, "
-	       "either "
-	       "by 'last' (default: the newer of the two).\vexamples:\n  assay report -o report.html\n  assay report "
-	       "c3 -o comparison.html",
+	.doc = "Write one HTML file that shows a stored run or comparison: the verdict, what to do next, a table "
+	       "of its cases to filter and sort, and for each case its samples, counters, earlier runs and the "
+	       "command that repeats it. The file needs no network and no other file. A run is named r3, a "
+	       "comparison c3, either by 'last' (default: the newer of the two).\v"
+	       "examples:\n"
+	       "  assay report -o report.html\n"
+	       "  assay report c3 -o comparison.html",
 	.tables = { { assay_options_store, 0 }, { options, 0 } },
 	.argument = set_argument,
 	.check = check,

@@ -57,14 +57,16 @@ static const struct assay_option options[] = {
 	{ 0 },
 };
 static const struct assay_command_line line = {
-	.doc = "Measure a suite: each case in a process of its own, on pinned threads, from seeded inputs, checked "
-	       "before and after. Results are stored as they come. The table shows the best variant of each shape "
-	       "and what failed; -v shows every case.\v"
+	.doc = "Measure a suite: each case in a process of its own, on pinned threads, from seeded inputs, "
+	       "checked before and after. Results are stored as they come. The table shows the best variant of "
+	       "each shape and what failed; -v shows every case.\v"
 	       "The exit status is 0, 2 for bad usage, 3 when a result is wrong, 4 when a case crashed, timed out "
-	       "or failed or every case was skipped, 130 when interrupted; what was finished by then is kept.\n\n"
-	       "Environment: ASSAY_SEED, ASSAY_THREADS, ASSAY_DEVICE, ASSAY_BATCH_SIZE, ASSAY_MEMORY_LIMIT, ASSAY_DB, "
-	       "ASSAY_PAPI=0 to leave PAPI alone, and ASSAY_DETERMINISTIC=1 for work that does not depend on time. "
-	       "An option beats the environment.\n\n"
+	       "or failed or every case was skipped, 130 when interrupted; what was finished by then is kept.\n"
+	       "\n"
+	       "Environment: ASSAY_SEED, ASSAY_THREADS, ASSAY_DEVICE, ASSAY_BATCH_SIZE, ASSAY_MEMORY_LIMIT, "
+	       "ASSAY_DB, ASSAY_PAPI=0 to leave PAPI alone, and ASSAY_DETERMINISTIC=1 for work that does not "
+	       "depend on time. An option beats the environment.\n"
+	       "\n"
 	       "example:\n"
 	       "  assay run --suite quick --only 'matmul.*/n=1/*' --budget 1s",
 	.tables = { ASSAY_OPTIONS_MEASURING,

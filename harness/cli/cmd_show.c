@@ -97,13 +97,11 @@ static const struct assay_option options[] = {
 };
 static const struct assay_command_line line = {
 	.usage = "[RUN [CASE]]\nCOMPARISON [CASE]\nPROFILE\ncomparisons",
-	.doc = "Without arguments, list the stored runs, and with 'comparisons' those. A run is named r3, a comparison "
-	       "c3, "
-	       "a profile p3; each also by its label, and the newest of them by 'last'. A run or comparison is shown "
-	       "as "
-	       "a table; with a case (a glob, or a part of its key) all that is known of it is shown, down to the "
-	       "samples "
-	       "or process pairs.\vexamples:\n"
+	.doc = "Without arguments, list the stored runs, and with 'comparisons' those. A run is named r3, a "
+	       "comparison c3, a profile p3; each also by its label, and the newest of them by 'last'. A run or "
+	       "comparison is shown as a table; with a case (a glob, or a part of its key) all that is known of "
+	       "it is shown, down to the samples or process pairs.\v"
+	       "examples:\n"
 	       "  assay show last 'matmul.ternary/avx2/*' --samples\n"
 	       "  assay show r3 --metric roof_frac\n"
 	       "  assay show r3 --bottlenecks\n"

@@ -14,7 +14,8 @@ static const struct assay_command_line line = {
 	.doc = "Check that the results of a suite are right, without measuring or storing anything. Exact results "
 	       "are also compared across variants and thread counts.\v"
 	       "The exit status is 0, 2 for bad usage, 3 when a result is wrong, 4 when a case crashed, timed out "
-	       "or failed or every case was skipped.\n\n"
+	       "or failed or every case was skipped.\n"
+	       "\n"
 	       "example:\n"
 	       "  assay verify --suite smoke --plugin ./my-kernels.so",
 	.tables = { { assay_options_load, 0 },

@@ -48,14 +48,20 @@ static void print_help(void)
 	       "Measure inference kernels, and say when they got slower or wrong.\n\n");
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		printf("  %-9s %s\n", commands[i].name, commands[i].help);
-	printf("\n'assay COMMAND --help' explains a command, '--help-all' with all of its options, 'assay --version' "
-	       "names this build.\n\nThe exit status is "
-	       "0 when all is well, 1 REGRESSED, 2 bad usage or configuration, 3\nWRONG_RESULT, 4 NOT_MEASURED, 5 "
-	       "INCOMPARABLE, 6 INCONCLUSIVE with --strict or --suspects,\n70 internal error, 130 interrupted. The "
-	       "most severe wins, in the order 70, 2, 3, 4, 1, 5, 6.\n\nEnvironment: ASSAY_SEED, ASSAY_DETERMINISTIC, "
-	       "ASSAY_THREADS, ASSAY_DEVICE,\nASSAY_BATCH_SIZE, ASSAY_MEMORY_LIMIT, ASSAY_DB and ASSAY_PAPI, as 'assay "
-	       "run --help' says; NO_COLOR; and\nXDG_CACHE_HOME, below which revisions are built (default "
-	       "~/.cache).\n\nexample:\n  assay run --suite smoke && assay gate --suite smoke --allow-no-baseline\n");
+	printf("\n'assay COMMAND --help' explains a command, and --help-all all of its options; 'assay --version'\n"
+	       "names this build.\n"
+	       "\n"
+	       "The exit status is 0 when all is well, 1 REGRESSED, 2 bad usage or configuration, 3\n"
+	       "WRONG_RESULT, 4 NOT_MEASURED, 5 INCOMPARABLE, 6 INCONCLUSIVE with --strict, or where a case that\n"
+	       "is likely slower fails (--suspects; 'gate' does so by default), 70 internal error, 130\n"
+	       "interrupted. The most severe wins, in the order 70, 2, 3, 4, 1, 5, 6.\n"
+	       "\n"
+	       "Environment: ASSAY_SEED, ASSAY_DETERMINISTIC, ASSAY_THREADS, ASSAY_DEVICE,\n"
+	       "ASSAY_BATCH_SIZE, ASSAY_MEMORY_LIMIT, ASSAY_DB and ASSAY_PAPI, as 'assay run --help' says;\n"
+	       "NO_COLOR; and XDG_CACHE_HOME, below which revisions are built (default ~/.cache).\n"
+	       "\n"
+	       "example:\n"
+	       "  assay run --suite smoke && assay gate --suite smoke --allow-no-baseline\n");
 }
 
 static int unknown(const char *name)
