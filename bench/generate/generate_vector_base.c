@@ -7,8 +7,10 @@
 #if defined(__x86_64__)
 static int allows(const struct assay_host_info *host, uint32_t bits)
 {
-	const uint32_t most = host ? host->vector_bits : 0;
+	uint32_t most = 0;
 
+	if (host && host->size >= offsetof(struct assay_host_info, vector_bits) + sizeof(host->vector_bits))
+		most = host->vector_bits;
 	return !most || bits <= most;
 }
 #endif

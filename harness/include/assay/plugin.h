@@ -237,7 +237,7 @@ typedef void (*assay_parallel_fn)(void *arg, uint32_t tid, uint32_t n_threads);
 
 /*
  * Services of the harness. Callable from the thread that called the plugin; `barrier` from inside a parallel region.
- * A plugin calls a member that 1.0 does not have only if `size` covers it.
+ * A plugin calls a member only if `size` covers it.
  */
 struct assay_host {
 	uint32_t size;
@@ -266,7 +266,7 @@ struct assay_host {
 	/* The clock that times the samples, ns from an arbitrary start. */
 	uint64_t (*now_ns)(void);
 
-	/* See assay_part(). NULL: nobody asks for parts. */
+	/* See assay_part(). */
 	void (*part)(const struct assay_job *job);
 
 	/*
@@ -319,7 +319,7 @@ static inline void assay_counter(const struct assay_job *job, uint32_t index, ui
  */
 static inline void assay_part(const struct assay_job *job)
 {
-	if (job->host->part)
+	if (job->host->size > offsetof(struct assay_host, part))
 		job->host->part(job);
 }
 
@@ -329,7 +329,7 @@ static inline void assay_part(const struct assay_job *job)
  */
 static inline void assay_span(const struct assay_job *job, const char *name)
 {
-	if (job->host->span)
+	if (job->host->size > offsetof(struct assay_host, span) && job->host->span)
 		job->host->span(job, name);
 }
 
