@@ -104,7 +104,7 @@ struct assay_profile {
 	double seconds;       /* of wall time that were looked at */
 	uint64_t lost;        /* samples that there was no room for */
 	uint64_t truncated;   /* samples whose outermost frames are missing */
-	uint64_t outgrown;    /* those of them that were taken before more of each stack was copied; not stored */
+	uint64_t outgrown;    /* those of them that a longer copy of the stack would have held; not stored */
 	uint64_t unresolved;  /* samples whose innermost function has no name */
 	double overhead_frac; /* of the processors, that taking it took; NaN: not known */
 	/* For a case, the samples that lie in its timed iterations, and the time of one of these without a profile. */

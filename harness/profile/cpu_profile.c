@@ -36,10 +36,8 @@ struct assay_cpu_profile {
 	const char *op, *phase; /* labels; NULL: none */
 	bool leaves;
 	uint64_t began_ns, drain_ns;
-	uint64_t seen, deep;  /* samples since so much is copied of a stack, and those that a longer copy would help */
-	uint64_t wanted;      /* bytes that these asked for, at most */
-	uint64_t cut;         /* samples since then that are cut off by the end of their copy */
-	uint64_t deepened_ns; /* when copies grew last; 0: never */
+	uint64_t seen, deep; /* samples since so much is copied of a stack, and those that a longer copy would help */
+	uint64_t wanted;     /* bytes that these asked for, at most */
 };
 
 static uint64_t cpu_ns(void)
@@ -135,16 +133,12 @@ static void on_sampled(void *arg, const struct assay_cpu_sample *s)
 	stack = assay_sampled_frames(&p->processes, s, frames, &n, MOST_FRAMES);
 	p->into->truncated += stack.end != ASSAY_STACK_BEGAN && !p->leaves;
 	p->seen++;
-	if (stack.end == ASSAY_STACK_COPIED && !p->leaves) {
-		if (s->time_ns < p->deepened_ns)
-			p->into->outgrown++;
-		else
-			p->cut++;
-	}
-	if (stack.end == ASSAY_STACK_COPIED && s->stack_bytes >= assay_cpu_sampler_stack_bytes(p->sampler) &&
-	    stack.wanted <= ASSAY_SAMPLE_STACK_MOST_BYTES) {
-		p->deep++;
-		p->wanted = stack.wanted > p->wanted ? stack.wanted : p->wanted;
+	if (stack.end == ASSAY_STACK_COPIED && stack.wanted <= ASSAY_SAMPLE_STACK_MOST_BYTES) {
+		p->into->outgrown += !p->leaves;
+		if (s->stack_bytes >= assay_cpu_sampler_stack_bytes(p->sampler)) {
+			p->deep++;
+			p->wanted = stack.wanted > p->wanted ? stack.wanted : p->wanted;
+		}
 	}
 	p->into->unresolved += !stack.named;
 	if (p->phase && !strcmp(p->phase, ASSAY_PROFILE_TIMED))
@@ -208,7 +202,6 @@ const char *assay_cpu_profile_absent(const struct assay_cpu_profile *p)
 /* Copy more of each stack where it is too little: only whoever has deep stacks pays for them. */
 static void deepen(struct assay_cpu_profile *p)
 {
-	const uint32_t before = assay_cpu_sampler_stack_bytes(p->sampler);
 	pid_t *pids;
 
 	if (p->deep < DEEP_SAMPLES || (double)p->deep < DEEP_FRAC * (double)p->seen)
@@ -219,11 +212,6 @@ static void deepen(struct assay_cpu_profile *p)
 	if (pids)
 		assay_cpu_sampler_deepen(p->sampler, pids, p->processes.n, p->wanted);
 	free(pids);
-	if (assay_cpu_sampler_stack_bytes(p->sampler) > before) {
-		p->into->outgrown += p->cut;
-		p->cut = 0;
-		p->deepened_ns = assay_monotonic_ns(); /* samples of before may still be unread */
-	}
 	p->seen = p->deep = p->wanted = 0;
 }
 

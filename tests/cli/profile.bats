@@ -113,7 +113,7 @@ load profile_helpers
 		cut=$(awk -F';' '{ n = $NF; sub(/.* /, "", n); if ($2 ~ /^((mid|far)_)?tile$/) cut += n } END { print cut + 0 }' deep.folded)
 		jq -e --argjson cut "$cut" '.profile.truncated >= $cut' <<<"$output" ||
 			{ echo "$cut $output"; false; }
-		[ "$how" = far ] || is '.profile | .samples > 100 and .truncated < 100'
+		[ "$how" = far ] || is '.profile | .samples > 100 and .truncated < 0.5 * .samples'
 	done
 	is '.profile | .truncated > 0.9 * .samples'
 	# of a short run many are taken before copies are deep, which is no fault of the program

@@ -148,12 +148,13 @@ check_processes() {
 # The finished runs of the world are in the database as they were, and an interrupt leaves no run without a case and no
 # comparison without a result.
 check_history() {
-	local db=$try/assay.db
+	local db=$try/assay.db newest
 
 	if ! history "$db" 2>"$try/err" | cmp -s - "$work/history"; then
 		failed "a finished run is lost: $(head -n 1 "$try/err")"
 	fi
-	if [ "$status" = 130 ] && ! "$assay" show last --db "$db" --json | jq -e '.cases | length > 0' >/dev/null; then
+	newest=$("$assay" show --db "$db" --json | jq '.runs[0].id')
+	if [ "$status" = 130 ] && ! "$assay" show "r$newest" --db "$db" --json | jq -e '.cases | length > 0' >/dev/null; then
 		failed "the newest run is empty"
 	fi
 	if [ "$status" = 130 ] && ! "$assay" show comparisons --db "$db" --json |
