@@ -18,7 +18,8 @@
 	X(EUNAVAILABLE, -9, "not available on this machine")                                                           \
 	X(ELIMIT, -10, "over a limit")                                                                                 \
 	X(EINTERRUPTED, -11, "interrupted")                                                                            \
-	X(EINTERNAL, -12, "internal error")
+	X(EINTERNAL, -12, "internal error")                                                                            \
+	X(EWRONG, -13, "wrong result")
 
 enum assay_error {
 #define X(name, value, text) ASSAY_##name = (value),

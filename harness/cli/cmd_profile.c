@@ -221,13 +221,13 @@ static const struct assay_command_line line = {
 	.check = check,
 };
 
-/* A case that failed ends the command as one that was not measured. */
+/* A case without a profile ends the command as it would end a run. */
 static int end_with(int rc, int *status, const struct assay_err *err)
 {
-	if (rc != ASSAY_EWORKER)
+	if (rc != ASSAY_EWORKER && rc != ASSAY_EWRONG)
 		return rc;
 	assay_cli_error("%s", err->text);
-	*status = ASSAY_EXIT_NOT_MEASURED;
+	*status = rc == ASSAY_EWRONG ? ASSAY_EXIT_WRONG_RESULT : ASSAY_EXIT_NOT_MEASURED;
 	return 0;
 }
 

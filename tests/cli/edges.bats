@@ -52,7 +52,7 @@ of() {
 }
 
 @test "a wrong kernel is profiled where that is asked for" {
-	run -4 "$ASSAY" profile heap quantize.q8_0/far_off --plugin "$PLUGIN"
+	run -3 "$ASSAY" profile heap quantize.q8_0/far_off --plugin "$PLUGIN"
 	[[ $output == *"wrong: element 5"*"--even-if-wrong profiles it all the same" ]]
 	run -0 --separate-stderr "$ASSAY" profile heap quantize.q8_0/far_off --plugin "$PLUGIN" --even-if-wrong
 	[[ $output == "heap profile of quantize.q8_0/far_off/"* && $stderr == *"the output of"*"is wrong: element 5"* ]]

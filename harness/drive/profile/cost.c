@@ -39,9 +39,8 @@ static int take_pair(const struct costing *k, unsigned rate_hz, unsigned number,
 	*ratio = pair.cost_ratio;
 	for (unsigned i = 0; i < 2; i++)
 		assay_profile_release(&pair.side[i]);
-	if (!rc && end.status != ASSAY_STATUS_OK)
-		rc = assay_err_set(err, ASSAY_EWORKER, "cannot profile '%s': %s: %.300s", k->s->plan.cases[0].key,
-				   assay_status_name(end.status), end.reason);
+	if (!rc)
+		rc = assay_profile_failed(&end, k->s, err);
 	if (!rc && !(*ratio > 0))
 		rc = assay_err_set(err, ASSAY_EWORKER, "cannot profile '%s': no iteration was timed",
 				   k->s->plan.cases[0].key);

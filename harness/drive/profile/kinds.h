@@ -43,7 +43,9 @@ int assay_profile_session(const struct assay_profile_request *q, const struct as
 struct assay_measure_options assay_profile_options_of(const struct assay_profile_request *q,
 						      const struct assay_watch *w, const struct assay_session *s,
 						      const struct assay_clock *clock);
-/* ASSAY_EWORKER if the case of @s could not be profiled; a warning if it was profiled although it is wrong. */
+/* ASSAY_EWRONG if the output of the case of @s is wrong, ASSAY_EWORKER if it could not be profiled for another reason. */
+int assay_profile_failed(const struct assay_profile_end *end, const struct assay_session *s, struct assay_err *err);
+/* The same, and a warning if it was profiled although its output is wrong. */
 int assay_profile_ended(const struct assay_profile_end *end, const struct assay_session *s, const struct assay_watch *w,
 			struct assay_err *err);
 /* Record what the case of @s was built from in @out, if it is to be stored. 0 or ASSAY_EINTERRUPTED. */

@@ -57,19 +57,25 @@ struct assay_measure_options assay_profile_options_of(const struct assay_profile
 	};
 }
 
+int assay_profile_failed(const struct assay_profile_end *end, const struct assay_session *s, struct assay_err *err)
+{
+	const bool wrong = end->status == ASSAY_STATUS_WRONG;
+
+	if (end->status == ASSAY_STATUS_OK)
+		return 0;
+	return assay_err_set(err, wrong ? ASSAY_EWRONG : ASSAY_EWORKER, "cannot profile '%s': %s: %.300s%s",
+			     s->plan.cases[0].key, assay_status_name(end->status), end->reason,
+			     wrong ? "; --even-if-wrong profiles it all the same" : "");
+}
+
 int assay_profile_ended(const struct assay_profile_end *end, const struct assay_session *s, const struct assay_watch *w,
 			struct assay_err *err)
 {
-	const char *key = s->plan.cases[0].key;
+	const int rc = assay_profile_failed(end, s, err);
 
-	if (end->status != ASSAY_STATUS_OK)
-		return assay_err_set(err, ASSAY_EWORKER, "cannot profile '%s': %s: %.300s%s", key,
-				     assay_status_name(end->status), end->reason,
-				     end->status == ASSAY_STATUS_WRONG ? "; --even-if-wrong profiles it all the same"
-								       : "");
-	if (end->wrong[0])
-		assay_watch_warn(w, "the output of '%s' is wrong: %.300s", key, end->wrong);
-	return 0;
+	if (!rc && end->wrong[0])
+		assay_watch_warn(w, "the output of '%s' is wrong: %.300s", s->plan.cases[0].key, end->wrong);
+	return rc;
 }
 
 int assay_profile_identify(const struct assay_profile_request *q, const struct assay_watch *w,
