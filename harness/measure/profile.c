@@ -166,7 +166,7 @@ bool assay_measure_profile_begin(const struct assay_case *c, const struct assay_
 {
 	*out = (struct assay_profile){ .is_case = true, .iteration_ns = NAN, .started_ns = assay_clock_unix_ns() };
 	*end = (struct assay_profile_end){ .status = ASSAY_STATUS_OK };
-	snprintf(out->what, sizeof(out->what), "%s", c->key);
+	snprintf(out->what, sizeof(out->what), "%.511s", c->key);
 	if (!facts->failed && !c->skip_reason[0] && facts->timed)
 		return false;
 	end->status = facts->failed ? ASSAY_STATUS_FAILED : ASSAY_STATUS_SKIPPED;

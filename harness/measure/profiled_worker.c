@@ -48,7 +48,7 @@ int assay_profiled_worker_start(struct assay_profiled_worker *k, const struct as
 	struct assay_worker_options own = *wo;
 	int rc = how ? assay_cpu_profile_open(&k->cpu, how, k->out, k->err) : 0;
 
-	snprintf(k->op, sizeof(k->op), "%s/%s", wo->c->op, wo->c->variant);
+	snprintf(k->op, sizeof(k->op), "%.63s/%s", wo->c->op, wo->c->variant);
 	if (rc)
 		return rc;
 	if (how)

@@ -177,7 +177,7 @@ static void add_op(struct view *v, size_t first)
 	const struct assay_case *c = &run->results[first].c;
 	const char *tag = assay_run_cells_rate_tag(run, c->op);
 	size_t rows = rows_of(v, c->op, tag);
-	char common[ASSAY_SHAPE_MAX], title[ASSAY_NAME_MAX + ASSAY_SHAPE_MAX + 32];
+	char common[ASSAY_SHAPE_MAX], title[ASSAY_OP_MAX + ASSAY_SHAPE_MAX + 32];
 
 	if (!rows)
 		return;
@@ -190,7 +190,7 @@ static void add_op(struct view *v, size_t first)
 	for (size_t i = first; i < run->n_results; i++) {
 		const struct assay_case *shape = &run->results[i].c;
 		bool fits = strlen(c->op) + strlen(common) < NAME_SHOWN;
-		char differs[ASSAY_SHAPE_MAX], name[ASSAY_NAME_MAX + ASSAY_SHAPE_MAX + 48];
+		char differs[ASSAY_SHAPE_MAX], name[ASSAY_OP_MAX + ASSAY_SHAPE_MAX + 48];
 
 		if (strcmp(shape->op, c->op) || shape_before(run, i))
 			continue;

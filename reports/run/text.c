@@ -387,7 +387,7 @@ static void add_rows(struct view *v, struct assay_text *out)
 	add_head(&t, v);
 	for (size_t i = 0; i < run->n_results; i++) {
 		const char *op = run->results[i].c.op, *tag;
-		char title[ASSAY_NAME_MAX + ASSAY_SHAPE_MAX + 32], common[ASSAY_SHAPE_MAX];
+		char title[ASSAY_OP_MAX + ASSAY_SHAPE_MAX + 32], common[ASSAY_SHAPE_MAX];
 
 		if (assay_run_cells_op_before(run, i))
 			continue;

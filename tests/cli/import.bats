@@ -193,6 +193,21 @@ FIXTURES=$ASSAY_SOURCE/tests/fixtures/import
 	[ "$status" = 4 ]
 }
 
+@test "a benchmark keeps its whole name" {
+	local long='BM_Sort<std::vector<std::pair<long, std::basic_string<char, std::char_traits<char>>>>>'
+	jq -n --arg long "$long" '{context: {}, benchmarks: [$long + "/65536", $long + "/" + ("x" * 64), "BM \"q\" a=1, 50% \\c*/n:8"
+		| {name: ., run_name: ., run_type: "iteration", threads: 1, iterations: 10, real_time: 100, cpu_time: 99, time_unit: "ns"}]}' |
+		"$ASSAY" import google-benchmark - --machine m --started 2026-01-01 --db n.db
+	"$ASSAY" show 1 --json --db n.db | jq -e --arg long "$long" '[.cases[] | [.key, .axes]] == [
+		[$long + "/google-benchmark/arg1=65536/t=1", {arg1: 65536}],
+		[$long + "/" + ("x" * 64) + "/google-benchmark/-/t=1", {}],
+		["BM \"q\" a=1, 50% \\c*/google-benchmark/n=8/t=1", {n: 8}]]'
+	run -0 "$ASSAY" show 1 --db n.db
+	[[ $output == *"$long"* ]]
+	# found by it
+	run -0 "$ASSAY" history 'BM "q" a=1, 50% \c*/google-benchmark/n=8/t=1' --db n.db
+}
+
 @test "a table of name, value and unit is imported" {
 	run -0 "$ASSAY" import csv "$FIXTURES/times.csv" --machine m --commit c1 --db t.db
 	[[ $output == *"run 1: 2 cases of csv, 4 samples"* ]]

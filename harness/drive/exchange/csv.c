@@ -181,7 +181,7 @@ static void add_row(struct assay_import_job *im, struct table *t, const struct r
 	c = &t->cases[at];
 	if (!found) {
 		*c = (struct assay_result){ 0 };
-		assay_import_command(r->name, c->c.op);
+		assay_import_op(r->name, c->c.op);
 		snprintf(c->c.variant, sizeof(c->c.variant), "csv");
 		snprintf(t->names[at], sizeof(t->names[at]), "%.150s", r->name);
 		t->n++;

@@ -100,16 +100,20 @@ static enum real_time_of real_time_of(const char *library_version)
 	return minor == 8 && patch == 5 && library_version[end] == '-' ? NOBODY_KNOWS : A_CALL_OF_ALL_THREADS;
 }
 
-/* "BM_Copy/1024/n:8/threads:4": the first part is the op, the others are axes. */
+/*
+ * "BM_Copy/1024/n:8/threads:4": the first part is the op, the others are axes. If that loses any of it, because a part is
+ * too long or there are too many, the whole name is the op.
+ */
 static int name_case(const char *run_name, struct assay_case *c)
 {
 	char *name = strdup(run_name), number[16], *part, *rest = name, *colon;
+	bool whole = true;
 	unsigned n = 0;
 
 	if (!name)
 		return ASSAY_ENOMEM;
 	part = strsep(&rest, "/");
-	assay_import_word(part, c->op);
+	assay_import_op(part, c->op);
 	while ((part = strsep(&rest, "/"))) {
 		n++;
 		if (take_threads(part, c))
@@ -119,10 +123,14 @@ static int name_case(const char *run_name, struct assay_case *c)
 		/* "std::sort" is no name with a value */
 		if (colon && colon > part && colon[1] && colon[1] != ':') {
 			*colon = '\0';
-			assay_import_axis(c, part, colon + 1);
+			whole &= assay_import_axis(c, part, colon + 1);
 		} else {
-			assay_import_axis(c, number, part);
+			whole &= assay_import_axis(c, number, part);
 		}
+	}
+	if (!whole) {
+		c->n_axes = 0;
+		assay_import_op(run_name, c->op);
 	}
 	snprintf(c->variant, sizeof(c->variant), "google-benchmark");
 	free(name);

@@ -72,7 +72,7 @@ static void read_result(struct assay_import_job *im, const json_t *from, void *a
 	(void)arg;
 	if (!command[0])
 		assay_import_fail(im, "a result without 'command'");
-	assay_import_command(command, r.c.op);
+	assay_import_op(command, r.c.op);
 	read_times(im, json_object_get(from, "times"), &r);
 	read_exit_codes(im, json_object_get(from, "exit_codes"), &r);
 	json_object_foreach((json_t *)parameters, name, v) add_axis(im, &r, name, v);

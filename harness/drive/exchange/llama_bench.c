@@ -222,7 +222,7 @@ static void put_test(struct assay_import_job *im, const json_t *from, void *arg)
 	if (!t->r.n_samples)
 		assay_import_no_time(&t->r, ASSAY_STATUS_SKIPPED,
 				     "the file has no samples_ns of it, and an average is no sample");
-	snprintf(name, sizeof(name), "%s of %.250s", t->r.c.op, t->axes[MODEL_FILE]);
+	snprintf(name, sizeof(name), "%.63s of %.250s", t->r.c.op, t->axes[MODEL_FILE]);
 	assay_import_put(im, &t->r, name);
 }
 

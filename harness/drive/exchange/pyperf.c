@@ -121,7 +121,7 @@ static void read_benchmark(struct assay_import_job *im, const json_t *from, void
 
 	if (!name[0])
 		assay_import_fail(im, "a benchmark without a name in its metadata");
-	assay_import_word(name, r.c.op);
+	assay_import_op(name, r.c.op);
 	/* also where it has no run that would be asked */
 	first_count(im, of, "loops");
 	if (unit[0] && strcmp(unit, "second"))

@@ -303,14 +303,15 @@ void assay_import_end_run(struct assay_import_job *im)
 
 /* ---- names ---- */
 
-/* @special: what is escaped; NULL: nothing, and blanks stay. */
-static void put_name(const char *text, const char *special, char out[ASSAY_NAME_MAX])
+/* @special: what is escaped; NULL: nothing, and blanks stay. False if it had to be cut. */
+static bool put_name(const char *text, const char *special, char *out, size_t size)
 {
-	/* of what is cut, this much stays at either end, around a digest of the whole */
-	enum { HEAD = 32, TAIL = 18, MARK = 8 };
+	/* of what is cut, this much stays at the end, behind a digest of the whole */
+	enum { TAIL = 18, MARK = 8 };
 	char shown[4096];
 	struct assay_text t = { 0 };
-	size_t head = HEAD, tail;
+	size_t head = size - TAIL - MARK - sizeof("~~"), tail;
+	bool whole = true;
 
 	snprintf(shown, sizeof(shown), "%s", text);
 	assay_printable_line(shown, sizeof(shown));
@@ -323,8 +324,8 @@ static void put_name(const char *text, const char *special, char out[ASSAY_NAME_
 			assay_text_addn(&t, p, 1);
 	}
 	if (!t.len) {
-		snprintf(out, ASSAY_NAME_MAX, "-");
-	} else if (t.len < ASSAY_NAME_MAX) {
+		snprintf(out, size, "-");
+	} else if (t.len < size) {
 		memcpy(out, t.s, t.len + 1);
 	} else {
 		tail = t.len - TAIL;
@@ -333,27 +334,30 @@ static void put_name(const char *text, const char *special, char out[ASSAY_NAME_
 			head--;
 		while (((unsigned char)t.s[tail] & 0xc0) == 0x80)
 			tail++;
-		snprintf(out, ASSAY_NAME_MAX, "%.*s~%.*s~%s", (int)head, t.s, MARK, assay_hash(text, strlen(text)).hex,
+		snprintf(out, size, "%.*s~%.*s~%s", (int)head, t.s, MARK, assay_hash(text, strlen(text)).hex,
 			 t.s + tail);
+		whole = false;
 	}
 	assay_text_release(&t);
+	return whole;
 }
 
-void assay_import_word(const char *text, char out[ASSAY_NAME_MAX])
+void assay_import_op(const char *text, char out[ASSAY_OP_MAX])
+{
+	put_name(text, NULL, out, ASSAY_OP_MAX);
+}
+
+static bool put_word(const char *text, char out[ASSAY_NAME_MAX])
 {
 	/* parts of a key, globs, and what manifests and policies put names into */
-	put_name(text, "/,=%*?[]\"\\{}#", out);
+	return put_name(text, "/,=%*?[]\"\\{}#", out, ASSAY_NAME_MAX);
 }
 
-void assay_import_command(const char *text, char out[ASSAY_NAME_MAX])
-{
-	put_name(text, NULL, out);
-}
-
-void assay_import_axis(struct assay_case *c, const char *name, const char *text)
+bool assay_import_axis(struct assay_case *c, const char *name, const char *text)
 {
 	struct assay_axis_value *a = &c->axes[c->n_axes];
 	struct assay_text more = { 0 };
+	bool whole;
 	char *end;
 
 	if (c->n_axes == ASSAY_MAX_AXES) {
@@ -362,17 +366,18 @@ void assay_import_axis(struct assay_case *c, const char *name, const char *text)
 			assay_text_addf(&more, "%s:", a->name);
 		assay_text_addf(&more, "%s+%s:%s", a->text, name, text);
 		snprintf(a->name, sizeof(a->name), "more");
-		assay_import_word(more.s ? more.s : "", a->text);
+		put_word(more.s ? more.s : "", a->text);
 		a->value = 0;
 		assay_text_release(&more);
-		return;
+		return false;
 	}
-	assay_import_word(name, a->name);
-	assay_import_word(text, a->text);
+	whole = put_word(name, a->name);
+	whole &= put_word(text, a->text);
 	a->value = strtoll(a->text, &end, 10);
 	if (*end)
 		a->value = 0;
 	c->n_axes++;
+	return whole;
 }
 
 /* ---- numbers ---- */

@@ -85,14 +85,16 @@ void assay_import_end_run(struct assay_import_job *im);
 /* ---- cases ---- */
 
 /*
- * @text as a part of a key: blanks become '_', what separates parts of a key or is special in a glob becomes %2F and
- * the like. What is too long is cut in the middle and told apart by a digest.
+ * @text as the op of a key: as it stands there, but printable. What is too long is cut in the middle and told apart by a
+ * digest.
  */
-void assay_import_word(const char *text, char out[ASSAY_NAME_MAX]);
-/* @text as the op of a key: as it was typed, but printable and not too long. */
-void assay_import_command(const char *text, char out[ASSAY_NAME_MAX]);
-/* Append an axis; what has no room goes, with its name, into the last one. */
-void assay_import_axis(struct assay_case *c, const char *name, const char *text);
+void assay_import_op(const char *text, char out[ASSAY_OP_MAX]);
+/*
+ * Append an axis. In name and text blanks become '_', and what separates parts of a key or is special in a glob becomes
+ * %2F and the like; what is too long is cut as in an op, and what has no room goes, with its name, into the last axis.
+ * False if any of it was cut or moved so.
+ */
+bool assay_import_axis(struct assay_case *c, const char *name, const char *text);
 /* @iterations took @ns together. 0 or less, and what is no number, makes the result fail. */
 void assay_import_sample(struct assay_import_job *im, struct assay_result *r, double iterations, double ns,
 			 uint32_t flags);

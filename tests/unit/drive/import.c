@@ -104,7 +104,7 @@ STORE_TEST(google_benchmark)
 	/* NaN in one of three */
 	has_metric(r, "hits", "1", 7.5);
 	assert_non_null(assay_counters_find_missing(&r->counters, "hits"));
-	r = result(&run, "BM_Sum<int%2C_4>/google-benchmark/n=8/t=1");
+	r = result(&run, "BM_Sum<int, 4>/google-benchmark/n=8/t=1");
 	has_samples(r, 3, 1000, 2600);
 	assert_int_equal(r->c.axes[0].value, 8);
 	r = result(&run, "BM_Broken/google-benchmark/-/t=1");
@@ -606,20 +606,32 @@ TEST(names_fit_into_keys)
 		"cd build && ./bench --size 1000000 --mode fast --threads 4 --seed 1 --out a.json",
 		"cd build && ./bench --size 1000000 --mode slow --threads 4 --seed 1 --out a.json",
 	};
-	char words[2][ASSAY_NAME_MAX];
+	struct assay_case c = { .op = "x" };
+	const struct assay_axis_value *axes = c.axes;
+	char op[ASSAY_OP_MAX], longer[2 * ASSAY_OP_MAX];
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
-		assay_import_word(cases[i].text, words[0]);
-		assert_string_equal(words[0], cases[i].want);
+		c.n_axes = 0;
+		assert_true(assay_import_axis(&c, "a", cases[i].text));
+		assert_string_equal(axes[0].text, cases[i].want);
 	}
+	c.n_axes = 0;
 	for (size_t i = 0; i < 2; i++)
-		assay_import_word(twins[i], words[i]);
-	assert_memory_equal(words[0], "cd_build_&&_.%2Fbench_--size_100", 32);
-	assert_string_not_equal(words[0], words[1]);
-	assert_true(strlen(words[0]) < ASSAY_NAME_MAX);
+		assert_false(assay_import_axis(&c, "a", twins[i]));
+	assert_memory_equal(axes[0].text, "cd_build_&&_.%2Fbench_--size_100", 32);
+	assert_string_not_equal(axes[0].text, axes[1].text);
+	assert_true(strlen(axes[0].text) < ASSAY_NAME_MAX);
 	/* no character is cut in two */
-	assay_import_word("üüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüü", words[0]);
-	assert_memory_equal(words[0], "üüüüüüüüüüüüüüüü~", 33);
+	assert_false(assay_import_axis(&c, "a", "üüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüü"));
+	assert_memory_equal(axes[2].text, "üüüüüüüüüüüüüüüüü~", 35);
+	/* an op has more room */
+	assay_import_op(twins[0], op);
+	assert_string_equal(op, twins[0]);
+	memset(longer, 'x', sizeof(longer));
+	longer[sizeof(longer) - 1] = '\0';
+	assay_import_op(longer, op);
+	assert_int_equal(strlen(op), ASSAY_OP_MAX - 1);
+	assert_non_null(strchr(op, '~'));
 }
 
 TEST(axes_without_room_share_one)
