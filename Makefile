@@ -408,6 +408,8 @@ $(foreach f,$(UNIT_FOLDERS),$(eval $(call unit_rule,$(f))))
 $(addprefix $(BUILD)/tests/plugins/,hostile_page.so cheat_spy.so cupti_standin.so cupti_older_standin.so): PLUGIN_CFLAGS += -Iharness
 # Loops that two of these share run equally fast: a short one that crosses a cache line takes twice as long on Zen 4.
 $(BUILD)/tests/plugins/compare_%.so: PLUGIN_CFLAGS += -falign-loops=64
+# Its threads run on when it is unloaded.
+$(BUILD)/tests/plugins/cheat_threads.so: PLUGIN_CFLAGS += -Wl,-z,nodelete
 # In the place of NVIDIA's libraries, under their names.
 $(BUILD)/tests/plugins/cublas_standin.so: PLUGIN_CFLAGS += -Wl,-soname,libcublas.so.13
 $(BUILD)/tests/plugins/cublaslt_standin.so: PLUGIN_CFLAGS += -Wl,-soname,libcublasLt.so.13

@@ -8,6 +8,7 @@
 
 #define DEVICE_AXIS   "device="
 #define DEVICE_DIGITS 4 /* of a number */
+#define OWN_THREADS   "own_threads=yes"
 
 const char *assay_cache_name(enum assay_cache c)
 {
@@ -21,7 +22,8 @@ static bool render_key(const struct assay_case *c, const char *threads, char *bu
 {
 	size_t len = 0;
 
-	const unsigned n_axes = c->n_axes + (c->device[0] != '\0');
+	const bool device = c->device[0] != '\0';
+	const unsigned n_axes = c->n_axes + device + c->own_threads;
 
 	for (unsigned i = 0; i <= n_axes + 1; i++) {
 		size_t room = ASSAY_KEY_MAX - len;
@@ -32,8 +34,10 @@ static bool render_key(const struct assay_case *c, const char *threads, char *bu
 		else if (i <= c->n_axes)
 			n = snprintf(buf + len, room, "%s%s=%s", i > 1 ? "," : "", c->axes[i - 1].name,
 				     c->axes[i - 1].text);
-		else if (i <= n_axes)
+		else if (i <= c->n_axes + device)
 			n = snprintf(buf + len, room, "%s" DEVICE_AXIS "%s", i > 1 ? "," : "", c->device);
+		else if (i <= n_axes)
+			n = snprintf(buf + len, room, "%s" OWN_THREADS, i > 1 ? "," : "");
 		else
 			n = snprintf(buf + len, room, "%s%s%s%s", c->threads ? "/t=" : "", c->threads ? threads : "",
 				     c->cache != ASSAY_CACHE_UNKNOWN ? "/" : "", assay_cache_name(c->cache));
@@ -58,12 +62,13 @@ bool assay_device_read(const char *text, char name[ASSAY_NAME_MAX], unsigned *nu
 	return true;
 }
 
-void assay_case_read_device(struct assay_case *c)
+void assay_case_read_key(struct assay_case *c)
 {
-	const char *at = strstr(c->key, DEVICE_AXIS), *from;
+	const char *at = strstr(c->key, DEVICE_AXIS), *own = strstr(c->key, OWN_THREADS "/"), *from;
 	char name[ASSAY_NAME_MAX];
 	unsigned number;
 
+	c->own_threads = own && own > c->key && strchr("/,", own[-1]);
 	c->device[0] = '\0';
 	if (!at || at == c->key || !strchr("/,", at[-1]))
 		return;

@@ -34,7 +34,7 @@ struct assay_axis_value {
 };
 
 struct assay_case {
-	char key[ASSAY_KEY_MAX]; /* op/variant/axes[,device=D]/t=N/warm|cold, without what is unknown */
+	char key[ASSAY_KEY_MAX]; /* op/variant/axes[,device=D][,own_threads=yes]/t=N/warm|cold, without what is unknown */
 	char op[ASSAY_OP_MAX];
 	char variant[ASSAY_NAME_MAX];
 	struct assay_axis_value axes[ASSAY_MAX_AXES]; /* all axes of the op, in its order */
@@ -44,7 +44,8 @@ struct assay_case {
 	/* Of `doubling`, between 1 and all: other machines have other such cases, and no manifest has one. */
 	bool between_threads;
 	enum assay_cache cache;
-	char device[ASSAY_DEVICE_MAX]; /* "cuda:0", the last axis in keys; "": the CPU. Stored in the key alone */
+	char device[ASSAY_DEVICE_MAX]; /* "cuda:0", behind the axes in keys; "": the CPU. Stored in the key alone */
+	bool own_threads;              /* its kernel may have threads besides those of the case; likewise */
 	bool reference;                /* its variant is what others are measured by; not stored */
 
 	char counters[256]; /* groups of events to count, comma separated; "" none of its own */
@@ -60,8 +61,8 @@ struct assay_case {
 
 /* "cuda:0" is the device of this kind's name with this number; false where @text is none. */
 bool assay_device_read(const char *text, char name[ASSAY_NAME_MAX], unsigned *number);
-/* Fill c->device from c->key. */
-void assay_case_read_device(struct assay_case *c);
+/* Fill c->device and c->own_threads from c->key. */
+void assay_case_read_key(struct assay_case *c);
 
 /* Fill c->key from the other members. ASSAY_ELIMIT when it does not fit. */
 int assay_case_make_key(struct assay_case *c, struct assay_err *err);

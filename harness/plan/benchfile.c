@@ -21,8 +21,9 @@
 #define COMMON_FIELDS                                                                                                  \
 	{ "shapes", true }, { "sweep", true }, { "variants", true }, { "threads", true }, { "cache", true },           \
 		{ "counters", true }, { "exact_shapes", true }, { "budget", false }, { "timeout", false },             \
+		{ "memory", false },                                                                                   \
 	{                                                                                                              \
-		"memory", false                                                                                        \
+		"own_threads", false                                                                                   \
 	}
 
 static const char *const field_names[ASSAY_BENCH_N_FIELDS] = {
@@ -35,6 +36,7 @@ static const char *const field_names[ASSAY_BENCH_N_FIELDS] = {
 	[ASSAY_BENCH_BUDGET] = "budget",
 	[ASSAY_BENCH_TIMEOUT] = "timeout",
 	[ASSAY_BENCH_MEMORY] = "memory",
+	[ASSAY_BENCH_OWN_THREADS] = "own_threads",
 	[ASSAY_BENCH_COUNTERS] = "counters",
 	[ASSAY_BENCH_EXACT_SHAPES] = "exact_shapes",
 };

@@ -17,6 +17,7 @@ enum assay_bench_field {
 	ASSAY_BENCH_BUDGET,
 	ASSAY_BENCH_TIMEOUT,
 	ASSAY_BENCH_MEMORY,
+	ASSAY_BENCH_OWN_THREADS,
 	ASSAY_BENCH_COUNTERS,
 	ASSAY_BENCH_EXACT_SHAPES, /* the shapes at which a case is counted if it would take too many steps */
 	ASSAY_BENCH_N_FIELDS,

@@ -35,6 +35,7 @@ struct expansion {
 	enum assay_cache cache[2];
 	size_t n_cache;
 	uint64_t budget_ns, timeout_ns, memory_bytes;
+	bool own_threads;
 	char counters[256]; /* as in struct assay_case */
 };
 
@@ -286,6 +287,17 @@ static int read_limits(struct expansion *x, struct assay_err *err)
 	return rc;
 }
 
+static int read_own_threads(struct expansion *x, struct assay_err *err)
+{
+	const struct assay_conf_entry *e = x->bench->field[ASSAY_BENCH_OWN_THREADS];
+
+	x->own_threads = e && !strcmp(e->values[0].text, "yes");
+	if (e && !x->own_threads && strcmp(e->values[0].text, "no"))
+		return assay_conf_fail(err, e->path, e->values[0].line, "own_threads is '%s', expected 'yes' or 'no'",
+				       e->values[0].text);
+	return 0;
+}
+
 static int read_counters(struct expansion *x, struct assay_err *err)
 {
 	const struct assay_conf_entry *e = x->bench->field[ASSAY_BENCH_COUNTERS];
@@ -362,6 +374,7 @@ static int add_case(const struct expansion *x, const struct point *at, const str
 	c->budget_ns = x->budget_ns;
 	c->timeout_ns = x->timeout_ns;
 	c->memory_bytes = x->memory_bytes;
+	c->own_threads = x->own_threads;
 	memcpy(c->counters, x->counters, sizeof(c->counters));
 	set_skip_reason(c, v, x->o);
 	if (assay_case_make_key(c, err)) {
@@ -437,6 +450,8 @@ int assay_plan_expand(const struct assay_bench *bench, const struct assay_plan_o
 		rc = read_cache(&x, err);
 	if (!rc)
 		rc = read_limits(&x, err);
+	if (!rc)
+		rc = read_own_threads(&x, err);
 	if (!rc)
 		rc = read_counters(&x, err);
 	if (!rc)

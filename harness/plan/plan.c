@@ -250,7 +250,8 @@ static int expand_smaller(const struct planning *p, const struct assay_bench *be
 static bool is_same_but_shape(const struct assay_case *a, const struct assay_case *b)
 {
 	return !strcmp(a->op, b->op) && !strcmp(a->variant, b->variant) && a->threads == b->threads &&
-	       a->all_threads == b->all_threads && a->cache == b->cache && !strcmp(a->device, b->device);
+	       a->all_threads == b->all_threads && a->cache == b->cache && !strcmp(a->device, b->device) &&
+	       a->own_threads == b->own_threads;
 }
 
 /* Of case @of of the plan, which @bench makes. */

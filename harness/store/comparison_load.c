@@ -119,7 +119,7 @@ static int each_case(void *loader, struct assay_row *row)
 	memset(c, 0, sizeof(*c));
 
 	assay_store_row_columns(row, &assay_store_case_columns, &c->c);
-	assay_case_read_device(&c->c);
+	assay_case_read_key(&c->c);
 	assay_store_row_columns(row, &assay_store_limit_columns, &c->c);
 	assay_store_row_columns(row, &assay_store_control_columns, c);
 	assay_store_row_columns(row, &assay_store_presence_columns, c);

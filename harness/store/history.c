@@ -243,7 +243,7 @@ static int collect_cases(struct assay_store *s, const char *sql, const char *mac
 		struct assay_case c = { 0 };
 
 		assay_store_row_columns(&row, &assay_store_case_columns, &c);
-		assay_case_read_device(&c);
+		assay_case_read_key(&c);
 		c.all_threads = assay_store_row_bool(&row);
 		if (!count || strcmp(v[count - 1].key, c.key)) {
 			rc = assay_store_grow(&v, count, sizeof(*v), err);

@@ -94,7 +94,7 @@ bool assay_store_not_finite(const struct assay_metric *v, size_t n, const struct
 void assay_store_row_result(struct assay_row *row, struct assay_result *r)
 {
 	assay_store_row_columns(row, &assay_store_case_columns, &r->c);
-	assay_case_read_device(&r->c);
+	assay_case_read_key(&r->c);
 	assay_store_row_columns(row, &assay_store_limit_columns, &r->c);
 	assay_store_row_columns(row, &assay_store_outcome_columns, r);
 	assay_store_row_columns(row, &assay_store_measurement_columns, r);

@@ -24,7 +24,7 @@
 #include "worker/case/thread_pool.h"
 
 #define ASSAY_PAGE_MAGIC   0x45474150u /* "PAGE" */
-#define ASSAY_PAGE_VERSION 11u
+#define ASSAY_PAGE_VERSION 12u
 #define ASSAY_PAGE_SAMPLES 4096
 #define ASSAY_PAGE_METRICS 96 /* of the op and of its device */
 #define ASSAY_PAGE_COUNTS  192
@@ -117,6 +117,7 @@ struct assay_worker_spec {
 	bool all_checks;        /* also check other inputs, and once more from poison after the last sample */
 	bool other_late;        /* check other inputs after sampling: checking before would reveal them to the kernel */
 	bool audit;             /* make calls between samples, on data that changes: see audit/audit.h */
+	bool own_threads;       /* the variant may have threads besides the pool's: see case/processor_time.h */
 	bool even_if_wrong;     /* a wrong output is only reported in `wrong` of the reply */
 	bool kept_memory; /* the file is that of earlier pairs and also has what variants prepare, for each side */
 	struct assay_accepted accepted;

@@ -43,6 +43,7 @@ int assay_worker_spec_fill(struct assay_worker_spec *s, const struct assay_worke
 	s->layout_seed = o->layout_seed;
 	s->fixed_layout = o->launch != NULL;
 	s->memory_bytes = c->memory_bytes;
+	s->own_threads = c->own_threads;
 	s->clock = *o->clock;
 	s->host = *o->host;
 	s->multiplex = o->multiplex;

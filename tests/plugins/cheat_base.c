@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The honest side of cheat_head and of cheat_kinds. */
+/* The honest side of cheat_head, cheat_threads and cheat_kinds. */
 #include "cheat_side.h"
 
 static const struct assay_variant variants[] = {
@@ -14,6 +14,10 @@ static const struct assay_variant variants[] = {
 	SIDE_VARIANT("example.scale", "prepared", .prepare = cheat_prepare, .run = side_scale),
 	SCALE("skip", side_scale),
 	SCALE("simulated", side_scale),
+	/* cheat_threads.c */
+	SCALE("away", side_scale),
+	SCALE("alarm", side_scale),
+	SCALE("packs", side_scale),
 	/* cheat_kinds.c */
 	SIDE_VARIANT("cheat.i8", "honest", .run = cheat_bytes),
 	SIDE_VARIANT("cheat.i8", "blocks", .run = cheat_bytes),

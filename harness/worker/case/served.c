@@ -9,6 +9,7 @@
 #include "worker/audit/audit.h"
 #include "worker/case/check.h"
 #include "worker/case/device_buffers.h"
+#include "worker/case/processor_time.h"
 
 /* Which copies are checked next. Other inputs are those of the first one. */
 static void choose_copies(struct assay_served *w)
@@ -171,6 +172,7 @@ struct assay_outcome assay_served_sample(struct assay_served *w)
 	assay_served_begin_samples(w);
 	if (w->order.args.counting) /* samples follow, so that the last outputs to be checked are those of a sample */
 		out = assay_served_audit(w, false);
+	assay_processor_time_begin(&w->job);
 	/*
 	 * the hand-over let the pool fall asleep and the caches cool: one untimed call, but cold cases want them cold
 	 */
@@ -178,5 +180,5 @@ struct assay_outcome assay_served_sample(struct assay_served *w)
 		out = assay_case_job_time(&w->job, 1, &ns);
 	for (uint32_t i = 0; i < count && out.status == ASSAY_STATUS_OK; i++)
 		out = assay_served_take_sample(w);
-	return out;
+	return out.status == ASSAY_STATUS_OK ? assay_processor_time_end(&w->job) : out;
 }

@@ -73,6 +73,16 @@ struct assay_device_memory {
 	uint64_t most;     /* at any of the points, those after calls among them */
 };
 
+/* Processor time that the worker's process used in all series of samples, see case/processor_time.h. */
+struct assay_processor_time {
+	uint64_t pool_ns;  /* of the pool's threads */
+	int64_t beside_ns; /* of all other threads; below 0 by what the pool uses between two readings */
+	uint64_t away_ns;  /* of the thread that waits for its turn */
+	uint64_t away_wall_ns, turns;
+	uint64_t pool_from_ns, process_from_ns; /* when the series began: the clocks of these */
+	uint64_t left_wall_ns, left_ns;         /* likewise, when this side began to wait */
+};
+
 /* What plugins are handed of the harness, away from its own state. */
 struct assay_case_given {
 	struct assay_host host;
@@ -150,6 +160,7 @@ struct assay_case_job {
 	const struct assay_threads *recorder; /* of what threads do; NULL: nothing is recorded */
 	struct assay_case_audit audit;
 	struct assay_worker_state state;
+	struct assay_processor_time processor;
 
 	uint64_t next_copy;           /* the rotation goes on from sample to sample */
 	uint64_t check_from, check_n; /* the copies that checks look at: so many from that one on, in a ring */

@@ -111,6 +111,11 @@ static bool axis_ok(const struct assay_catalog_op *op, size_t i, char *why, size
 		snprintf(why, size, "axis '%s' has the name of the one that keys have for devices", a->name);
 		return false;
 	}
+	if (!strcmp(a->name, ASSAY_OWN_THREADS_AXIS)) {
+		snprintf(why, size, "axis '%s' has the name of the one that keys have for benches that say so",
+			 a->name);
+		return false;
+	}
 	if (!symbols_ok(a, why, size))
 		return false;
 	if (least > most) {

@@ -6,7 +6,8 @@
 #include "model/catalog.h"
 
 /* In the keys of cases on a device, see struct assay_case. */
-#define ASSAY_DEVICE_AXIS "device"
+#define ASSAY_DEVICE_AXIS      "device"
+#define ASSAY_OWN_THREADS_AXIS "own_threads"
 
 /*
  * False, and @why, when cases of the op or variant could not be planned, stored or shown by what it declares. Names by

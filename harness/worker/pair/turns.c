@@ -11,6 +11,7 @@
 #include "assay/random.h"
 #include "worker/pair/call_slices.h"
 #include "worker/audit/audit.h"
+#include "worker/case/processor_time.h"
 
 #define SLICE_NS 10000000u
 
@@ -74,7 +75,9 @@ static uint32_t next_slot(const struct assay_served *w, uint32_t slot)
 static void await_turn(struct assay_served *w)
 {
 	assay_case_job_phase(&w->job, ASSAY_PHASE_TURN);
+	assay_processor_time_leave(&w->job);
 	assay_pair_wait(&w->pair->turn, w->order.args.order_seed, w->slot);
+	assay_processor_time_return(&w->job);
 	assay_pool_borrow(w->job.pool, &w->pair->pool);
 	assay_case_job_phase(&w->job, ASSAY_PHASE_RUN);
 }
@@ -190,7 +193,9 @@ static struct assay_outcome take_in_slices(struct assay_served *w)
 	assay_pair_join(turn, w->order.args.order_seed, true);
 	for (uint32_t call = 0; call < calls; call++) {
 		assay_case_job_phase(&w->job, ASSAY_PHASE_TURN);
+		assay_processor_time_leave(&w->job);
 		assay_pair_await(turn, w->index);
+		assay_processor_time_return(&w->job);
 		assay_case_job_phase(&w->job, ASSAY_PHASE_RUN);
 		if (w->order.args.swap_copies)
 			w->job.next_copy = (call / 2 + w->index) % 2;
@@ -201,6 +206,8 @@ static struct assay_outcome take_in_slices(struct assay_served *w)
 		}
 		if (w->job.common && w->order.args.counting && call + 1 == calls && out.status == ASSAY_STATUS_OK)
 			out = assay_served_check_last(w);
+		if (call + 1 == calls && out.status == ASSAY_STATUS_OK)
+			out = assay_processor_time_end(&w->job);
 		end_call(w, call);
 	}
 	return out;
@@ -284,6 +291,8 @@ static struct assay_outcome take_by_samples(struct assay_served *w)
 		last = w->slot;
 		if (w->job.common && p->counting && next_slot(w, w->slot) >= w->slots && out.status == ASSAY_STATUS_OK)
 			out = assay_served_check_last(w);
+		if (next_slot(w, w->slot) >= w->slots && out.status == ASSAY_STATUS_OK)
+			out = assay_processor_time_end(&w->job);
 		end_turn(w);
 	}
 	return out;
@@ -303,6 +312,8 @@ struct assay_outcome assay_served_take_turns(struct assay_served *w)
 	keep_apart(w);
 	assay_served_begin_samples(w);
 	w->job.on_part_arg = w;
+	assay_processor_time_begin(&w->job);
+	assay_pool_park(w->job.pool);
 	out = w->order.args.slice_ns ? take_in_slices(w) : take_by_samples(w);
 	w->job.on_part = NULL;
 	return out;

@@ -95,7 +95,7 @@ static const struct {
 	  "suites/s.suite:3: op 'toy.matmul' has no variant 'q', expected one of ref, fast, openblas, cuda" },
 	{ TOY("\tsweep = {\"m=2\"}"), USE("\t\top = \"plain\""), NULL,
 	  "suites/s.suite:3: no such option 'op', expected one of only, skip, shapes, sweep, variants, threads, cache, "
-	  "counters, exact_shapes, budget, timeout, memory" },
+	  "counters, exact_shapes, budget, timeout, memory, …" },
 	{ TOY("\tsweep = {\"m=2\"}"), USE_ALL, "*m=3*",
 	  "no case of suite 's' matches '*m=3*', expected a glob over keys such as "
 	  "'toy.matmul/ref/m=2,n=1,level=l2/t=1/warm'" },

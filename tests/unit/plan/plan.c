@@ -311,7 +311,7 @@ TEST(test_devices)
 			struct assay_case again = { 0 };
 
 			memcpy(again.key, c->key, sizeof(again.key));
-			assay_case_read_device(&again);
+			assay_case_read_key(&again);
 			assert_string_equal(again.device, c->device);
 			assert_int_equal(c->device[0] != '\0', !strcmp(c->variant, "cuda"));
 			assert_int_equal(c->n_axes, 3);
@@ -343,11 +343,28 @@ TEST(test_words_of_devices)
 	assert_int_equal(n, 10);
 	/* what another tool calls a device is an axis like any other */
 	snprintf(c.key, sizeof(c.key), "bm/x/device=all/t=1/warm");
-	assay_case_read_device(&c);
+	assay_case_read_key(&c);
 	assert_string_equal(c.device, "");
 	snprintf(c.key, sizeof(c.key), "bm/x/subdevice=cuda:0/t=1/warm");
-	assay_case_read_device(&c);
+	assay_case_read_key(&c);
 	assert_string_equal(c.device, "");
+	assert_false(c.own_threads);
+}
+
+TEST(test_keys_say_own_threads)
+{
+	struct assay_case c = { .op = "o", .variant = "v", .device = "cuda:1", .threads = 2, .own_threads = true };
+	struct assay_case again = { 0 };
+
+	assert_int_equal(assay_case_make_key(&c, NULL), 0);
+	assert_string_equal(c.key, "o/v/device=cuda:1,own_threads=yes/t=2/warm");
+	memcpy(again.key, c.key, sizeof(again.key));
+	assay_case_read_key(&again);
+	assert_true(again.own_threads);
+	assert_string_equal(again.device, "cuda:1");
+	c.device[0] = '\0';
+	assert_int_equal(assay_case_make_key(&c, NULL), 0);
+	assert_string_equal(c.key, "o/v/own_threads=yes/t=2/warm");
 }
 
 /*

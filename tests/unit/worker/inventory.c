@@ -371,12 +371,15 @@ TEST(hostile_answers)
 /* In keys it would stand for the device of the case. */
 TEST(an_axis_may_not_be_called_device)
 {
-	char name[] = "device", why[256] = "";
+	char name[] = "device", own_threads[] = "own_threads", why[256] = "";
 	struct assay_catalog_axis axis = { .name = name, .max = 9, .def = 0 };
 	struct assay_catalog_op op = { .axes = &axis, .n_axes = 1 };
 
 	assert_false(assay_declared_op(&op, why, sizeof(why)));
 	assert_string_equal(why, "axis 'device' has the name of the one that keys have for devices");
+	axis.name = own_threads;
+	assert_false(assay_declared_op(&op, why, sizeof(why)));
+	axis.name = name;
 	strcpy(name, "depth");
 	assert_true(assay_declared_op(&op, why, sizeof(why)));
 }
