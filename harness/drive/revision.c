@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -48,17 +49,30 @@ static int plugins_of(const char *dir, struct assay_strings *out, struct assay_e
 	return rc == ASSAY_EIO ? 0 : rc;
 }
 
-static int digest_plugins(const struct assay_strings *plugins, struct assay_strings *out, struct assay_err *err)
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Copy what is digested to the folder @to; NULL: nothing is copied. */
+static int digest_plugins(const struct assay_strings *plugins, const char *to, struct assay_strings *out,
+			  struct assay_err *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; i < plugins->n && !rc; i++) {
-		char *data = NULL;
+		char *data = NULL, path[PLACE_MAX];
 		size_t len;
 
 		rc = assay_file_read(plugins->v[i], &data, &len, err);
 		if (!rc)
 			rc = assay_strings_add(out, assay_hash(data, len).hex, err);
+		if (!rc && to) {
+			snprintf(path, sizeof(path), "%.4000s/%.255s", to, file_name(plugins->v[i]));
+			rc = assay_file_create(path, data, len, err);
+		}
 		free(data);
 	}
 	return rc;
@@ -265,13 +279,13 @@ static int run_command(const struct revision_build *b, const char *name, const c
 }
 
 /*
- * Refuse plugins that lie outside of the revision's checkout. A committed symbolic link would lead from every checkout
- * to the same files, and those are of the last build.
+ * Refuse plugins that lie outside of their checkout at @place. A symbolic link would lead from every checkout to the
+ * same files, and those are of the last build.
  */
 static int check_inside(const char *place, const struct assay_strings *plugins, const char *name, struct assay_err *err)
 {
 	char *top = realpath(place, NULL);
-	size_t n = top ? strlen(top) : 0;
+	const size_t n = top ? strlen(top) : 0;
 	int rc = 0;
 
 	for (size_t i = 0; i < plugins->n && top && !rc; i++) {
@@ -281,7 +295,7 @@ static int check_inside(const char *place, const struct assay_strings *plugins, 
 			rc = assay_err_set(err, ASSAY_EUSAGE,
 					   "the plugin '%s' of '%s' lies outside its checkout, at '%s': every revision "
 					   "would be measured by the same file; build it inside the checkout",
-					   plugins->v[i] + n + 1, name, real);
+					   plugins->v[i] + strlen(place) + 1, name, real);
 		free(real);
 	}
 	free(top);
@@ -328,7 +342,8 @@ static bool is_whole(const struct revision_build *b, const char *built, struct a
 	char *was = NULL;
 	size_t len;
 	bool whole = !assay_file_read(built, &was, &len, NULL) &&
-		     !take_plugins(b, b->place, NULL, plugins, NULL, NULL) && !digest_plugins(plugins, &digests, NULL);
+		     !take_plugins(b, b->place, NULL, plugins, NULL, NULL) &&
+		     !digest_plugins(plugins, NULL, &digests, NULL);
 
 	for (size_t i = 0; i < digests.n; i++)
 		assay_text_addf(&text, "%s\n", digests.v[i]);
@@ -348,7 +363,7 @@ static int write_built(const char *path, const struct assay_strings *plugins, st
 {
 	struct assay_strings digests = { 0 };
 	struct assay_text text = { 0 };
-	int rc = digest_plugins(plugins, &digests, err);
+	int rc = digest_plugins(plugins, NULL, &digests, err);
 
 	for (size_t i = 0; i < digests.n; i++)
 		assay_text_addf(&text, "%s\n", digests.v[i]);
@@ -412,6 +427,8 @@ static int build_tree(const struct revision_build *b, struct assay_side_source *
 	rc = run_command(b, out->name, b->repo.top, log_path, log, err);
 	if (!rc)
 		rc = take_plugins(b, b->repo.top, log_path, &out->plugins, log, err);
+	if (!rc)
+		rc = check_inside(b->repo.top, &out->plugins, out->name, err);
 	close(fd);
 	return rc;
 }
@@ -505,7 +522,7 @@ int assay_revision_resolve(const char *arg, const struct assay_revision_options 
 		rc = state_of_files(o, out, err);
 	}
 	if (!rc)
-		rc = digest_plugins(&out->plugins, &out->digests, err);
+		rc = digest_plugins(&out->plugins, NULL, &out->digests, err);
 	if (rc)
 		assay_side_source_release(out);
 	return rc;
@@ -635,16 +652,56 @@ int assay_revision_resolve_watched(const char *arg, const char *cache_dir, const
 	return rc;
 }
 
+/* From here on @s has the copies. */
+static int take_copies(struct assay_side_source *s, struct assay_err *err)
+{
+	struct assay_strings copies = { 0 }, digests = { 0 };
+	int rc = digest_plugins(&s->plugins, s->copies.path, &digests, err);
+
+	for (size_t i = 0; i < s->plugins.n && !rc; i++) {
+		char path[PLACE_MAX];
+
+		snprintf(path, sizeof(path), "%s/%.255s", s->copies.path, file_name(s->plugins.v[i]));
+		rc = assay_strings_add(&copies, path, err);
+	}
+	if (rc) {
+		assay_strings_release(&copies);
+		assay_strings_release(&digests);
+		return rc;
+	}
+	assay_strings_release(&s->digests);
+	s->originals = s->plugins;
+	s->plugins = copies;
+	s->digests = digests;
+	return 0;
+}
+
+int assay_side_source_copy(struct assay_side_source *s, struct assay_err *err)
+{
+	struct statvfs fs;
+	int rc;
+
+	if (!s->from_git)
+		return 0;
+	rc = assay_temporary_make(&s->copies, "plugins", err);
+	if (!rc && !statvfs(s->copies.path, &fs) && fs.f_flag & ST_NOEXEC)
+		rc = assay_err_set(err, ASSAY_EUSAGE,
+				   "plugins that are copied to '%s' cannot be loaded there, as its disk is mounted "
+				   "noexec: set TMPDIR to another folder",
+				   s->copies.path);
+	return rc ? rc : take_copies(s, err);
+}
+
 int assay_side_source_unchanged(const struct assay_side_source *s, bool measured, struct assay_err *err)
 {
+	const struct assay_strings *plugins = s->originals.n && !measured ? &s->originals : &s->plugins;
 	struct assay_strings now = { 0 };
-	int rc = digest_plugins(&s->plugins, &now, err);
+	int rc = digest_plugins(plugins, NULL, &now, err);
 
-	for (size_t i = 0; i < s->plugins.n && !rc; i++)
+	for (size_t i = 0; i < plugins->n && !rc; i++)
 		if (strcmp(now.v[i], s->digests.v[i]) != 0)
 			rc = assay_err_set(
-				err, ASSAY_EUSAGE, "the plugin '%s' of '%s' was overwritten %s", s->plugins.v[i],
-				s->name,
+				err, ASSAY_EUSAGE, "the plugin '%s' of '%s' was overwritten %s", plugins->v[i], s->name,
 				measured ? "while it was measured: build it elsewhere, or once the comparison "
 					   "has ended"
 					 : "after it was built: the build of the other side must write inside "
@@ -655,7 +712,9 @@ int assay_side_source_unchanged(const struct assay_side_source *s, bool measured
 
 void assay_side_source_release(struct assay_side_source *s)
 {
+	assay_temporary_remove(&s->copies);
 	assay_strings_release(&s->digests);
+	assay_strings_release(&s->originals);
 	assay_strings_release(&s->plugins);
 	free(s->top);
 	*s = (struct assay_side_source){ 0 };

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 
+#include "base/temporary.h"
 #include "base/text.h"
 #include "drive/watch.h"
 #include "model/result.h"
@@ -15,6 +16,9 @@ struct assay_side_source {
 	char *top;                    /* then: of the checkout that the plugins were built in, malloc'ed; else NULL */
 	struct assay_strings plugins; /* sorted by path; at least one */
 	struct assay_strings digests; /* of their files, as they were right after the build */
+	/* Once they are copied: the folder that `plugins` lie in since, and where they were built. */
+	struct assay_temporary copies;
+	struct assay_strings originals;
 	/* commit and dirty, "" where that is not known; the catalog of the plugins tells compiler, flags and plugins */
 	struct assay_build build;
 };
@@ -73,8 +77,14 @@ int assay_revision_of_plugins(const struct assay_strings *plugins, const volatil
 int assay_revision_resolve_watched(const char *arg, const char *cache_dir, const struct assay_commit *stated,
 				   const struct assay_watch *w, struct assay_side_source *out, struct assay_err *err);
 /*
- * Are the plugins of @s still as they were when it was resolved? The build of the other side may have overwritten them,
- * or, while they were @measured, somebody who goes on working there. ASSAY_EUSAGE names the first that is not.
+ * Let @s have copies of the plugins that were built for it, which nobody else writes to; files that were not built stay
+ * where they are. A plugin may not look for libraries beside itself ($ORIGIN). On error @s is as before.
+ */
+int assay_side_source_copy(struct assay_side_source *s, struct assay_err *err);
+/*
+ * Are the plugins of @s still as they were when it was resolved? The build of the other side may have overwritten them
+ * where they were built, or, while they were @measured, somebody those that are loaded. ASSAY_EUSAGE names the first
+ * that is not.
  */
 int assay_side_source_unchanged(const struct assay_side_source *s, bool measured, struct assay_err *err);
 void assay_side_source_release(struct assay_side_source *s);

@@ -190,6 +190,30 @@ compare() {
 	[[ $(cat ../out) != *PASS* ]]
 }
 
+@test "both sides are loaded as they were built, whatever becomes of their checkouts meanwhile" {
+	local pid status=0
+	export TMPDIR=$BATS_TEST_TMPDIR
+
+	compare HEAD --same-code --budget 1s --db ../assay.db >../out 2>../err &
+	pid=$!
+	until [ -e ../assay.db ] || ! kill -0 "$pid"; do sleep 0.05; done
+	for plugin in out/*.so "$XDG_CACHE_HOME"/assay/*/*/out/*.so; do
+		echo broken >"$plugin"
+	done
+	wait "$pid" || status=$?
+	[ "$status" = 0 ] || [ "$status" = 5 ] || { cat ../err ../out; false; }
+	[[ $(cat ../out) != *NOT_MEASURED* ]]
+	! compgen -G "$TMPDIR/assay-plugins-*"
+}
+
+@test "a folder of plugins that a link leads out of the working tree is refused by name" {
+	mkdir ../shared
+	ln -s ../shared out
+	run --separate-stderr compare HEAD --margin 50% --db ../assay.db
+	[ "$status" = 2 ]
+	[[ ${stderr_lines[-1]} == "assay: the plugin 'out/op.so' of 'working tree' lies outside its checkout, at '"*"/shared/op.so': "* ]]
+}
+
 @test "a folder of plugins that a committed link leads out of the checkout is refused by name" {
 	mkdir ../shared
 	rm .gitignore

@@ -388,8 +388,12 @@ static int resolve_sides(struct assay_compare_plan *p, const struct assay_compar
 						err);
 
 	if (!rc)
+		rc = assay_side_source_copy(&p->source[ASSAY_BASE], err);
+	if (!rc)
 		rc = assay_revision_resolve_watched(q->head, q->cache_dir, &stated[ASSAY_HEAD], w,
 						    &p->source[ASSAY_HEAD], err);
+	if (!rc)
+		rc = assay_side_source_copy(&p->source[ASSAY_HEAD], err);
 	/* what the build of the head left of the base */
 	return rc ? rc : assay_side_source_unchanged(&p->source[ASSAY_BASE], false, err);
 }
