@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,7 @@ struct counting {
 	char counts[PATH_MAX], log[PATH_MAX]; /* files */
 	struct assay_exact_steps steps;
 	enum assay_exact_end end;
+	int signal; /* that ended the worker; 0: none did */
 };
 
 /* What valgrind said last, behind the reason. */
@@ -341,6 +343,7 @@ static int count(struct counting *k, const struct assay_case *c)
 	if (!rc)
 		rc = drive(k, c->cache == ASSAY_CACHE_WARM);
 	tell_late(k);
+	k->signal = k->worker ? assay_worker_signal(k->worker) : 0;
 	if (k->worker)
 		k->out->log = assay_worker_words(k->worker);
 	assay_worker_free(k->worker);
@@ -348,15 +351,24 @@ static int count(struct counting *k, const struct assay_case *c)
 	return rc ? rc : read_counts(k);
 }
 
+/* Does a program send it to itself, by what it does? Others are sent, most often by a system that is out of memory. */
+static bool is_of_a_fault(int signal)
+{
+	return signal == SIGILL || signal == SIGTRAP || signal == SIGABRT || signal == SIGBUS || signal == SIGFPE ||
+	       signal == SIGSEGV || signal == SIGSYS;
+}
+
 /*
  * A plugin may have instructions that it does not declare and valgrind does not know, as -march=native makes them, and
- * valgrind may fail to start. What is stepped runs on the processor itself.
+ * valgrind may fail to start. Stepping runs the kernel on the processor itself. If somebody killed valgrind, the case
+ * has no counts: stepped ones would be held against those of callgrind.
  */
 static bool may_step_instead(const struct counting *k)
 {
 	return k->o->means->source == ASSAY_EXACT_SOURCE_AUTO && k->out->how == ASSAY_EXACT_CALLGRIND &&
 	       !k->o->means->no_steps[0] &&
-	       (k->out->status == ASSAY_STATUS_CRASHED || k->out->status == ASSAY_STATUS_FAILED);
+	       (k->out->status == ASSAY_STATUS_FAILED ||
+		(k->out->status == ASSAY_STATUS_CRASHED && (!k->signal || is_of_a_fault(k->signal))));
 }
 
 /* What fails likewise when it is stepped is no fault of valgrind, and keeps what was said of it first. */

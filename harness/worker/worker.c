@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/code_point.h"
@@ -473,6 +474,13 @@ uint64_t assay_worker_cpu_ns(const struct assay_worker *w)
 bool assay_worker_is_spent(const struct assay_worker *w)
 {
 	return w->spent;
+}
+
+int assay_worker_signal(const struct assay_worker *w)
+{
+	const struct assay_process *p = &w->process;
+
+	return p->reaped && p->status != -1 && WIFSIGNALED(p->status) ? WTERMSIG(p->status) : 0;
 }
 
 pid_t assay_worker_pid(const struct assay_worker *w)

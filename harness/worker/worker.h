@@ -68,6 +68,8 @@ uint64_t assay_worker_steps(const struct assay_worker *w);
 /* The processor time that it took so far, 0 once it is gone; and was it killed because that time was used up? */
 uint64_t assay_worker_cpu_ns(const struct assay_worker *w);
 bool assay_worker_is_spent(const struct assay_worker *w);
+/* The signal that ended its process; 0: none did. */
+int assay_worker_signal(const struct assay_worker *w);
 pid_t assay_worker_pid(const struct assay_worker *w);
 /* The number of threads that its process has at present; 0: unknown. */
 unsigned assay_worker_threads(const struct assay_worker *w);
