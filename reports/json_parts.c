@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values that all JSON emitters write in the same way: of a run and of a side of a comparison alike. */
+#include "model/build.h"
 #include "reports/json_parts.h"
-#include "model/revision.h"
 
 #include <math.h>
 #include <stdlib.h>

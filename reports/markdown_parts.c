@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/code_point.h"
+#include "base/text.h"
 
 void assay_markdown_prose(struct assay_text *out, const char *s)
 {

@@ -6,18 +6,15 @@
 #ifndef ASSAY_REPORTS_REPORT_H
 #define ASSAY_REPORTS_REPORT_H
 
-#include "model/bisect_report.h"
 #include "model/bottleneck.h"
 #include "model/catalog.h"
-#include "model/certify_report.h"
 #include "model/comparison.h"
-#include "model/database_report.h"
 #include "model/diff.h"
 #include "model/exact.h"
-#include "model/finding.h"
 #include "model/gate_report.h"
 #include "model/history.h"
 #include "model/profile_diff.h"
+#include "model/reports.h"
 #include "model/result.h"
 #include "reports/plot/plot.h"
 

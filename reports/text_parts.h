@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "base/code_point.h"
+#include "base/text.h"
 #include "reports/emitter.h"
 
 /*

@@ -4,7 +4,7 @@
  * first such name is met. Names of Rust up to its "legacy" mangling are names of C++ with a hash at their end and
  * escapes within.
  */
-#include "base/demangle.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <dlfcn.h>

@@ -18,8 +18,6 @@
 
 #include "base/monotonic.h"
 #include "base/process.h"
-#include "base/process_kin.h"
-#include "base/process_strays.h"
 #include "base/text.h"
 
 #define SLICE_MS   50

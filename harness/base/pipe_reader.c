@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/pipe_reader.h"
+#include "base/process.h"
 
 #include <errno.h>
 #include <fcntl.h>

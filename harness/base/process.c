@@ -22,7 +22,6 @@
 #include <unistd.h>
 
 #include "base/monotonic.h"
-#include "base/process_kin.h"
 
 /* From the fork to the program. */
 #define EXEC_MS 60000

@@ -7,9 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "base/text.h"
 
 struct assay_process {
 	pid_t pid;   /* 0: none */
@@ -78,5 +80,103 @@ struct assay_capture {
  * its last line; ASSAY_EINTERRUPTED; what assay_process_start says when it is not there.
  */
 int assay_process_capture(const struct assay_capture *c, char **out, struct assay_err *err);
+
+/* ---- process kin ---- */
+
+/* Which processes descend from this one, and how they are ended. Safe in a signal handler; errno stays as it is. */
+
+/*
+ * Is @pid a child of this process, or a child of such, and so on? False for processes that are gone and reaped, and
+ * where /proc does not tell.
+ */
+bool assay_process_is_kin(pid_t pid);
+/* SIGKILL to all that descend from @above, which itself gets none. */
+void assay_process_kin_kill(pid_t above);
+/*
+ * SIGKILL to all that descend from @pid, then to @pid, and then to whichever of our kin traces it, since nobody can
+ * reap a process before its tracer has let go of it (ptrace(2)).
+ */
+void assay_process_kin_end(pid_t pid);
+/* The process, or its thread, that traces @pid; 0: none, or unknown. */
+pid_t assay_process_tracer(pid_t pid);
+/* Its state as in /proc/PID/stat, such as 'Z'; 0: unknown. */
+char assay_process_state(pid_t pid);
+
+/* How users are told that a signal of @pid was ignored. A format with one %d. */
+#define ASSAY_PROCESS_KIN_SIGNAL "ignored a signal that process %d sent, which runs a plugin"
+
+/* ---- process limits ---- */
+
+/* What the system lets this process have: as the shell gave it, and as children may change it (prlimit(2)). */
+
+/*
+ * Raise what is lower than the program needs, for it and its children, as far as that is allowed. ASSAY_EUSAGE, with
+ * the command that raises it, where it is not.
+ */
+int assay_process_limits_raise(struct assay_err *err);
+
+/* All limits of this process. */
+struct assay_process_limits {
+	struct rlimit v[RLIM_NLIMITS];
+};
+void assay_process_limits_take(struct assay_process_limits *l);
+/*
+ * Make them what they were. True when one was not, and then @what says which: "RLIMIT_NOFILE of this program from 1024
+ * to 4", and where it cannot be undone, that.
+ */
+bool assay_process_limits_restore(const struct assay_process_limits *l, char *what, size_t size);
+
+/* ---- process strays ---- */
+
+/*
+ * What a child leaves behind although it was killed with its process group: descendants that made a session or group of
+ * their own. While this process lives they become its children and can be killed; when it dies by SIGKILL nobody does
+ * that.
+ */
+
+#define ASSAY_STRAYS_KNOWN 16
+
+/* The children that are none. */
+struct assay_strays {
+	pid_t known[ASSAY_STRAYS_KNOWN];
+	size_t n;
+};
+
+/*
+ * Adopt, from now on and for ever, every descendant whose parent ends (prctl(2), PR_SET_CHILD_SUBREAPER), and note
+ * which children there are already.
+ */
+void assay_strays_watch(struct assay_strays *s);
+/*
+ * Kill and reap all children that were not there then, but @keep (0: none), within a few seconds; what cannot be reaped
+ * stays a child. To be called once those that were started since are reaped. Does nothing where the kernel does not
+ * list children (/proc/PID/task/TID/children), or when there were too many to note.
+ */
+void assay_strays_kill(const struct assay_strays *s, pid_t keep);
+
+/* ---- pipe reader ---- */
+
+/* What a child writes, read from a pipe without ever waiting for it. */
+
+struct assay_pipe {
+	int read_fd, write_fd; /* -1: closed. The child gets the second */
+	struct assay_text text;
+	size_t most;       /* bytes that are kept */
+	uint64_t left_out; /* bytes behind them */
+};
+
+/* Keep up to @most bytes. ASSAY_EIO. Release it in any case. */
+int assay_pipe_open(struct assay_pipe *p, size_t most, struct assay_err *err);
+/* Call this once the child has its end; otherwise the end of the pipe would never be seen. */
+void assay_pipe_started(struct assay_pipe *p);
+/*
+ * Take what is there, but no more than a few megabytes at once, because a child may write faster than this reads.
+ * Returns the number of bytes taken. At its end the pipe is closed.
+ */
+size_t assay_pipe_drain(struct assay_pipe *p);
+void assay_pipe_release(struct assay_pipe *p);
+
+/* The last line with something in it, cut to @size, to quote in a message; "" where there is none. */
+void assay_text_last_line(const struct assay_text *t, char *out, size_t size);
 
 #endif

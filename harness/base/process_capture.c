@@ -5,7 +5,6 @@
 #include <poll.h>
 
 #include "base/monotonic.h"
-#include "base/pipe_reader.h"
 
 #define OUTPUT_MAX ((size_t)64 << 20)
 #define POLL_MS    20

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Follows the parents in /proc. All of it is safe in a signal handler, so numbers are written and read by hand. */
-#include "base/process_kin.h"
+#include "base/process.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Without the stack the program would end with a signal, without files where it happens to open one too many. */
-#include "base/process_limits.h"
+#include "base/process.h"
 
 #include <errno.h>
 #include <inttypes.h>

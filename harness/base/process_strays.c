@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds children by the kernel's list, thread by thread, and kills those that nobody here started. */
-#include "base/process_strays.h"
+#include "base/process.h"
 
 #include <dirent.h>
 #include <stdbool.h>
@@ -9,8 +9,6 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
-
-#include "base/process_kin.h"
 
 /*
  * One that was killed hands its own children on, and one that is traced ends only when its tracer has: look again, but

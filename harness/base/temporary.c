@@ -4,7 +4,7 @@
  * for the moment between making a folder and locking it; the number alone would not, where a container shares /tmp and
  * has processes of its own.
  */
-#include "base/temporary.h"
+#include "base/file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,8 +17,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "base/file.h"
 
 #define PREFIX "assay-"
 

@@ -68,4 +68,44 @@ bool assay_glob_match(const char *pattern, const char *s);
 /* The entry of @names nearest to @s by edit distance, for "did you mean"; NULL when none is near. */
 const char *assay_nearest(const char *s, const char *const *names, size_t n);
 
+/* ---- code point ---- */
+
+/* UTF-8 one character at a time, and text from elsewhere made fit to be shown. */
+
+#define ASSAY_CODE_POINT_BAD 0xfffdu /* the replacement character */
+
+/*
+ * The character at *s, which is advanced past it; 0 at the end. ASSAY_CODE_POINT_BAD for a byte that begins no valid
+ * sequence.
+ */
+uint32_t assay_code_point_next(const char **s);
+/* Add @c, a valid code point, to @out as UTF-8. */
+void assay_code_point_add(struct assay_text *out, uint32_t c);
+
+/*
+ * Make text that a plugin or its process wrote fit for terminals, reports and the database. Control characters and
+ * escapes, characters that are invisible or change the direction of writing, and bytes that are not UTF-8 become '?';
+ * everything else stays. Call these where such text enters the program, so that no code after that has to.
+ *
+ * assay_printable_line() is for one line in an array of @size bytes, which is terminated; line ends and tabs become
+ * blanks.
+ */
+void assay_printable_line(char *s, size_t size);
+/*
+ * Likewise for the first @len bytes of @s, whose next byte is 0; line ends and tabs stay. Returns the new length, which
+ * is never longer.
+ */
+size_t assay_printable_lines(char *s, size_t len);
+
+/* ---- demangle ---- */
+
+/* Turns the symbols that compilers of C++ and Rust make back into the names of functions in their source. */
+
+/*
+ * For example "ns::Table<long>::count" from "_ZN2ns5TableIlE5countERKSt6vectorIiSaIiEE": without parameters and return
+ * type, as perf shows it. Suffixes that tell clones apart (".cold") stay. Malloc'ed; NULL if @symbol is not such a
+ * name, or if this system has no libstdc++.so.6, which does the work. Rust's newer names ("_R…") stay as they are.
+ */
+char *assay_demangle(const char *symbol);
+
 #endif

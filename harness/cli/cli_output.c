@@ -13,7 +13,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/code_point.h"
+#include "base/text.h"
 #include "drive/run/build_identity.h"
 #include "model/verdict.h"
 

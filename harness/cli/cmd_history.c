@@ -7,7 +7,6 @@
 #include "cli/command.h"
 #include "cli/compare_options.h"
 #include "drive/history/case_history.h"
-#include "drive/history/confirm.h"
 
 struct history_args {
 	struct assay_compare_args c; /* of --confirm */

@@ -10,9 +10,9 @@
 #include "cli/interrupt.h"
 #include "drive/history/trend_lines.h"
 #include "drive/show/name.h"
+#include "drive/show/page.h"
 #include "drive/show/results.h"
 #include "drive/show/samples.h"
-#include "drive/show/verdicts.h"
 #include "reports/plot/plot.h"
 
 #define MOST_NAMES 2

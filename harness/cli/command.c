@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "base/process_kin.h"
-#include "base/temporary.h"
+#include "base/file.h"
+#include "base/process.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 

@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/process_kin.h"
+#include "base/process.h"
 #include "cli/cli.h"
 
 /* timeout(1) and terminals may send the same signal to a process and to its group: that is one wish, not two. */

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/process_limits.h"
+#include "base/process.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
-#include "drive/entry.h"
+#include "drive/session.h"
 #include "model/verdict.h"
 
 static const struct command {

@@ -11,8 +11,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/code_point.h"
 #include "base/monotonic.h"
+#include "base/text.h"
 
 /* Starting a worker, making inputs, checking: what a case takes beside its sampling, before anything is known. */
 #define SETUP_NS 0.4e9

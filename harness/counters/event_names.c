@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is counted by name is what providers list. */
-#include "counters/event_names.h"
+#include "counters/groups.h"
 
 #include <string.h>
 

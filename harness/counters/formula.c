@@ -3,7 +3,7 @@
  * One recursive descent serves both reading and evaluation: reading evaluates with all names at 1 and cares only for
  * the syntax. Formulas are a line long, so that a tree would save nothing.
  */
-#include "counters/formula.h"
+#include "counters/groups.h"
 
 #include <ctype.h>
 #include <math.h>

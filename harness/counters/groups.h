@@ -14,10 +14,37 @@
 #ifndef ASSAY_COUNTERS_GROUPS_H
 #define ASSAY_COUNTERS_GROUPS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "base/conf.h"
-#include "counters/formula.h"
+#include "base/err.h"
+#include "base/text.h"
 #include "model/metric.h"
 #include "model/result.h"
+
+/* ---- formula ---- */
+
+/* Arithmetic over counts: `1 - PAPI_L1_DCM / PAPI_LST_INS`. Knows names, not what they count. */
+
+/*
+ * sum = product { ("+" | "-") product }; product = factor { ("*" | "/") factor };
+ * factor = number | name | "-" factor | "(" sum ")". Names are letters, digits and '_'.
+ */
+struct assay_formula {
+	char *text;
+	struct assay_strings names; /* each once, in the order of the text */
+};
+
+/* ASSAY_EUSAGE with what was expected at which column; on error nothing is kept. */
+int assay_formula_parse(struct assay_formula *f, const char *text, struct assay_err *err);
+void assay_formula_release(struct assay_formula *f);
+
+/*
+ * The value with values[i] for names.v[i]. ASSAY_EUNAVAILABLE with what divides by zero ("'kv_lookups' is 0") or that
+ * the result is no finite number.
+ */
+int assay_formula_value(const struct assay_formula *f, const double *values, double *out, struct assay_err *err);
 
 struct assay_group_event {
 	const char *name;
@@ -88,5 +115,33 @@ void assay_counter_choice_text(const struct assay_counter_choice *choice, struct
  */
 int assay_counter_derive(const struct assay_counter_choice *choice, struct assay_counters *counters,
 			 struct assay_metric **metrics, size_t *n, struct assay_err *err);
+
+/* ---- event names ---- */
+
+/*
+ * Checks the names of events before anything is loaded: a typing error should be reported at once, not after an hour.
+ */
+
+/*
+ * 0 when @name is an event of a group, one that a provider lists, or one of @published (counters of ops). Names with
+ * ':' or '-' are native events, which only PAPI on the machine knows. Otherwise ASSAY_EUSAGE with the nearest name.
+ */
+int assay_counter_event_check(const char *name, const struct assay_counter_groups *g,
+			      const struct assay_strings *published, struct assay_err *err);
+
+/*
+ * 0 if something counts every event that the groups of @choice name, by the rules above except those for groups; names
+ * under a CPU vendor are native ones. Otherwise ASSAY_EUSAGE with file and line of the group, and the nearest name.
+ */
+int assay_counter_choice_check(const struct assay_counter_choice *choice, const struct assay_strings *published,
+			       struct assay_err *err);
+
+/*
+ * Append what may be counted besides what ops publish: events and derived metrics of the groups, all that providers
+ * list, and what the harness counts by itself; for each of them to @units its base unit, "1" of events, and to @groups
+ * the group that has it, "" where none has. ASSAY_ENOMEM.
+ */
+int assay_counter_names(struct assay_strings *names, struct assay_strings *units, struct assay_strings *groups,
+			const struct assay_counter_groups *g, struct assay_err *err);
 
 #endif

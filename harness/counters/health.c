@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Both ends of the probe of providers, and what counts without any. */
-#include "counters/health.h"
+#include "counters/provider.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +9,9 @@
 #include "base/monotonic.h"
 #include "base/process.h"
 #include "counters/callgrind/callgrind.h"
-#include "counters/step/stepper.h"
 #include "counters/counting.h"
 #include "counters/papi/pmu_selftest.h"
-#include "counters/provider.h"
+#include "counters/step/stepper.h"
 
 #define TIMEOUT_NS UINT64_C(20000000000)
 #define N_OF(a)    (sizeof(a) / sizeof((a)[0]))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The operating system's own counts, by getrusage. */
-#include "counters/os_events.h"
+#include "counters/provider.h"
 
 #include <sched.h>
 #include <sys/resource.h>

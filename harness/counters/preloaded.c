@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "counters/sanitized.h"
 
 int assay_preloaded_path(const char *name, const char *what, char *path, size_t size, struct assay_err *err)
 {

@@ -20,4 +20,19 @@ int assay_preloaded_path(const char *name, const char *what, char *path, size_t 
 /* "LD_PRELOAD=" with it before what the user preloads. */
 void assay_preloaded_variable(const char *path, char *buf, size_t size);
 
+/* ---- sanitized ---- */
+
+/* Was this program built with a sanitizer that keeps its own heap? Then nothing else may be placed before malloc. */
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define ASSAY_SANITIZED_HEAP 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define ASSAY_SANITIZED_HEAP 1
+#endif
+#endif
+#ifndef ASSAY_SANITIZED_HEAP
+#define ASSAY_SANITIZED_HEAP 0
+#endif
+
 #endif

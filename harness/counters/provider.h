@@ -11,13 +11,37 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/text.h"
 #include "counters/gpu/counts.h"
 #include "counters/gpu/levels.h"
 #include "counters/heap/heap.h"
-#include "counters/os_events.h"
 #include "counters/papi/library.h"
 #include "counters/syscalls/syscalls.h"
 #include "model/counter.h"
+#include "model/reports.h"
+
+/* ---- os events ---- */
+
+/* What the operating system counts for a thread: faults and switches. Works everywhere. */
+
+/* Counts of one thread since it began, or a difference, or a sum over threads. */
+struct assay_os_counts {
+	uint64_t minor_faults, major_faults;
+	uint64_t voluntary_switches, involuntary_switches;
+	int cpu; /* where it ran when it was read, -1 unknown */
+};
+
+/*
+ * Read the counts of the calling thread; one system call, under 0.5 us. Not for the timed region, but right beside it.
+ */
+void assay_os_counts_read(struct assay_os_counts *out);
+
+/* From @before to @after, both of the same thread. */
+struct assay_os_counts assay_os_counts_between(const struct assay_os_counts *before,
+					       const struct assay_os_counts *after);
+
+/* Add the difference @d of one thread to @sum (which starts all-zero); its `cpu` stays. */
+void assay_os_counts_add(struct assay_os_counts *sum, const struct assay_os_counts *d);
 
 /* What providers may use; lives as long as their sets. */
 struct assay_counter_context {
@@ -104,5 +128,26 @@ ASSAY_COUNTER_PROVIDERS(ROW)
 
 extern const struct assay_counter_provider *const assay_counter_providers[];
 extern const size_t assay_n_counter_providers;
+
+/* ---- health ---- */
+
+/*
+ * What `assay doctor` says about the providers. They are probed in a child, so that a library that crashes while it
+ * starts takes nothing with it.
+ */
+
+/* argv[1] of the child. */
+#define ASSAY_COUNTER_HEALTH_COMMAND "__counters"
+
+/*
+ * In the child: probe every provider, test what hardware counters count, and time what counting takes beside a sample.
+ * A line each: name, health, value, advice, tabs between.
+ */
+void assay_counter_health_probe(struct assay_text *out);
+/*
+ * In the program: is there a valgrind that can count? Then start the child and add what it found; a child that fails is
+ * a finding, too.
+ */
+void assay_counter_health_add(struct assay_findings *l);
 
 #endif

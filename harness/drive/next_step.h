@@ -3,7 +3,7 @@
 #ifndef ASSAY_DRIVE_NEXT_STEP_H
 #define ASSAY_DRIVE_NEXT_STEP_H
 
-#include "drive/compare/state.h"
+#include "drive/compare/plan.h"
 #include "model/gate_report.h"
 
 /*

@@ -10,6 +10,8 @@
 
 #include "base/conf.h"
 #include "base/text.h"
+#include "drive/installed.h"
+#include "judge/policy.h"
 
 /* `assay.conf`, `.assay.conf` or `ci/assay.conf` at the top of a working tree. Strings live as long as it does. */
 struct assay_project_conf {
@@ -43,5 +45,17 @@ int assay_project_group_dir(char *buf, size_t size, struct assay_err *err);
  * that makes them, or "".
  */
 int assay_project_plugins(struct assay_strings *out, char *build, size_t size, struct assay_err *err);
+
+/* ---- policy file ---- */
+
+/* Which policy a gate or a comparison uses. */
+
+#define ASSAY_POLICY_PATH_MAX (ASSAY_INSTALLED_PATH_MAX + 16)
+
+/*
+ * Load the policy @named, or for NULL the one in the folder of baselines. @path[ASSAY_POLICY_PATH_MAX] gets its path.
+ * ASSAY_EUSAGE if there is none or it cannot be read: judging by the defaults instead would check no limit.
+ */
+int assay_policy_file_load(struct assay_policy *p, const char *named, char *path, struct assay_err *err);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/name_index.h"
+#include "base/hash.h"
 #include "store/comparison.h"
 #include "store/exact.h"
 #include "store/store.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine/isa.h"
+#include "machine/cpu_features.h"
 #include "model/exact.h"
 #include "plan/plan.h"
 

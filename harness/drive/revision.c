@@ -21,7 +21,6 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/process.h"
-#include "base/process_strays.h"
 #include "drive/installed.h"
 #include "drive/project.h"
 #include "drive/repository.h"

@@ -5,7 +5,7 @@
 
 #include <signal.h>
 
-#include "base/temporary.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "drive/watch.h"
 #include "model/result.h"

@@ -9,16 +9,15 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "counters/event_names.h"
+#include "counters/groups.h"
 #include "drive/installed.h"
 #include "drive/project.h"
 #include "drive/revision.h"
 #include "judge/manifest.h"
-#include "machine/cgroup.h"
 #include "machine/cpu_features.h"
-#include "machine/memory_state.h"
-#include "machine/isa.h"
+#include "machine/host_facts.h"
 #include "model/quantity.h"
+#include "worker/main.h"
 
 /* Is one of @l the file @path, under whatever name? */
 static bool has_file(const struct assay_strings *l, const char *path)
@@ -478,4 +477,14 @@ void assay_session_close(struct assay_session *s)
 	assay_strings_release(&s->own);
 	assay_strings_release(&s->built);
 	*s = (struct assay_session){ 0 };
+}
+
+/* ---- entry ---- */
+
+bool assay_drive_entry(int argc, char **argv, int *status)
+{
+	if (!assay_worker_is_command(argc, argv))
+		return false;
+	*status = assay_worker_main(argc, argv);
+	return true;
 }

@@ -3,6 +3,8 @@
 #ifndef ASSAY_DRIVE_SESSION_H
 #define ASSAY_DRIVE_SESSION_H
 
+#include <stdbool.h>
+
 #include "counters/groups.h"
 #include "drive/request.h"
 #include "drive/watch.h"
@@ -50,5 +52,12 @@ int assay_session_facts(struct assay_session *s, struct assay_err *err);
 int assay_session_ready(struct assay_session *s, const struct assay_request *q, const struct assay_watch *w,
 			struct assay_err *err);
 void assay_session_close(struct assay_session *s);
+
+/* ---- entry ---- */
+
+/* What a program that drives measurements must do first, because the program is also its own worker. */
+
+/* To be called at the start of main(). True: it was a worker, has done its work, and *status is to be returned. */
+bool assay_drive_entry(int argc, char **argv, int *status);
 
 #endif

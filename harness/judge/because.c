@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "judge/because.h"
+#include "judge/advice.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "judge/diff_numbers.h"
+#include "judge/run_diff.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "base/file.h"
-#include "model/exact_detail.h"
+#include "model/exact.h"
 
 #define TOTAL "(total)"
 /* Which way it was counted, if not by callgrind, and lines of its source, "FILE:LINE FUNCTION": [counts]. */

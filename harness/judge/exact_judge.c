@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "judge/rows.h"
-#include "model/exact_detail.h"
+#include "model/exact.h"
 
 #define FUNCTIONS_NAMED 3
 

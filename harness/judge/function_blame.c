@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "judge/function_parts.h"
-#include "model/call_time.h"
 #include "model/quantity.h"
+#include "model/result.h"
 #include "stats/distributions.h"
 #include "stats/stats.h"
 

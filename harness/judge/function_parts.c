@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "judge/function_parts.h"
+#include "judge/function_blame.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/name_index.h"
-#include "judge/gate_time.h"
+#include "base/hash.h"
 #include "judge/limits.h"
 #include "judge/policy_names.h"
 #include "judge/rows.h"

@@ -2,7 +2,7 @@
 /*
  * Is it slower than it was? Times of a run against the stored ones of the baseline, and when the machine is to blame.
  */
-#include "judge/gate_time.h"
+#include "judge/gate.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -13,7 +13,7 @@
 #include "base/conf.h"
 #include "base/file.h"
 #include "base/grow.h"
-#include "base/name_index.h"
+#include "base/hash.h"
 
 static const char *const demands[] = {
 	[ASSAY_MANIFEST_REQUIRED] = "required",

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/arch.h"
-#include "base/name_index.h"
+#include "base/hash.h"
 
 /* Built only where a package is found: its file is named after the package. */
 static bool from_optional_plugin(const struct assay_catalog *cat, const struct assay_catalog_variant *v)

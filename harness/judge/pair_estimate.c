@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Samples to ratios, ratios to the estimate of a pair. */
-#include "judge/pair_estimate.h"
+#include "judge/paired.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "judge/because.h"
-#include "judge/diff_numbers.h"
+#include "judge/advice.h"
 #include "judge/stored.h"
 #include "stats/stats.h"
 

@@ -3,7 +3,7 @@
  * Finds the control groups of this process in /proc/self/cgroup and /proc/self/mountinfo, and reads limits of CPU time
  * and memory from them.
  */
-#include "machine/cgroup.h"
+#include "machine/host_facts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "machine/host_files.h"
 
 /* Limits at or above this mean "none": v1 writes LONG_MAX rounded down to a page. */
 #define NO_MEMORY_LIMIT (UINT64_C(1) << 60)

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/err.h"
+
 /* Read once and passed on to code that asks more than a few times; plain data. */
 struct assay_cpu_features {
 	char flags[6144];   /* blank separated, with a blank at both ends; "" when nothing is known */
@@ -42,5 +44,24 @@ struct assay_cpu_identity {
 	char features[512]; /* those that kernels care about, comma separated */
 };
 void assay_cpu_identity(struct assay_cpu_identity *out);
+
+/* ---- isa ---- */
+
+/* Instruction sets by name, as a cap on what variants may use. */
+
+/* 0, or ASSAY_EUSAGE with the names that exist. */
+int assay_isa_check(const char *isa, const char *what, struct assay_err *err);
+
+/*
+ * Are all CPU features of the comma separated @needs part of @isa, which must be a known one? The first that is not is
+ * copied into @beyond. NULL needs nothing.
+ */
+bool assay_isa_holds(const char *isa, const char *needs, char *beyond, size_t size);
+
+/* The architecture whose feature is the first of the comma separated @needs; NULL if that is not known here. */
+const char *assay_isa_arch(const char *needs);
+
+/* The width of the widest vectors of @isa, which must be a known one. */
+unsigned assay_isa_vector_bits(const char *isa);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Judges the state of the host: what it can measure, what makes it measure worse, and what would help. */
-#include "machine/health.h"
+#include "machine/environment.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -8,16 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "machine/cgroup.h"
 #include "machine/cpu_features.h"
 #include "machine/gpu_topology.h"
 #include "machine/host_facts.h"
-#include "machine/host_files.h"
-#include "machine/machine_text.h"
-#include "machine/memory_state.h"
 #include "machine/nvml.h"
 #include "machine/pmu_probe.h"
-#include "model/device_text.h"
+#include "model/catalog.h"
 
 #define LOW_MEMORY_BYTES  (UINT64_C(2) << 30)
 #define STEAL_NOTICE_FRAC 0.001

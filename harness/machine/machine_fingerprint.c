@@ -16,11 +16,8 @@
 #include "base/text.h"
 #include "machine/cpu_features.h"
 #include "machine/host_facts.h"
-#include "machine/host_files.h"
-#include "machine/machine_text.h"
-#include "machine/memory_state.h"
 #include "machine/nvml.h"
-#include "model/device_text.h"
+#include "model/catalog.h"
 
 #define GIB (UINT64_C(1) << 30)
 /* Of so many GPUs settings are facts: there is room for few, and those of a machine are alike. */

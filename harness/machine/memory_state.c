@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Read from /proc/meminfo, the control group, and /proc/stat. */
-#include "machine/memory_state.h"
+#include "machine/host_facts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "machine/cgroup.h"
-#include "machine/host_files.h"
 
 int assay_memory_state_at(const char *root, struct assay_memory_state *out, struct assay_err *err)
 {

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "machine/host_files.h"
+#include "machine/host_facts.h"
 
 #define LOOP_TURNS 2000000u
 /* For user code; the kernel refuses it above. */

@@ -10,8 +10,7 @@
 
 #include <hwloc/cpukinds.h>
 
-#include "machine/machine_text.h"
-#include "machine/memory_state.h"
+#include "machine/host_facts.h"
 #include "machine/topology_table.h"
 
 static int load(struct assay_topology *t, const char *xml_path, const char *told, struct assay_err *err)

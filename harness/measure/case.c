@@ -12,9 +12,8 @@
 
 #include "base/monotonic.h"
 #include "measure/case_metrics.h"
-#include "measure/iterations.h"
-#include "measure/counters.h"
-#include "measure/steadiness.h"
+#include "measure/case_needs.h"
+#include "measure/samples.h"
 #include "model/summary.h"
 #include "stats/stats.h"
 #include "worker/worker.h"

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine/disturbance.h"
-#include "machine/memory_state.h"
+#include "machine/environment.h"
+#include "machine/host_facts.h"
 
 /* A metric of the harness. */
 static int put_own(struct assay_result *r, const char *tag, double value, struct assay_err *err)

@@ -13,13 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/code_point.h"
 #include "base/file.h"
 #include "base/monotonic.h"
-#include "base/temporary.h"
+#include "base/text.h"
 #include "counters/callgrind/callgrind.h"
-#include "measure/case_plugins.h"
-#include "model/exact_detail.h"
+#include "measure/case_needs.h"
+#include "model/exact.h"
 #include "model/quantity.h"
 #include "worker/worker.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Both ways to count are tried once, when a setting is taken; each case is then held against what they can do. */
-#include "measure/exact_means.h"
+#include "measure/exact.h"
 
 #include <stdio.h>
 #include <string.h>

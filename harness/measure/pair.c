@@ -10,11 +10,10 @@
 #include "assay/random.h"
 #include "base/monotonic.h"
 #include "measure/case_metrics.h"
-#include "measure/iterations.h"
-#include "measure/counters.h"
+#include "measure/case_needs.h"
 #include "measure/output_difference.h"
+#include "measure/samples.h"
 #include "measure/turns.h"
-#include "measure/whole_calls.h"
 #include "model/summary.h"
 
 #define INJECTED_SAMPLE_NS 400000.0

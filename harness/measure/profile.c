@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/monotonic.h"
-#include "measure/iterations.h"
+#include "measure/samples.h"
 
 #define MOST_COMMAND_NS 100e6 /* between two looks at the samples, where calls are shorter */
 /* Turns that are not sampled tell what a call takes without the interruptions of samples. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "measure/profiled_worker.h"
+#include "measure/profile.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "base/grow.h"
-#include "measure/iterations.h"
-#include "model/call_time.h"
+#include "measure/samples.h"
+#include "model/result.h"
 #include "stats/stats.h"
 
 #define MIN_GROUPS 8

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "measure/iterations.h"
 #include "measure/roof.h"
+#include "measure/samples.h"
 #include "measure/turns.h"
 #include "model/summary.h"
 

@@ -12,9 +12,8 @@
 
 #include "assay/random.h"
 #include "base/monotonic.h"
-#include "measure/steadiness.h"
-#include "measure/whole_calls.h"
-#include "model/sample_choice.h"
+#include "measure/samples.h"
+#include "model/result.h"
 #include "stats/stats.h"
 #include "worker/pair/call_slices.h"
 

@@ -4,10 +4,10 @@
 #define ASSAY_MODEL_BUILD_H
 
 #include <stdbool.h>
-
 #include <stddef.h>
 
 #include "base/hash.h"
+#include "model/case.h"
 
 /*
  * Of a repository: what is checked out, and whether files differ from it. No hash with changes is a commit that nobody
@@ -38,5 +38,16 @@ struct assay_build {
 
 /* "8c1f0aa49d21+", or "plugins 8c1f0aa49d21+, assay 29dd838f3c1e" where plugins are not the program's. */
 void assay_build_text(const struct assay_build *b, char *buf, size_t size);
+
+/* ---- revision ---- */
+
+/* What was measured, as people and scripts name it: its commit, and whether it is a kernel at all. */
+
+/* What the measured code was built from: the plugins' repository, or the program's where the plugins are its own. */
+struct assay_commit assay_build_revision(const struct assay_build *b);
+/* "8c1f0aa49d21 with changes", "unknown" */
+void assay_commit_text(const struct assay_commit *c, char *buf, size_t size);
+/* Does the op of a case measure the machine, and no kernel? Such ops are called stream.*, peak.* and overhead.*. */
+bool assay_case_is_limit(const struct assay_case *c);
 
 #endif

@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "assay/plugin.h"
-
 #include "base/err.h"
 
 #define ASSAY_KEY_MAX    1024
@@ -77,5 +76,21 @@ void assay_case_portable_key(const struct assay_case *c, char *buf);
 bool assay_case_same_shape(const struct assay_case *a, const struct assay_case *b);
 /* Do they differ in nothing but their variants? */
 bool assay_case_same_but_variant(const struct assay_case *a, const struct assay_case *b);
+
+/* ---- status ---- */
+
+/* What became of a case. */
+
+enum assay_status {
+	ASSAY_STATUS_OK,
+	ASSAY_STATUS_SKIPPED, /* cannot run here: reason */
+	ASSAY_STATUS_WRONG,   /* wrong output, changed inputs, or wrote out of bounds */
+	ASSAY_STATUS_CRASHED, /* the worker died: signal or exit */
+	ASSAY_STATUS_TIMEOUT,
+	ASSAY_STATUS_FAILED, /* it said why it cannot: memory limit, set-up error, metric out of range */
+	ASSAY_N_STATUS,
+};
+
+const char *assay_status_name(enum assay_status s);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "assay/plugin.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "model/case.h"
@@ -115,5 +116,15 @@ struct assay_case_facts {
 	uint64_t copies;                /* of the inputs: 1 for warm */
 	double rotated_bytes;           /* that a cold case reads of all of them; 0 for warm */
 };
+
+/* ---- device text ---- */
+
+/* A device in one line for people and for fingerprints: what decides its speed. */
+
+/*
+ * "NVIDIA H200, sm_90, 132 units, 1980 MHz, 139 GiB, L2 60 MiB, ECC on, MIG off, PCIe 5 x16, driver 570.86.15",
+ * without what is unknown. It names no piece: two of a kind have the same text.
+ */
+void assay_device_text(const struct assay_device_info *i, char *buf, size_t size);
 
 #endif

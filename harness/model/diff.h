@@ -44,7 +44,7 @@ struct assay_diff_number {
 	double value[2];
 };
 
-/* The number that explains a change, by the rule of judge/because.h. */
+/* The number that explains a change, by the rule of judge/advice.h. */
 struct assay_diff_because {
 	char name[ASSAY_NAME_MAX];     /* of the number; "": nothing is known, see the text */
 	char source[ASSAY_SOURCE_MAX]; /* its rung; "" of rates */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Entries: "line FILE NUMBER FUNCTION COUNTS", "thread COUNTS", "mix NAME COUNT", with tabs between members. */
-#include "model/exact_detail.h"
+#include "model/exact.h"
 
 #include <inttypes.h>
 #include <math.h>

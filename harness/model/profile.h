@@ -7,10 +7,60 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
+#include "base/hash.h"
 #include "model/result.h"
-#include "model/stack_table.h"
 #include "model/trace.h"
-#include "stats/interval.h"
+#include "stats/distributions.h"
+
+/* ---- stack table ---- */
+
+/* Distinct call stacks with weights, and the frames that they are made of. Must not know where they come from. */
+
+enum assay_frame_kind {
+	ASSAY_FRAME_CODE,
+	ASSAY_FRAME_INLINED, /* code that the compiler put into the frame above it */
+	ASSAY_FRAME_LABEL,   /* no code: what the harness knows, such as the case, its phase, the thread */
+};
+
+/* Texts are "" and numbers 0 where something is not known. */
+struct assay_frame {
+	enum assay_frame_kind kind;
+	const char *name;   /* of the function, as its symbol says; of a label its text */
+	const char *object; /* name of the program or library, without folders */
+	const char *file;   /* of the source, without folders */
+	unsigned line;      /* that runs, or that holds the call */
+	uint64_t offset;    /* of the instruction, as the object's disassembly has it; only where stacks end */
+};
+
+struct assay_stack {
+	size_t first; /* of its frames, in `order` */
+	uint32_t n;
+	uint64_t weight;
+};
+
+/* All-zero is empty. Texts of frames are owned. */
+struct assay_stack_table {
+	struct assay_frame *frames;
+	size_t n_frames;
+	struct assay_stack *stacks;
+	size_t n_stacks;
+	uint32_t *order; /* frames of all stacks, each from the outermost to the innermost */
+	size_t n_order, cap_order;
+	uint64_t weight; /* of all stacks */
+	struct assay_name_index frame_index, stack_index;
+};
+
+/* The number of a frame like @f, which is added where there is none. */
+int assay_stack_table_frame(struct assay_stack_table *t, const struct assay_frame *f, uint32_t *out,
+			    struct assay_err *err);
+/* The number of the stack of these @n frames, the outermost first, which is added with weight 0 where there is none. */
+int assay_stack_table_put(struct assay_stack_table *t, const uint32_t *frames, uint32_t n, size_t *at,
+			  struct assay_err *err);
+/* Add @weight to the stack of these @n frames, the outermost first. */
+int assay_stack_table_add(struct assay_stack_table *t, const uint32_t *frames, uint32_t n, uint64_t weight,
+			  struct assay_err *err);
+void assay_stack_table_release(struct assay_stack_table *t);
 
 enum assay_thread_state {
 	ASSAY_STATE_RUNNING,
@@ -166,5 +216,89 @@ struct assay_profile_line {
 /* The lines at which stacks end, or with @instructions their addresses, those that take most first. Malloc'ed. */
 int assay_profile_lines(const struct assay_profile *p, bool instructions, struct assay_profile_line **out, size_t *n,
 			struct assay_err *err);
+
+/* ---- thread states ---- */
+
+/*
+ * What threads did, as the stacks of a profile have it: a thread's label, then a label of its state, then the call that
+ * waits with its callers. Weights are ns, so that all stacks of a thread add up to its wall time.
+ */
+
+/* "running", "waiting at a barrier", "blocked", "ready". */
+const char *assay_thread_state_name(enum assay_thread_state s);
+/* The label of a state: "running", "waiting: host->barrier", "blocked: read". @call is not used of the others. */
+void assay_thread_state_label(enum assay_thread_state s, const char *call, char *buf, size_t size);
+
+#define ASSAY_UNKNOWN_CALL "calls that are not followed"
+
+/* A thread's time by state. */
+struct assay_thread_account {
+	const char *name; /* of the profile's frames */
+	uint64_t wall_ns;
+	uint64_t ns[ASSAY_N_THREAD_STATES];
+};
+
+/*
+ * Did it sleep all the time: blocked, but for what it takes to fall asleep and to end? How long it waited for a CPU
+ * once woken is the machine's doing.
+ */
+bool assay_thread_slept(const struct assay_thread_account *a);
+
+/* Efficiencies, as shares of 1: NaN where nothing ran. */
+struct assay_thread_efficiency {
+	double parallel;      /* the product of the others */
+	double load_balance;  /* mean useful time of the threads, against the most */
+	double serialisation; /* that most, against wall time without what its thread was ready */
+	double scheduling;    /* that time, against wall time: the rest a processor for each thread would save */
+};
+
+/* One row a thread, in the order in which they were seen. *out is malloc'ed. */
+int assay_thread_accounts(const struct assay_profile *p, struct assay_thread_account **out, size_t *n,
+			  struct assay_err *err);
+/*
+ * POP's metrics (Rosas, Gimenez, Labarta: Scalability prediction for fundamental performance factors, 2014) with
+ * threads for processes; its transfer efficiency is here what waiting for a processor costs.
+ */
+struct assay_thread_efficiency assay_thread_efficiency(const struct assay_thread_account *v, size_t n);
+
+/* What threads waited for at one place: equal stacks of all threads. */
+struct assay_thread_wait {
+	const struct assay_stack *stack; /* one of those */
+	uint64_t ns;
+	unsigned threads;
+	uint64_t waits, longest_ns; /* 0: not known, of a stored profile */
+	bool meets;                 /* it is a barrier */
+};
+/* Those that took most first. *out is malloc'ed. */
+int assay_thread_waits(const struct assay_profile *p, struct assay_thread_wait **out, size_t *n, struct assay_err *err);
+/* The call that @w waits in: "pthread_mutex_lock". */
+const char *assay_thread_wait_call(const struct assay_profile *p, const struct assay_thread_wait *w);
+
+/* ---- trace states ---- */
+
+/*
+ * A trace as the stacks of a profile: a thread's label, then those of the spans, outermost first; the critical path's
+ * stacks stand behind a label of their own. Weights are ns of a span without those within it.
+ */
+
+#define ASSAY_TRACE_PATH    "critical path"
+#define ASSAY_TRACE_NO_SPAN "in no span"
+
+/* The time of one name: of all threads together, or on the critical path. */
+struct assay_trace_share {
+	const char *name;
+	uint64_t times;    /* spans of this name; 0: not known, of a profile that an older version stored */
+	uint64_t self_ns;  /* in spans of this name, without those within them */
+	uint64_t total_ns; /* with them; of spans within spans of the same name once */
+	uint64_t path_ns, path_total_ns;
+};
+
+/* Those with most on the critical path first. *out is malloc'ed; *path_ns: its length. */
+int assay_trace_shares(const struct assay_profile *p, struct assay_trace_share **out, size_t *n, uint64_t *path_ns,
+		       struct assay_err *err);
+/* Is stack @s a part of the critical path? */
+bool assay_trace_on_path(const struct assay_profile *p, const struct assay_stack *s);
+/* How much of the critical path lies on the thread @name. */
+uint64_t assay_trace_path_of(const struct assay_profile *p, const char *name);
 
 #endif

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/name_index.h"
+#include "base/hash.h"
 #include "base/text.h"
-#include "model/trace_states.h"
+#include "model/profile.h"
 #include "stats/distributions.h"
 
 size_t assay_function_name_length(const char *symbol)

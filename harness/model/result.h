@@ -13,11 +13,10 @@
 #include "model/case.h"
 #include "model/counter.h"
 #include "model/metric.h"
-#include "model/status.h"
 
 /*
  * What disturbed a sample, as far as the host shows it. Frequency and pressure are recorded but never drop a sample; a
- * slow core drops it if enough others remain (model/sample_choice.h).
+ * slow core drops it if enough others remain (model/result.h).
  */
 enum assay_disturb {
 	ASSAY_DISTURB_SWITCH = 1u << 0,    /* involuntary context switch */
@@ -237,5 +236,59 @@ bool assay_run_is_imported(const struct assay_run *run);
 bool assay_run_result_counts(const struct assay_run *run, const struct assay_result *r);
 /* The result of the case @key; NULL when the run has no such case. */
 const struct assay_result *assay_run_result(const struct assay_run *run, const char *key);
+
+/* ---- call time ---- */
+
+/* What a call takes while it has its cores for itself, from samples that others may have disturbed. Pure. */
+
+/*
+ * The time of an iteration, in ns, of each call of @s that counts, without what the kernel says was lost to others;
+ * parts of a call (ASSAY_SAMPLE_CONTINUES) are added up. Clean calls alone count as soon as there are enough of them,
+ * because a call that was interrupted also finds its caches emptied; of these, slow cores are left out as in
+ * result.h. How long a call took plays no part in the choice. @out holds @n numbers; returns how many there are.
+ */
+size_t assay_call_times(const struct assay_sample *s, size_t n, double *out);
+
+/* ---- sample choice ---- */
+
+/*
+ * Which samples, or blocks of samples, count. What was disturbed (assay_samples_disturbed) is left out while at least
+ * half is clean; otherwise the disturbance is the normal state, and all counts. Of the rest, what a slow core took is
+ * left out by the same rule: the pace of a core is tried before and after a sample, so the choice does not see its
+ * time.
+ */
+
+/* All are counted first, then each is asked for. */
+struct assay_sample_choice {
+	size_t n, clean, slow, clean_slow;
+};
+
+static inline bool assay_samples_slow(const struct assay_sample *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (s[i].flags & ASSAY_DISTURB_SLOW)
+			return true;
+	return false;
+}
+
+/* @n samples that count or do not count together. */
+static inline void assay_sample_choice_count(struct assay_sample_choice *c, const struct assay_sample *s, size_t n)
+{
+	bool clean = !assay_samples_disturbed(s, n), slow = assay_samples_slow(s, n);
+
+	c->n++;
+	c->clean += clean;
+	c->slow += slow;
+	c->clean_slow += clean && slow;
+}
+
+static inline bool assay_sample_choice_keeps(const struct assay_sample_choice *c, const struct assay_sample *s,
+					     size_t n)
+{
+	bool drop = 2 * c->clean >= c->n;
+	bool drop_slow = drop ? 2 * c->clean_slow <= c->clean : 2 * c->slow <= c->n;
+
+	return !(drop && assay_samples_disturbed(s, n)) && !(drop_slow && assay_samples_slow(s, n));
+}
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frames and stacks are found again by text: that of a frame has all its members, that of a stack its frames. */
-#include "model/stack_table.h"
+#include "model/profile.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/code_point.h"
 #include "base/grow.h"
+#include "base/text.h"
 
 static int out_of_memory(struct assay_err *err)
 {

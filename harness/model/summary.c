@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "model/sample_choice.h"
+#include "model/result.h"
 #include "stats/stats.h"
 
 struct tally {

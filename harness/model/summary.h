@@ -4,14 +4,14 @@
 #define ASSAY_MODEL_SUMMARY_H
 
 #include "model/result.h"
-#include "stats/interval.h"
+#include "stats/distributions.h"
 
 /* Half-width of the interval, as a share of the median, that sampling is to reach. */
 #define ASSAY_GOAL_HALF_WIDTH_FRAC 0.005
 
 /*
  * Fill rounds, iterations, median, interval, minimum, MAD and the shares of disturbed and dropped from the samples. In
- * each round those count that sample_choice.h keeps. The median is that of the rounds' medians. Its interval comes from
+ * each round those count that result.h keeps. The median is that of the rounds' medians. Its interval comes from
  * the samples of a single round, and from the medians of several: rounds differ by more than their samples tell.
  * ASSAY_ENOMEM.
  */

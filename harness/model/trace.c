@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/code_point.h"
 #include "base/grow.h"
+#include "base/text.h"
 
 #define MOST_DEPTH 128
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "model/status.h"
+#include "model/case.h"
 
 enum assay_verdict {
 	ASSAY_PASS,

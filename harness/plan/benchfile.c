@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/grow.h"
-#include "base/name_index.h"
+#include "base/hash.h"
 #include "model/exact.h"
 #include "plan/options.h"
 

@@ -3,7 +3,7 @@
 #ifndef ASSAY_PLAN_EXPAND_H
 #define ASSAY_PLAN_EXPAND_H
 
-#include "base/name_index.h"
+#include "base/hash.h"
 #include "model/case.h"
 #include "model/catalog.h"
 #include "plan/benchfile.h"

@@ -14,8 +14,8 @@
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 
-#include "base/demangle.h"
 #include "base/grow.h"
+#include "base/text.h"
 #include "profile/code_places_dwfl.h"
 
 struct assay_code_places {

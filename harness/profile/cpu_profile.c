@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "base/code_point.h"
 #include "base/file.h"
 #include "base/grow.h"
 #include "base/monotonic.h"
+#include "base/text.h"
 #include "profile/code_places.h"
 #include "profile/sampled_processes.h"
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/code_point.h"
 #include "base/file.h"
+#include "base/text.h"
 
 #define MOST_PROCESSES_SHOWN 1 /* with more, each has a frame of its own */
 

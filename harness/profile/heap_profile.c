@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/code_point.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "counters/heap/sites.h"
 #include "profile/logged_frames.h"
 

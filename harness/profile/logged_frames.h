@@ -3,7 +3,7 @@
 #ifndef ASSAY_PROFILE_LOGGED_FRAMES_H
 #define ASSAY_PROFILE_LOGGED_FRAMES_H
 
-#include "model/stack_table.h"
+#include "model/profile.h"
 #include "profile/code_places.h"
 
 /* Frames of a stack that grows, the outermost first. */

@@ -3,7 +3,7 @@
 #ifndef ASSAY_PROFILE_SAMPLED_PROCESSES_H
 #define ASSAY_PROFILE_SAMPLED_PROCESSES_H
 
-#include "model/stack_table.h"
+#include "model/profile.h"
 #include "profile/sample_ring.h"
 #include "profile/unwind.h"
 

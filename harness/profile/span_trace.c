@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "model/trace_states.h"
+#include "model/profile.h"
 #include "profile/logged_frames.h"
 
 #define MOST_FRAMES 130

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/code_point.h"
 #include "base/file.h"
 #include "base/grow.h"
 #include "base/monotonic.h"
+#include "base/text.h"
 
 static const struct {
 	const char *name;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "counters/heap/sites.h"
-#include "model/thread_states.h"
+#include "model/profile.h"
 #include "profile/logged_frames.h"
 
 #define LABELS      2

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "counters/sanitized.h"
+#include "counters/preloaded.h"
 #include "profile/cpu_source.h"
 
 #define FILE_BYTES                                                                                                     \

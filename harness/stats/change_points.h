@@ -13,8 +13,8 @@
 #ifndef ASSAY_STATS_CHANGE_POINTS_H
 #define ASSAY_STATS_CHANGE_POINTS_H
 
-#include "stats/change_series.h"
-#include "stats/interval.h"
+#include "stats/change_split.h"
+#include "stats/distributions.h"
 
 #define ASSAY_CHANGE_POINTS_ALPHA      0.01
 #define ASSAY_CHANGE_POINTS_LEAST_RUN  5

@@ -5,7 +5,11 @@
 
 #include <stdint.h>
 
-#include "stats/interval.h"
+/* ---- interval ---- */
+
+struct assay_interval {
+	double lo, hi;
+};
 
 double assay_stats_normal_cdf(double z);
 double assay_stats_normal_quantile(double p);

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "stats/interval.h"
+#include "stats/distributions.h"
 
 /* The least n from 5 on with 2^-n <= @alpha / 2, so that so many pairs rarely agree by chance. At most @max_pairs. */
 size_t assay_sequential_least_pairs(double alpha, size_t max_pairs);

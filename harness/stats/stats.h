@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stats/interval.h"
+#include "stats/distributions.h"
 
 /* Ascending, in place. */
 void assay_stats_sort(double *x, size_t n);

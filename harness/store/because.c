@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Evidence in and out. Samples of a function are a blob of varints: base and head of each process pair. */
-#include "store/because.h"
+#include "store/comparison.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/blob_parts.h"
+#include "store/blobs.h"
 #include "store/rows.h"
 
 /* ---- out -------------------------------------------------------------------------------------------------------- */

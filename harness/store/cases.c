@@ -3,13 +3,12 @@
  * A run has a row for each case, and thousands of runs have the same cases: within a transaction, in which nobody else
  * changes anything, a case is looked up once.
  */
-#include "store/cases.h"
+#include "store/rows.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/name_index.h"
-#include "store/rows.h"
+#include "base/hash.h"
 
 /* The series of one machine. */
 struct machine {

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/sample_blob.h"
-#include "store/cases.h"
+#include "store/blobs.h"
 #include "store/rows.h"
 
 static int insert_comparison(struct assay_store *s, const struct assay_comparison *cmp, int64_t *id,

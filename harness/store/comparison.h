@@ -80,4 +80,18 @@ struct assay_stored_change {
 };
 int assay_store_changes(struct assay_store *s, struct assay_stored_change **out, size_t *n, struct assay_err *err);
 
+/* ---- because ---- */
+
+/* Why cases of a comparison changed, in the store. The same handle, errors and promises as store.h. */
+
+/*
+ * Keep @e as that of the case @case_id, in one transaction. ASSAY_ESTORE where it has one already, ASSAY_ENOTFOUND
+ * where there is no such case.
+ */
+int assay_store_because_add(struct assay_store *s, int64_t case_id, const struct assay_because_evidence *e,
+			    struct assay_err *err);
+/* That of the case @case_id as a new one; NULL: it has none. ASSAY_ESTORE where it is not what was stored. */
+int assay_store_because_load(struct assay_store *s, int64_t case_id, struct assay_because_evidence **out,
+			     struct assay_err *err);
+
 #endif

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/sample_blob.h"
-#include "store/because.h"
+#include "store/blobs.h"
 #include "store/exact.h"
 #include "store/rows.h"
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/name_index.h"
-#include "store/number_blob.h"
+#include "base/hash.h"
+#include "store/blobs.h"
 
 #define PART(name, its_table, its_owner, has_id, ...)                                                                  \
 	static const struct assay_store_tree name = { its_table, its_owner, has_id, __VA_ARGS__ }

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/build.h"
 #include "store/rows.h"
-#include "model/revision.h"
 
 static void read_run_info(struct assay_row *row, void *element)
 {

@@ -12,10 +12,9 @@
 
 #include "base/grow.h"
 #include "model/summary.h"
+#include "store/blobs.h"
 #include "store/db.h"
-#include "store/sample_blob.h"
 #include "store/exact.h"
-#include "store/numbers.h"
 #include "store/rows.h"
 
 struct loader {

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/name_index.h"
-#include "store/merge_kinds.h"
+#include "base/hash.h"
 #include "store/comparison.h"
+#include "store/copy.h"
 #include "store/rows.h"
 
 struct merging {

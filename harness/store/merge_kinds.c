@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/merge_kinds.h"
+#include "store/copy.h"
 
-#include "store/store.h"
 #include "store/comparison.h"
 #include "store/exact.h"
 #include "store/profile.h"
+#include "store/store.h"
 
 static int verify_run(struct assay_store *s, int64_t id, struct assay_err *err)
 {

@@ -3,16 +3,15 @@
  * Some thirty numbers a result have a few hundred names in a whole database. So each name is stored once, and a blob
  * holds the values: a row for each number took three times the space and most of the time to store a result.
  */
-#include "store/numbers.h"
+#include "store/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/name_index.h"
-#include "store/number_blob.h"
-#include "store/rows.h"
+#include "base/hash.h"
+#include "store/blobs.h"
 
 enum kind { METRIC, COUNT, MISSING, N_KINDS };
 

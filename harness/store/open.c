@@ -7,8 +7,7 @@
  * timed.
  */
 #include "base/file.h"
-#include "store/cases.h"
-#include "store/numbers.h"
+#include "store/rows.h"
 
 #include <ctype.h>
 #include <errno.h>

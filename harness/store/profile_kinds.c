@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Profiles of the heap, of GPUs, threads and traces: a row a stack, with its numbers beside it. */
+#include "store/blobs.h"
 #include "store/profile_kinds.h"
-#include "store/blob_parts.h"
 
 #include <math.h>
 #include <stdlib.h>

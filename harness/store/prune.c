@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What belongs to a run goes with it, by the references of the schema. */
-#include "store/prune.h"
+#include "store/merge.h"
 
 #include "store/db.h"
 

@@ -3,7 +3,9 @@
 #ifndef ASSAY_STORE_ROWS_H
 #define ASSAY_STORE_ROWS_H
 
+#include "model/case.h"
 #include "model/comparison.h"
+#include "model/result.h"
 #include "store/columns.h"
 #include "store/db.h"
 
@@ -126,5 +128,47 @@ int assay_store_collect(struct assay_store *s, struct assay_binder *b, const cha
 
 /* The next column, the name of a status, into *status. false: it names none. */
 bool assay_store_row_status(struct assay_row *row, enum assay_status *status);
+
+/* ---- cases ---- */
+
+/* Cases and series, found again within a transaction without asking the database. Inside of the store. */
+
+/* A stored case: what it was when it was stored first. */
+struct assay_store_case {
+	int64_t id;
+	struct assay_axis_value *axes;
+	unsigned n_axes;
+};
+
+/* Those of this transaction; all-zero knows none. */
+struct assay_store_cases;
+void assay_store_cases_forget(struct assay_store *s);
+/* The run at hand has ended. */
+void assay_store_cases_forget_run(struct assay_store *s);
+
+/* Add the row unless it is there; inside a transaction. @out is the store's and lasts until the next call. */
+int assay_store_put_case(struct assay_store *s, const struct assay_case *c, const struct assay_store_case **out,
+			 struct assay_err *err);
+/*
+ * The series of case @c, which assay_store_put_case() gave and whose key is @key, on the machine of the run; inside the
+ * same transaction. ASSAY_ENOTFOUND where there is no such run, ASSAY_ESTORE where it has ended.
+ */
+int assay_store_put_series(struct assay_store *s, const char *key, const struct assay_store_case *c, int64_t run_id,
+			   int64_t *series, struct assay_err *err);
+
+/* ---- numbers ---- */
+
+/* Metrics, counts and missing ones of a result: their names in a table, their values in a blob. Inside of the store. */
+
+/* Names that were looked up, by themselves and by their id; all-zero knows none. */
+struct assay_store_names;
+void assay_store_names_forget(struct assay_store *s);
+
+/* Add those of @r to the result number @id; inside a transaction. ASSAY_ESTORE where a name stands twice. */
+int assay_store_put_result_numbers(struct assay_store *s, int64_t id, const struct assay_result *r,
+				   struct assay_err *err);
+/* Read the numbers in @blob into @r, which has none yet. */
+int assay_store_read_numbers(struct assay_store *s, const void *blob, size_t len, struct assay_result *r,
+			     struct assay_err *err);
 
 #endif

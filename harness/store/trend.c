@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/conf.h"
-#include "model/exact_detail.h"
+#include "model/exact.h"
 #include "store/exact.h"
 #include "store/rows.h"
 

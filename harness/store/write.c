@@ -5,9 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "store/sample_blob.h"
-#include "store/cases.h"
-#include "store/numbers.h"
+#include "store/blobs.h"
 #include "store/rows.h"
 
 /* ---- what must be so before it is stored ------------------------------------------------------------------------ */

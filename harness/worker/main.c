@@ -16,17 +16,17 @@
 
 #include "base/file.h"
 #include "counters/callgrind/callgrind.h"
-#include "counters/health.h"
+#include "counters/provider.h"
 #include "worker/audit/audit.h"
 #include "worker/case/check.h"
 #include "worker/case/device_buffers.h"
 #include "worker/case/device_metrics.h"
 #include "worker/case/exact_call.h"
-#include "worker/plugin/code_hash.h"
+#include "worker/case/step_counts.h"
 #include "worker/confine.h"
 #include "worker/inventory/child.h"
 #include "worker/pair/turns.h"
-#include "worker/case/step_counts.h"
+#include "worker/plugin/code_hash.h"
 #include "worker/reply.h"
 
 /* Of what lies in the file of a pair; a huge page. */

@@ -7,7 +7,7 @@
 
 #define ASSAY_WORKER_COMMAND "__worker"
 
-/* True when argv[1] is the command of a worker, of the inventory (inventory/inventory.h) or of counters/health.h. */
+/* True when argv[1] is the command of a worker, of the inventory (inventory/inventory.h) or of counters/provider.h. */
 int assay_worker_is_command(int argc, char **argv);
 /* Serve until told to finish; returns the exit status of the process. */
 int assay_worker_main(int argc, char **argv);

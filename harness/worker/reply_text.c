@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/reply_text.h"
 
-#include "base/code_point.h"
+#include "base/text.h"
 
 static uint32_t at_most(uint32_t n, uint32_t most)
 {

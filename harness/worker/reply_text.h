@@ -6,7 +6,7 @@
 #include "worker/protocol.h"
 
 /*
- * Terminate all texts of @r and make them printable, see base/code_point.h. The numbers of entries need not be valid.
+ * Terminate all texts of @r and make them printable, see base/text.h. The numbers of entries need not be valid.
  */
 void assay_reply_make_printable(struct assay_worker_reply *r);
 

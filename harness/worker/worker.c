@@ -12,13 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/code_point.h"
 #include "base/monotonic.h"
-#include "base/pipe_reader.h"
 #include "base/process.h"
-#include "base/process_kin.h"
-#include "base/process_limits.h"
-#include "base/process_strays.h"
+#include "base/text.h"
 #include "model/exact.h"
 #include "model/quantity.h"
 #include "worker/reply.h"

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "model/build.h"
 #include "model/summary.h"
 #include "reports/run/parts.h"
 #include "reports/text_parts.h"
-#include "model/revision.h"
 
 struct row {
 	struct assay_text *out;

@@ -15,10 +15,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/code_point.h"
+#include "base/text.h"
+#include "model/build.h"
 #include "model/summary.h"
 #include "reports/run/parts.h"
-#include "model/revision.h"
 
 #define NAME_MAX_BYTES 128
 

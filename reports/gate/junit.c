@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/name_index.h"
+#include "base/hash.h"
 #include "reports/gate/words.h"
 #include "reports/text_parts.h"
 

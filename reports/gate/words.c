@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/name_index.h"
+#include "base/hash.h"
 
 const enum assay_verdict assay_gate_words_order[ASSAY_N_VERDICTS] = {
 	ASSAY_WRONG_RESULT, ASSAY_NOT_MEASURED, ASSAY_REGRESSED, ASSAY_INCOMPARABLE,

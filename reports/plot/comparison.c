@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/name_index.h"
+#include "base/hash.h"
 #include "reports/gate/words.h"
 #include "reports/plot/rows.h"
 

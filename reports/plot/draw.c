@@ -13,7 +13,6 @@
 
 #include "base/file.h"
 #include "base/process.h"
-#include "base/temporary.h"
 #include "reports/plot/program.h"
 
 #define SCRIPT_NAME  "plot.gp"

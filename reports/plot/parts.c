@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/code_point.h"
+#include "base/text.h"
 #include "model/quantity.h"
 
 #define TITLE_CHARS 100 /* of the title's font in the width of a picture, with some air */

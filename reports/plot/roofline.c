@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/build.h"
 #include "model/quantity.h"
-#include "reports/plot/rows.h"
 #include "reports/plot/roof_labels.h"
+#include "reports/plot/rows.h"
 #include "reports/run/parts.h"
-#include "model/revision.h"
 
 #define ROOF_HEIGHT 360
 #define MAX_PEAKS   12

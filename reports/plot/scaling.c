@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/build.h"
 #include "reports/plot/lines.h"
 #include "reports/run/parts.h"
-#include "model/revision.h"
 
 #define PLOT_HEIGHT 380
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/name_index.h"
+#include "base/hash.h"
 #include "reports/plot/trend.h"
 
 #define LINE_HEIGHT 20

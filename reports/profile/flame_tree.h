@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "model/stack_table.h"
+#include "model/profile.h"
 
 struct assay_flame_node {
 	const struct assay_frame *frame; /* the first of its name; NULL: the root */

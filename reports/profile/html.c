@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/revision.h"
-#include "reports/profile/flame_svg.h"
+#include "model/build.h"
 #include "reports/page/template.h"
+#include "reports/profile/flame_svg.h"
 #include "reports/profile/parts.h"
 #include "reports/text_parts.h"
 

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/build.h"
 #include "reports/emitter.h"
 #include "reports/json_parts.h"
 #include "reports/profile/parts.h"
-#include "model/revision.h"
 
 static json_t *frac(uint64_t part, uint64_t of)
 {

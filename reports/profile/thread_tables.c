@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/profile.h"
 #include "model/quantity.h"
-#include "model/thread_states.h"
 #include "reports/columns.h"
 #include "reports/json_parts.h"
 #include "reports/profile/parts.h"

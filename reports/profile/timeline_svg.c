@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/profile.h"
 #include "model/quantity.h"
-#include "model/thread_states.h"
 #include "reports/profile/flame_svg.h"
 #include "reports/profile/parts.h"
 #include "reports/text_parts.h"

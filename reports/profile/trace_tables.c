@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/profile.h"
 #include "model/quantity.h"
-#include "model/trace_states.h"
 #include "reports/columns.h"
 #include "reports/json_parts.h"
 #include "reports/profile/parts.h"

@@ -4,12 +4,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "model/build.h"
 #include "model/quantity.h"
 #include "reports/columns.h"
 #include "reports/run/counts_text.h"
 #include "reports/run/parts.h"
 #include "reports/text_parts.h"
-#include "model/revision.h"
 
 static const char *environment(const struct assay_run *run, const char *name)
 {

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/build.h"
 #include "model/quantity.h"
-#include "model/revision.h"
 
 /* Above this many operations a byte an op is shown by its arithmetic rate, below by its bandwidth. */
 #define OPS_PER_BYTE_ARITHMETIC 4.0

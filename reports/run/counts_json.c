@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "model/exact_detail.h"
+#include "model/exact.h"
 #include "reports/json_parts.h"
 
 static json_t *counts_json(const struct assay_exact_counts *c)

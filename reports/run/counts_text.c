@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/exact_detail.h"
+#include "model/exact.h"
 #include "model/quantity.h"
 #include "reports/columns.h"
 #include "reports/text_parts.h"

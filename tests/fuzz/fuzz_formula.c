@@ -2,8 +2,8 @@
 /* Formulas over counts, and their values. */
 #include <math.h>
 
+#include "counters/groups.h"
 #include "fuzz.h"
-#include "counters/formula.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stored numbers of a result. What is taken comes back as it is. */
 #include "fuzz.h"
-#include "store/number_blob.h"
+#include "store/blobs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stored samples. The check sum is put right, so that the decoder sees what a damaged file rarely shows it. */
-#include "fuzz.h"
 #include "blob_seal.h"
-#include "store/sample_blob.h"
+#include "fuzz.h"
+#include "store/blobs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

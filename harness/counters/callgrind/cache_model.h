@@ -52,4 +52,23 @@ enum assay_cache_found {
 enum assay_cache_found assay_cache_sim_access(struct assay_cache_sim *first, struct assay_cache_sim *l2,
 					      struct assay_cache_sim *ll, uint64_t address, uint32_t bytes);
 
+/* ---- branch model ---- */
+
+/*
+ * Branch predictors as callgrind simulates them (valgrind's manual, "Branch Prediction Simulation"): 16384 two-bit
+ * counters by address and the last seven conditional branches, and a table of 512 last targets of indirect ones.
+ * Returns are never mispredicted. Must not know where the branches come from.
+ */
+
+/* Untrained when all-zero. */
+struct assay_branch_model {
+	uint64_t history;
+	uint8_t counters[1 << 14];
+	uint64_t targets[1 << 9];
+};
+
+/* Train with a branch at @address; false where it was mispredicted. */
+bool assay_branch_conditional(struct assay_branch_model *m, uint64_t address, bool taken);
+bool assay_branch_indirect(struct assay_branch_model *m, uint64_t address, uint64_t target);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "counters/callgrind/detail.h"
+#include "counters/callgrind/callgrind.h"
 
 #include <stdlib.h>
 #include <string.h>

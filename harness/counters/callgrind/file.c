@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/code_point.h"
-#include "counters/callgrind/detail.h"
+#include "base/text.h"
 
 #define MAX_EVENTS 32
 #define MAX_NAMES  65536

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/process.h"
-#include "counters/sanitized.h"
+#include "counters/preloaded.h"
 
 #define GET_IT "install the package valgrind"
 /* Named cache levels on the command line and complete AVX2 came with it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Open addressing, with a filter before it for those who nearly always look for what is not there. */
-#include "counters/preload/heap_blocks.h"
+#include "counters/preload/heap_recorder.h"
 
 #include <stdlib.h>
 #include <string.h>

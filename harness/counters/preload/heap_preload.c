@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stands before malloc and its like in a worker. Unwatched, a call costs a jump and a branch more than without it;
- * watched, each block is kept (heap_blocks.h) until it is given back. What valloc() and pvalloc() give is not counted.
+ * watched, each block is kept (heap_recorder.h) until it is given back. What valloc() and pvalloc() give is not counted.
  */
 #include <dlfcn.h>
 #include <malloc.h>
@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "counters/heap/heap.h"
-#include "counters/preload/heap_blocks.h"
 #include "counters/preload/heap_recorder.h"
 
 #define EXPORT __attribute__((visibility("default")))

@@ -13,8 +13,6 @@
 #include <unistd.h>
 
 #include "counters/preload/growing_file.h"
-#include "counters/preload/heap_blocks.h"
-#include "counters/preload/heap_sampling.h"
 #include "counters/preload/heap_stacks.h"
 #include "counters/preload/mapped_code.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Own logarithm and exponential: the object that stands before malloc brings no library into programs. */
-#include "counters/preload/heap_sampling.h"
+#include "counters/preload/heap_recorder.h"
 
 #include <stdint.h>
 #include <sys/syscall.h>

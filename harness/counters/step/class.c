@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kind of an instruction, and how many operations it is, by its category and the beginning of its name. */
-#include "counters/step/class.h"
+#include "counters/step/decode.h"
 
 #if ASSAY_ZYDIS
 #include <string.h>

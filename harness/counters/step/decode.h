@@ -282,4 +282,16 @@ struct assay_step_mix {
 enum assay_step_status assay_step_mix_add(struct assay_step_mix *m, const struct assay_step_insn *insn,
 					  const struct assay_step_regs *r, const struct assay_step_accesses *acc);
 
+/* ---- class ---- */
+
+/* What a decoded instruction calculates. Only step/zydis.c asks. */
+
+#if ASSAY_ZYDIS
+#include <Zydis/Zydis.h>
+
+/* Set kind, width, flow, lanes, per_lane and lane_mask of @out. @operands are all of @insn's. Async-signal-safe. */
+void assay_step_classify(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands,
+			 struct assay_step_insn *out);
+#endif
+
 #endif

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/callgrind/branch_model.h"
 #include "counters/callgrind/cache_model.h"
 
 struct replay_thread {

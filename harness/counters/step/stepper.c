@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/sanitized.h"
+#include "counters/preloaded.h"
 #include "counters/step/rules.h"
 
 int assay_stepper_probe(struct assay_err *err)

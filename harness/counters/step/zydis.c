@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-#include "counters/step/class.h"
-
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <sys/syscall.h>

@@ -3,7 +3,7 @@
  * Room in the file is reserved before it is used: a full disk costs records, which are counted, and never the program.
  * The lock is a word of its own, because the functions of locks are those that are watched.
  */
-#include "counters/waits/thread_file.h"
+#include "counters/waits/thread_recorder.h"
 
 #include <fcntl.h>
 #include <sched.h>

@@ -17,8 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "counters/waits/thread_self.h"
-
 #define MARK_NS    10000000u /* between two marks, at least */
 #define LATE_NS    20000000u /* the same where bins are longer */
 #define FIRST_BIN  1000000u

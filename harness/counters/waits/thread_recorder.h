@@ -3,7 +3,45 @@
 #ifndef ASSAY_COUNTERS_WAITS_THREAD_RECORDER_H
 #define ASSAY_COUNTERS_WAITS_THREAD_RECORDER_H
 
-#include "counters/waits/thread_file.h"
+#include <stddef.h>
+#include <time.h>
+
+#include "counters/preload/heap_stacks.h"
+#include "counters/threads/log.h"
+
+/* ---- thread file ---- */
+
+/* The file of counters/threads/log.h as its process writes it: records, code that is mapped, names. */
+
+/* NULL: there is none. */
+extern struct assay_thread_log_header *assay_thread_file;
+
+/* A file for this process; false where there can be none. */
+bool assay_thread_file_open(void);
+/* The file of the program that this process was before, mapped; NULL: it was none. */
+struct assay_thread_log_header *assay_thread_file_before(void);
+/* What a child after fork(2) inherited is its parent's. */
+void assay_thread_file_forget(void);
+/*
+ * Room for a record, cleared, which belongs to the file once assay_thread_file_end() was called with it. NULL where
+ * there is none. Both with the lock held.
+ */
+void *assay_thread_file_record(enum assay_thread_log_kind kind, size_t bytes);
+void assay_thread_file_end(const void *record);
+/* The number of a record, and the record. */
+uint32_t assay_thread_file_number(const void *record);
+void *assay_thread_file_at(uint32_t number);
+
+/* Tell of the code that @s returns to. With the lock held. */
+void assay_thread_file_maps(const struct assay_heap_stack *s);
+/* The number of the name @text, which is static; 0 where there is no room. With the lock held. */
+uint32_t assay_thread_file_name(const char *text);
+void assay_thread_file_lost(void);
+
+void assay_thread_file_lock(void);
+void assay_thread_file_unlock(void);
+/* In a child after fork(2). */
+void assay_thread_file_unlock_anew(void);
 
 /* Is anything recorded? Asked before everything else, and once: false where ASSAY_THREADS names no folder. */
 bool assay_thread_recorder_begin(void);
@@ -35,5 +73,54 @@ void assay_thread_span_begin(const char *name);
 void assay_thread_span_end(void);
 void assay_thread_count(const char *name, double value);
 bool assay_thread_spans(void);
+
+/* ---- thread self ---- */
+
+/* What the parts of the recorder share: what it keeps of the calling thread, and what is recorded at all. */
+
+#define ASSAY_THREAD_SITE_BITS  9
+#define ASSAY_THREAD_MOST_DEPTH 64
+#define ASSAY_THREAD_TLS        __attribute__((tls_model("initial-exec")))
+
+/* What is private to a thread. Its memory comes from mmap(), because malloc() may be watched, too. */
+struct assay_thread_self {
+	struct assay_thread_record *record;
+	struct assay_thread_chunk *chunk;
+	struct assay_known_stacks known;
+	uint32_t sites[1 << ASSAY_THREAD_SITE_BITS]; /* by the hash of frames and call */
+	uint32_t n_sites;
+	const void *object;     /* that it waits for */
+	uint64_t asleep_cpu_ns; /* processor time that it had taken when it went to sleep, where that is measured */
+	uint64_t sleep_cpu_ns[ASSAY_N_WAIT_CALLS]; /* what a sleep in each call takes of a processor: a moving mean */
+	uint32_t measured;                         /* calls whose sleep was measured since the last mark, as bits */
+	bool measuring;                            /* that of the wait that goes on is */
+	uint32_t holder;                           /* thread that holds the object; 0: not known */
+	uint32_t depth;                            /* of open spans */
+	struct {
+		uint64_t begin_ns;
+		uint32_t name;
+	} open[ASSAY_THREAD_MOST_DEPTH];
+	bool inside; /* its stack is unwound: a wait within that is not recorded */
+	int schedstat;
+};
+
+struct assay_thread_recording {
+	bool on, windows;    /* windows: only what assay_thread_watch() begins and ends is counted */
+	uint64_t most_spans; /* 0: none are kept */
+};
+extern struct assay_thread_recording assay_thread_recording;
+
+/* The calling thread; NULL where it is not known, or ends. */
+extern __thread struct assay_thread_self *assay_thread_me ASSAY_THREAD_TLS;
+/* The same; recording of a thread that is not known begins. NULL where it cannot. */
+struct assay_thread_self *assay_thread_self(void);
+
+uint64_t assay_thread_now_ns(clockid_t clock);
+/* Do all threads meet in this kind of wait? */
+bool assay_thread_meets(uint32_t call);
+/* Read what the kernel knows of @t, the calling thread, unless that was done a short while before @now_ns. */
+void assay_thread_mark_if_due(struct assay_thread_self *t, uint64_t now_ns);
+/* Keep a span of @t, the calling thread, where spans are kept. */
+void assay_thread_keep_span(struct assay_thread_self *t, const struct assay_thread_span *s);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Spans and counts of a thread, in chunks of its own. */
 #include "counters/waits/thread_recorder.h"
-#include "counters/waits/thread_self.h"
 
 void assay_thread_keep_span(struct assay_thread_self *t, const struct assay_thread_span *s)
 {

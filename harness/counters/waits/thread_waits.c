@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#include "counters/waits/thread_self.h"
-
 #define POST_BITS 10
 #define NO_SITE   UINT32_MAX
 

@@ -3,7 +3,7 @@
  * A sample counts for the function at its end, also where that was inlined: then it is the machine code of the function
  * around it that may differ.
  */
-#include "drive/compare/cause_evidence.h"
+#include "drive/compare/cause_profiles.h"
 
 #include <errno.h>
 #include <link.h>

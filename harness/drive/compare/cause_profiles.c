@@ -10,10 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drive/compare/cause_evidence.h"
 #include "judge/function_blame.h"
 #include "measure/profile.h"
-#include "store/because.h"
+#include "store/comparison.h"
 
 #define MOST_CASES 5
 #define PAIRS      10

@@ -12,7 +12,6 @@
 
 #include "assay/random.h"
 #include "base/monotonic.h"
-#include "drive/compare/certify_record.h"
 #include "drive/read_back.h"
 #include "judge/comparison_rule.h"
 #include "stats/distributions.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Means are kept with their weights, so that certifications of one question add up. */
-#include "drive/compare/certify_record.h"
+#include "drive/compare/certify.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -6,13 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drive/compare/cause_profiles.h"
 #include "drive/compare/duration.h"
-#include "drive/compare/variants.h"
 #include "drive/exact/compare.h"
 #include "drive/hints.h"
-#include "drive/machine/fitness.h"
+#include "drive/machine/doctor.h"
 #include "drive/read_back.h"
-#include "drive/compare/cause_profiles.h"
 #include "judge/comparison_judge.h"
 #include "judge/function_blame.h"
 #include "store/comparison.h"

@@ -5,7 +5,9 @@
 
 #include <stdint.h>
 
+#include "base/err.h"
 #include "drive/compare/plan.h"
+#include "model/comparison.h"
 #include "model/gate_report.h"
 
 /* All-zero is empty. */
@@ -37,5 +39,24 @@ int assay_compare_replay(const struct assay_replay_request *q, const struct assa
 			 struct assay_compare_outcome *out, struct assay_err *err);
 
 void assay_compare_outcome_release(struct assay_compare_outcome *out);
+
+/* ---- reading ---- */
+
+/* What the judge takes from the pairs of a stored comparison, for people and scripts to see. Judges nothing. */
+
+/* One reading a case of @cmp into *out, for assay_case_readings_release. ASSAY_ENOMEM, ASSAY_EUSAGE (the policy). */
+int assay_comparison_read(const struct assay_comparison *cmp, struct assay_case_reading **out, struct assay_err *err);
+
+/* ---- variants ---- */
+
+/* A comparison of two variants of one op, on the same inputs, in place of two builds of one variant. */
+
+/*
+ * The same as assay_compare_plan_make where q->base and q->head name variants, "OP/NAME": the cases of the suite that
+ * both can run. A variant that only few benches name takes the cases of the other. ASSAY_EUSAGE when a name is none,
+ * the ops differ, two plugins bring a variant, or one of the two cannot run here. Release @p in either case.
+ */
+int assay_compare_variants_make(struct assay_compare_plan *p, const struct assay_compare_request *q,
+				const struct assay_watch *w, struct assay_err *err);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef ASSAY_DRIVE_COMPARE_DURATION_H
 #define ASSAY_DRIVE_COMPARE_DURATION_H
 
-#include "drive/compare/state.h"
+#include "drive/compare/plan.h"
 
 struct assay_duration {
 	size_t n_cases, n_controls; /* that are measured */

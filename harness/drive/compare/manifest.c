@@ -3,7 +3,7 @@
  * The head's bench files plan both sides, so what they no longer name is missing on both, and only a manifest remembers
  * it.
  */
-#include "drive/compare/manifest.h"
+#include "drive/compare/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>

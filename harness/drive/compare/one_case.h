@@ -5,7 +5,7 @@
 #ifndef ASSAY_DRIVE_COMPARE_ONE_CASE_H
 #define ASSAY_DRIVE_COMPARE_ONE_CASE_H
 
-#include "drive/compare/state.h"
+#include "drive/compare/plan.h"
 #include "model/gate_report.h"
 
 struct assay_case_answer {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drive/compare/pair_length.h"
+#include "drive/compare/pair_loop.h"
 
 #include <math.h>
 

@@ -10,7 +10,6 @@
 
 #include "assay/random.h"
 #include "drive/machine/limits.h"
-#include "drive/compare/pair_length.h"
 #include "judge/paired.h"
 #include "judge/stopping.h"
 

@@ -10,11 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drive/run/build_identity.h"
-#include "drive/compare/manifest.h"
-#include "drive/compare/policy.h"
 #include "drive/installed.h"
 #include "drive/project.h"
+#include "drive/run/build_identity.h"
 #include "judge/comparison_judge.h"
 #include "machine/environment.h"
 #include "worker/plugin/loader.h"

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A policy serves all suites, so what it may name is gathered from all of them. */
-#include "drive/compare/policy.h"
+#include "drive/compare/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "counters/event_names.h"
+#include "counters/groups.h"
 #include "drive/installed.h"
-#include "drive/policy_file.h"
 #include "drive/project.h"
 #include "judge/policy_names.h"
 #include "judge/stopping.h"

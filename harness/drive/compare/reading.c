@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Estimates of pairs come from the judge; counts of a side are brought to one, the median over its pairs. */
-#include "drive/compare/reading.h"
+#include "drive/compare/compare.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Both sides load the same plugins; what differs is the variant of the case that each runs. */
-#include "drive/compare/variants.h"
+#include "drive/compare/compare.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "drive/run/build_identity.h"
 #include "drive/compare/plan.h"
-#include "drive/compare/policy.h"
+#include "drive/run/build_identity.h"
 #include "worker/plugin/loader.h"
 
 struct named {

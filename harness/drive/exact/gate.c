@@ -10,14 +10,13 @@
 #include "base/file.h"
 #include "drive/hints.h"
 #include "drive/installed.h"
-#include "drive/policy_file.h"
 #include "drive/project.h"
 #include "judge/exact_baseline.h"
 #include "judge/exact_judge.h"
 #include "judge/policy_names.h"
 #include "judge/static_costs.h"
-#include "store/store.h"
 #include "store/exact.h"
+#include "store/store.h"
 
 static int load_counts(struct assay_store *store, const struct assay_gate_request *q, struct assay_exact_run *out,
 		       struct assay_err *err)

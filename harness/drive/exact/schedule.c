@@ -6,6 +6,7 @@
  */
 #include "drive/exact/schedule.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,7 @@
 #include <time.h>
 
 #include "base/lanes.h"
-#include "base/process_kin.h"
-#include "drive/exact/packet.h"
-#include "drive/exact/price.h"
+#include "base/process.h"
 #include "drive/exact/size.h"
 #include "model/quantity.h"
 
@@ -489,4 +488,102 @@ int assay_exact_schedule_run(const struct assay_exact_schedule *s, struct assay_
 	}
 	free(k.tasks);
 	return rc;
+}
+
+/* ---- price ---- */
+
+/* Only the order of prices matters, so that what a machine takes need not be known well. */
+
+/* What a case costs however short it is, and what each instruction of its call adds, which is run twice. */
+#define CALLGRIND_NS      4e8
+#define CALLGRIND_INSN_NS 100.0
+#define STEPPED_NS        1e8
+#define STEPPED_INSN_NS   24000.0 /* two steps of 12 us, as on a virtual machine */
+
+const struct assay_exact_case *assay_exact_price_case(const struct assay_exact_baseline *b, const char *key)
+{
+	const struct assay_exact_case *c = NULL;
+
+	for (size_t i = 0; i < b->n_builds && !c; i++)
+		c = assay_exact_case_find(&b->builds[i], key);
+	return c;
+}
+
+double assay_exact_price_ns(const struct assay_exact_baseline *b, const char *key)
+{
+	const struct assay_exact_case *c = assay_exact_price_case(b, key);
+	const double instructions = c ? (double)c->total.v[ASSAY_EXACT_INSTRUCTIONS] : 0;
+
+	if (!c)
+		return INFINITY;
+	return c->how == ASSAY_EXACT_STEPPED ? STEPPED_NS + instructions * STEPPED_INSN_NS
+					     : CALLGRIND_NS + instructions * CALLGRIND_INSN_NS;
+}
+
+double assay_exact_price_steps(const struct assay_exact_baseline *b, const char *key)
+{
+	const struct assay_exact_case *c = assay_exact_price_case(b, key);
+
+	return c && c->how == ASSAY_EXACT_STEPPED ? (double)c->total.v[ASSAY_EXACT_INSTRUCTIONS] : 0;
+}
+
+/* ---- packet ---- */
+
+/* As it lies in memory: both ends are the same program. */
+
+/* Detail, log and functions follow in this order. */
+struct head {
+	struct assay_exact_case c;
+	enum assay_exact_end end;
+	size_t n_detail, n_log; /* with their NUL; 0: NULL */
+};
+
+void assay_exact_pack(const struct assay_exact_case *c, enum assay_exact_end end, struct assay_text *out)
+{
+	const struct head h = { .c = *c,
+				.end = end,
+				.n_detail = c->detail ? strlen(c->detail) + 1 : 0,
+				.n_log = c->log ? strlen(c->log) + 1 : 0 };
+
+	assay_text_addn(out, (const char *)&h, sizeof(h));
+	if (c->detail)
+		assay_text_addn(out, c->detail, h.n_detail);
+	if (c->log)
+		assay_text_addn(out, c->log, h.n_log);
+	if (c->n_functions)
+		assay_text_addn(out, (const char *)c->functions, c->n_functions * sizeof(*c->functions));
+}
+
+/* NULL, too, where there are none. */
+static void *copy(const char *from, size_t n, bool *failed)
+{
+	void *to = n ? malloc(n) : NULL;
+
+	*failed |= n && !to;
+	return to ? memcpy(to, from, n) : NULL;
+}
+
+int assay_exact_unpack(const char *bytes, size_t n, struct assay_exact_case *c, enum assay_exact_end *end,
+		       struct assay_err *err)
+{
+	bool failed = false;
+	struct head h;
+	size_t functions;
+
+	*c = (struct assay_exact_case){ .key = "" };
+	if (n < sizeof(h))
+		return assay_err_set(err, ASSAY_EINTERNAL, "the counts of a case are cut short");
+	memcpy(&h, bytes, sizeof(h));
+	functions = h.c.n_functions * sizeof(*h.c.functions);
+	if (n != sizeof(h) + h.n_detail + h.n_log + functions)
+		return assay_err_set(err, ASSAY_EINTERNAL, "the counts of '%s' are cut short", h.c.key);
+	bytes += sizeof(h);
+	*c = h.c;
+	*end = h.end;
+	c->detail = copy(bytes, h.n_detail, &failed);
+	c->log = copy(bytes + h.n_detail, h.n_log, &failed);
+	c->functions = copy(bytes + h.n_detail + h.n_log, functions, &failed);
+	if (!c->functions)
+		c->n_functions = 0;
+	return failed ? assay_err_set(err, ASSAY_ENOMEM, "out of memory for the counts of '%s'", c->key) : 0;
 }

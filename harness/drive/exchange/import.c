@@ -15,7 +15,7 @@
 
 #include "base/conf.h"
 #include "drive/exchange/reader.h"
-#include "store/prune.h"
+#include "store/merge.h"
 
 static const struct assay_import_format *const formats[] = {
 	&assay_import_google_benchmark, &assay_import_llama_bench, &assay_import_hyperfine,

@@ -5,7 +5,7 @@
 
 #include "drive/exchange/request.h"
 #include "drive/watch.h"
-#include "model/database_report.h"
+#include "model/reports.h"
 
 /*
  * Import all of the file in one transaction. ASSAY_EUSAGE with file, line and place of what is wrong in it, or if the

@@ -4,7 +4,7 @@
 #define ASSAY_DRIVE_EXCHANGE_MERGE_H
 
 #include "drive/watch.h"
-#include "model/database_report.h"
+#include "model/reports.h"
 #include "store/merge.h"
 
 /*

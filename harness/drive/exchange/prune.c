@@ -10,8 +10,8 @@
 #include "drive/gate/segments.h"
 #include "machine/clock.h"
 #include "stats/change_points.h"
+#include "store/merge.h"
 #include "store/profile.h"
-#include "store/prune.h"
 
 #define SIDE_RUNS 20 /* on each side of a change, to begin with */
 #define DAY_NS    86400000000000u

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/code_point.h"
 #include "base/grow.h"
+#include "base/text.h"
 #include "model/summary.h"
 #include "store/store.h"
 

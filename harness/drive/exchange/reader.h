@@ -5,10 +5,10 @@
 
 #include <jansson.h>
 
-#include "base/name_index.h"
+#include "base/hash.h"
 #include "drive/exchange/request.h"
 #include "drive/watch.h"
-#include "model/database_report.h"
+#include "model/reports.h"
 
 struct assay_store;
 

@@ -8,13 +8,12 @@
 #include <string.h>
 
 #include "base/conf.h"
-#include "counters/event_names.h"
+#include "counters/groups.h"
 #include "drive/exact/gate.h"
+#include "drive/gate/segments.h"
 #include "drive/hints.h"
 #include "drive/installed.h"
-#include "drive/policy_file.h"
 #include "drive/project.h"
-#include "drive/gate/segments.h"
 #include "drive/session.h"
 #include "judge/gate.h"
 #include "plan/plan.h"

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/name_index.h"
-#include "store/store.h"
+#include "base/hash.h"
 #include "store/comparison.h"
+#include "store/store.h"
 
 /* Runs that are looked into: a part of them may lack the case. */
 #define RUNS_READ 60

@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "judge/policy.h"
-#include "judge/segment.h"
+#include "judge/stored.h"
 #include "model/result.h"
 
 struct assay_store;

@@ -3,8 +3,11 @@
 #ifndef ASSAY_DRIVE_HISTORY_BISECT_H
 #define ASSAY_DRIVE_HISTORY_BISECT_H
 
+#include "base/file.h"
 #include "drive/compare/one_case.h"
-#include "model/bisect_report.h"
+#include "drive/repository.h"
+#include "drive/watch.h"
+#include "model/reports.h"
 
 struct assay_bisect_request {
 	const struct assay_compare_request *compare; /* options of all comparisons; its sides do not count */
@@ -30,5 +33,24 @@ enum assay_bisect_sign {
 /* Errors as above, but that what HEAD is to blame for is ASSAY_BISECT_SKIP, with @reason. */
 int assay_bisect_step(const struct assay_bisect_request *q, const struct assay_watch *w, enum assay_bisect_sign *sign,
 		      char *reason, size_t size, struct assay_err *err);
+
+/* ---- bisect place ---- */
+
+/* Where a bisection builds its commits: worktrees in a temporary folder, of which nothing is left at the end. */
+
+/* All-zero is closed. */
+struct assay_bisect_place {
+	struct assay_repository repo; /* around the current folder */
+	struct assay_temporary folder;
+};
+
+/* ASSAY_EUSAGE where there is no repository here. Close in either case. */
+int assay_bisect_place_open(struct assay_bisect_place *p, const volatile sig_atomic_t *interrupted,
+			    struct assay_err *err);
+/* Remove the worktrees; an interrupt does not prevent it. */
+void assay_bisect_place_close(struct assay_bisect_place *p);
+/* Check out and build @commit unless that is done. ASSAY_EUSAGE: it does not build. */
+int assay_bisect_place_build(const struct assay_bisect_place *p, const char *commit, const struct assay_watch *w,
+			     struct assay_err *err);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drive/history/confirm.h"
+#include "drive/history/case_history.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "drive/history/change_answers.h"
 #include "drive/compare/one_case.h"
 #include "drive/read_back.h"
 #include "drive/repository.h"

@@ -5,7 +5,7 @@
 
 #include "drive/profile/request.h"
 #include "drive/watch.h"
-#include "stats/interval.h"
+#include "stats/distributions.h"
 
 #define ASSAY_COST_CONTROL_HZ 20000 /* must be seen: else nothing is known of the other */
 #define ASSAY_COST_LEVEL      0.98  /* each of its ends is passed by chance once in a hundred */

@@ -12,7 +12,6 @@
 #include "base/file.h"
 #include "base/monotonic.h"
 #include "base/process.h"
-#include "base/temporary.h"
 #include "counters/gpu/records.h"
 #include "drive/profile/kinds.h"
 #include "machine/clock.h"

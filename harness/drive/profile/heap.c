@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/file.h"
 #include "base/monotonic.h"
-#include "base/temporary.h"
 #include "counters/heap/heap.h"
 #include "counters/heap/sites.h"
 #include "counters/preloaded.h"

@@ -8,7 +8,7 @@
 #include "drive/session.h"
 #include "drive/watch.h"
 #include "measure/options.h"
-#include "measure/profiled_worker.h"
+#include "measure/profile.h"
 #include "model/profile.h"
 
 int assay_profile_cpu_case(const struct assay_profile_request *q, const struct assay_watch *w,

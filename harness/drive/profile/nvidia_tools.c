@@ -8,7 +8,6 @@
 
 #include "base/file.h"
 #include "base/process.h"
-#include "base/temporary.h"
 
 #define LOOK_NS   50000000u
 #define MOST_ARGS 16

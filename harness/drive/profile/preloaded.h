@@ -3,7 +3,7 @@
 #ifndef ASSAY_DRIVE_PROFILE_PRELOADED_H
 #define ASSAY_DRIVE_PROFILE_PRELOADED_H
 
-#include "base/temporary.h"
+#include "base/file.h"
 #include "drive/profile/kinds.h"
 
 struct assay_preloaded_run {

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "base/code_point.h"
-#include "drive/run/build_identity.h"
+#include "base/text.h"
 #include "drive/profile/kinds.h"
+#include "drive/run/build_identity.h"
 
 /* A key that is written out selects itself, even where others contain it. */
 static int keep_one(struct assay_session *s, const char *key, struct assay_err *err)

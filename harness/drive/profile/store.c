@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/code_point.h"
 #include "base/conf.h"
-#include "machine/clock.h"
+#include "base/text.h"
 #include "drive/profile/sanitize.h"
 #include "drive/show/name.h"
+#include "machine/clock.h"
 #include "machine/environment.h"
 #include "store/profile.h"
 

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/file.h"
 #include "base/monotonic.h"
 #include "base/process.h"
-#include "base/temporary.h"
 #include "counters/gpu/records.h"
 #include "counters/threads/threads.h"
 #include "drive/profile/kinds.h"

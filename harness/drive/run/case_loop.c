@@ -10,16 +10,16 @@
 
 #include "assay/random.h"
 #include "base/monotonic.h"
-#include "drive/run/build_identity.h"
 #include "drive/hints.h"
-#include "drive/machine/fitness.h"
+#include "drive/machine/doctor.h"
 #include "drive/machine/limits.h"
+#include "drive/run/build_identity.h"
 #include "machine/environment.h"
 #include "measure/measure.h"
 #include "measure/roof_in_turn.h"
 #include "measure/rounds.h"
+#include "model/catalog.h"
 #include "model/summary.h"
-#include "model/device_text.h"
 #include "model/verdict.h"
 
 #define STREAM_LAYOUT 12u /* of the seed of a run */

@@ -7,14 +7,13 @@
 #include <string.h>
 
 #include "drive/exact/counting.h"
-#include "drive/run/case_loop.h"
-#include "drive/policy_file.h"
 #include "drive/project.h"
 #include "drive/read_back.h"
+#include "drive/run/case_loop.h"
 #include "judge/limits.h"
 #include "measure/measure.h"
-#include "store/store.h"
 #include "store/exact.h"
+#include "store/store.h"
 
 /* ---- stored as it comes ---- */
 

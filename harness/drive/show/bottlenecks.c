@@ -7,9 +7,9 @@
 #include "drive/show/results.h"
 #include "judge/advice.h"
 #include "judge/policy.h"
+#include "model/build.h"
 #include "model/profile.h"
 #include "store/store.h"
-#include "model/revision.h"
 
 int assay_bottlenecks_find(const char *db, int64_t *id, const char *only, struct assay_bottleneck **out, size_t *n,
 			   struct assay_err *err)

@@ -4,6 +4,7 @@
 #define ASSAY_DRIVE_SHOW_PAGE_H
 
 #include "base/text.h"
+#include "drive/compare/compare.h"
 #include "drive/show/results.h"
 #include "model/bottleneck.h"
 #include "model/gate_report.h"
@@ -37,5 +38,17 @@ struct assay_result_page {
  */
 int assay_result_page(const struct assay_page_request *q, struct assay_result_page *out, struct assay_err *err);
 void assay_result_page_release(struct assay_result_page *p);
+
+/* ---- verdicts ---- */
+
+/* The verdicts of a stored comparison, of all its cases or of some. */
+
+/*
+ * Judge the comparison @id (0: the newest) again and keep the cases that @only selects (a glob or a part of a key;
+ * NULL: all); the verdict stays that of the whole. ASSAY_EUSAGE with the nearest key where there is none. Warns as
+ * assay_compare_replay() does. Release @out in either case.
+ */
+int assay_stored_verdicts(const char *db, int64_t id, const char *only, const struct assay_watch *w,
+			  struct assay_compare_outcome *out, struct assay_err *err);
 
 #endif

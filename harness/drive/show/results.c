@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "base/conf.h"
-#include "drive/compare/reading.h"
+#include "drive/compare/compare.h"
 #include "drive/hints.h"
 #include "drive/installed.h"
 #include "judge/policy.h"
-#include "store/store.h"
 #include "store/comparison.h"
 #include "store/exact.h"
+#include "store/store.h"
 
 int assay_stored_runs(const char *db, struct assay_run_info **out, size_t *n, struct assay_err *err)
 {

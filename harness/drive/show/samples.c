@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "drive/show/results.h"
-#include "model/sample_choice.h"
-#include "model/revision.h"
+#include "model/build.h"
+#include "model/result.h"
 
 /* Is @c called @only, so that others of which that is a part do not matter? */
 static bool is_named(const struct assay_case *c, const char *only)

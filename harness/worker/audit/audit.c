@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/os_events.h"
+#include "counters/provider.h"
 #include "worker/audit/data.h"
 #include "worker/audit/times.h"
 #include "worker/case/branch_memory.h"

@@ -2,12 +2,12 @@
 /* Samples, and all that is read beside them: what the kernel and the host say of the time between. */
 #include "worker/case/sampling.h"
 
-#include "counters/os_events.h"
+#include "counters/provider.h"
 #include "machine/core_pace.h"
 #include "worker/audit/audit.h"
+#include "worker/case/device_state.h"
 #include "worker/case/job.h"
 #include "worker/case/services.h"
-#include "worker/case/device_state.h"
 
 /* The host's counters move in steps of 10 ms; reading them more often says nothing new. */
 #define POLL_INTERVAL_NS 10000000u

@@ -4,7 +4,7 @@
 #define ASSAY_WORKER_CASE_SAMPLING_H
 
 #include "counters/counting.h"
-#include "machine/disturbance.h"
+#include "machine/environment.h"
 #include "machine/lost_time.h"
 #include "worker/case/state.h"
 

@@ -8,7 +8,6 @@
 
 #include "base/arch.h"
 #include "machine/cpu_features.h"
-#include "machine/isa.h"
 #include "worker/case/memory.h"
 #include "worker/inventory/check.h"
 #include "worker/plugin/loader.h"

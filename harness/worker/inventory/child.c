@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/code_point.h"
+#include "base/text.h"
 #include "machine/topology.h"
 #include "worker/case/memory.h"
 #include "worker/plugin/loader.h"

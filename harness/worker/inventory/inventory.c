@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine/isa.h"
+#include "machine/cpu_features.h"
 #include "worker/inventory/catalog.h"
 #include "worker/inventory/process.h"
 #include "worker/plugin/loader.h"

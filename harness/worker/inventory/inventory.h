@@ -16,7 +16,7 @@ struct assay_inventory;
 int assay_inventory_open(struct assay_inventory **inv, const struct assay_strings *plugins, const char *parts,
 			 const struct assay_host_info *host, struct assay_err *err);
 void assay_inventory_close(struct assay_inventory *inv);
-/* Mark what needs more than @isa (see machine/isa.h) as unavailable, on top of what the machine lacks. */
+/* Mark what needs more than @isa (see machine/cpu_features.h) as unavailable, on top of what the machine lacks. */
 int assay_inventory_cap(struct assay_inventory *inv, const char *isa, struct assay_err *err);
 const struct assay_catalog *assay_inventory_catalog(const struct assay_inventory *inv);
 /*

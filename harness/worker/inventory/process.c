@@ -14,8 +14,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "base/code_point.h"
 #include "base/monotonic.h"
+#include "base/text.h"
 #include "worker/inventory/child.h"
 
 #define ANSWER_TIMEOUT_S 10

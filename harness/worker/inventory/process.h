@@ -9,9 +9,7 @@
 
 #include <jansson.h>
 
-#include "base/pipe_reader.h"
 #include "base/process.h"
-#include "base/process_strays.h"
 
 struct assay_inventory_process {
 	struct assay_process process; /* pid 0: there is none */

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/code_point.h"
-#include "base/demangle.h"
 #include "base/file.h"
 #include "base/grow.h"
 #include "base/hash.h"

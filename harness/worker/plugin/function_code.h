@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/name_index.h"
+#include "base/hash.h"
 
 struct assay_function_codes {
 	struct assay_name_index index;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* UTF-8 one character at a time, and what is left of text that a terminal would obey. */
-#include "base/code_point.h"
+#include "base/text.h"
 
 #include <string.h>
 

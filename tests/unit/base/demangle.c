@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-#include "base/demangle.h"
+#include "base/text.h"
 
 TEST(names_are_those_of_the_source)
 {

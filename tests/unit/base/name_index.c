@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names find their numbers, whatever their hashes and however many they are. */
+#include "base/hash.h"
 #include "unit.h"
-#include "base/name_index.h"
 
 TEST(first_number_stays)
 {

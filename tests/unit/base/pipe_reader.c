@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was written into a pipe: the beginning is kept, the rest is counted, and nothing is waited for. */
-#include "base/pipe_reader.h"
+#include "base/process.h"
 
 #include <fcntl.h>
 #include <unistd.h>

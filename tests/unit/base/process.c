@@ -11,9 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "unit.h"
 #include "base/process.h"
-#include "base/process_kin.h"
+#include "unit.h"
 
 #define LONG_NS  UINT64_C(20000000000) /* never waited for in full unless something is broken */
 #define SHORT_NS UINT64_C(50000000)

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/temporary.h"
 
 /* $TMPDIR of a test. */
 static char place[64];

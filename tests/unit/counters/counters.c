@@ -5,10 +5,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "unit.h"
 #include "counters/counting.h"
-#include "counters/os_events.h"
 #include "counters/provider.h"
+#include "unit.h"
 
 #define PAGES 64
 

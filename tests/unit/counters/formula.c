@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Formulas over counts: value, precedence, and every way to be wrong. */
+#include "counters/groups.h"
 #include "unit.h"
-#include "counters/formula.h"
 
 TEST(test_values)
 {

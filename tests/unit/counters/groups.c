@@ -2,9 +2,8 @@
 /* Group files: what they hold, what is wrong with them, what is chosen and derived. */
 #include <unistd.h>
 
-#include "unit.h"
 #include "counters/groups.h"
-#include "counters/event_names.h"
+#include "unit.h"
 
 static char dir[64];
 

@@ -3,11 +3,11 @@
  * What variants allocate, counted by a worker with the heap's object preloaded, against variants that allocate known
  * amounts.
  */
-#include "unit.h"
 #include "base/file.h"
 #include "counters/heap/heap.h"
-#include "counters/sanitized.h"
+#include "counters/preloaded.h"
 #include "measure/measure.h"
+#include "unit.h"
 #include "worker/inventory/inventory.h"
 #include "worker/main.h"
 

@@ -4,7 +4,7 @@
 
 #include <sys/mman.h>
 
-#include "counters/callgrind/branch_model.h"
+#include "counters/callgrind/cache_model.h"
 #include "counters/step/replay.h"
 #include "counters/step/rules.h"
 

@@ -2,7 +2,7 @@
 /* Certifications of one question add up as if they had been one. */
 #include <math.h>
 
-#include "drive/compare/certify_record.h"
+#include "drive/compare/certify.h"
 #include "unit.h"
 
 static struct assay_certify_report report(unsigned gates, unsigned failed, double sd, double df, double judged)

@@ -5,16 +5,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "unit.h"
 #include "base/file.h"
 #include "drive/compare/certify.h"
 #include "drive/compare/compare.h"
 #include "drive/compare/one_case.h"
-#include "drive/entry.h"
 #include "drive/gate/gate.h"
 #include "drive/installed.h"
 #include "drive/run/run.h"
+#include "drive/session.h"
 #include "drive/show/results.h"
+#include "unit.h"
 
 #define CASE "dequantize.q8_0/ref/n=16384/t=1/warm"
 

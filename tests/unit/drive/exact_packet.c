@@ -2,7 +2,7 @@
 /* A counted case goes from one process to another whole, or not at all. */
 #include "exact_fixture.h"
 
-#include "drive/exact/packet.h"
+#include "drive/exact/schedule.h"
 
 static struct assay_text pack(const struct assay_exact_case *c)
 {

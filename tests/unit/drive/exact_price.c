@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "drive/exact/price.h"
+#include "drive/exact/schedule.h"
 
 TEST(recorded_cases_have_a_price)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long the pairs of a case sample, from what they have shown. */
-#include "drive/compare/pair_length.h"
+#include "drive/compare/pair_loop.h"
 #include "unit.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "exact_fixture.h"
 #include "judge/comparison_judge.h"
 #include "judge/exact_judge.h"
-#include "model/exact_detail.h"
+#include "model/exact.h"
 #include "paired_fixture.h"
 
 #define PAIRS 8

@@ -2,7 +2,7 @@
 /* What a policy says of exact counts: demands on them, of whom, and tolerances that cannot be read. */
 #include "exact_judge_fixture.h"
 
-#include "model/exact_detail.h"
+#include "model/exact.h"
 
 /* A demand on what cannot be counted is not met, unless it holds only where something is counted. */
 TEST(demands_on_what_was_skipped)

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "judge/because.h"
+#include "judge/advice.h"
 #include "judge/run_diff.h"
 
 /* A case that took @ns, ± 1 %, by code @code. */

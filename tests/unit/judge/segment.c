@@ -3,7 +3,7 @@
 #include "gate_world.h"
 
 #include "draws.h"
-#include "judge/segment.h"
+#include "judge/stored.h"
 #include "stats/distributions.h"
 
 #define CASES 3

@@ -8,9 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "unit.h"
 #include "machine/core_pace.h"
-#include "machine/core_survey.h"
+#include "unit.h"
 
 static const struct assay_clock clock_of_test = { .source = ASSAY_CLOCK_MONOTONIC_RAW, .ns_per_tick = 1 };
 static uint64_t now_ns, step_ns = 100;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Features and identity from recorded /proc/cpuinfo files, and sanity on this machine. */
-#include "unit.h"
 #include "assay/isa_table.h"
+#include "unit.h"
 
 #include "machine/cpu_features.h"
-#include "machine/isa.h"
-#include "machine/host_files.h"
+#include "machine/host_facts.h"
 
 static void load_host(struct assay_cpu_features *f, const char *root)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a host shows between two polls, from files of a made-up host. */
-#include "unit.h"
 #include "base/file.h"
 #include "folder_fixture.h"
-#include "machine/disturbance.h"
+#include "machine/environment.h"
 #include "model/result.h"
+#include "unit.h"
 
 #define STAT      "proc/stat"
 #define PRESSURE  "proc/pressure/cpu"

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recorded hosts: container limits, steal, memory, fingerprint, environment and what doctor says of them. */
-#include "unit.h"
-#include "machine/cgroup.h"
 #include "machine/environment.h"
-#include "machine/health.h"
 #include "machine/host_facts.h"
-#include "machine/memory_state.h"
-#include "machine/host_files.h"
-#include "machine/machine_text.h"
 #include "machine/pmu_probe.h"
+#include "unit.h"
 
 #define HOST(name) "tests/fixtures/hosts/" name
 #define MIB        UINT64_C(1048576)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where GPUs are: a machine of two sockets with five, two of them behind a switch, and machines with none. */
-#include "unit.h"
+#include "machine/environment.h"
 #include "machine/gpu_topology.h"
-#include "machine/health.h"
+#include "unit.h"
 
 #define FIXTURE(name) "tests/fixtures/topology/" name ".xml"
 

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "unit.h"
 #include "base/file.h"
 #include "counters/provider.h"
 #include "machine/nvml.h"
-#include "model/device_text.h"
+#include "model/catalog.h"
+#include "unit.h"
 
 /* The loader reads its path when a program starts: the test begins anew with it. */
 static int start_again(char *program)

@@ -2,7 +2,7 @@
 /* Which plugins a worker loads that counts one case. */
 #include "unit.h"
 
-#include "measure/case_plugins.h"
+#include "measure/case_needs.h"
 
 static char files[][16] = { "accelerator.so", "library.so", "matrices.so", "ops.so" };
 static char product[] = "product", model[] = "model", fast[] = "fast", bought[] = "bought";

@@ -2,7 +2,7 @@
 /* Process pairs: what their sides have in common, what they learn, and who is called wrong. */
 #include "pair_world.h"
 
-#include "counters/sanitized.h"
+#include "counters/preloaded.h"
 
 #include <sys/types.h>
 #include <unistd.h>

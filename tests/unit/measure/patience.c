@@ -2,7 +2,7 @@
 /* When a worker counts as hanging, by numbers alone, and that plugins which hang are told with where and how long. */
 #include "measure_world.h"
 
-#include "counters/sanitized.h"
+#include "counters/preloaded.h"
 #include "measure/pair.h"
 #include "worker/time_limits.h"
 

@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "counters/preloaded.h"
+#include "measure/samples.h"
 #include "unit.h"
-#include "counters/sanitized.h"
-#include "measure/sample_overhead.h"
 #include "worker/case/job.h"
 
 /* A clock read, or a call with the number of its job. */

@@ -2,8 +2,8 @@
 /* Times are kept in their order; without memory for them the measuring ends, and no case is called unsteady for it. */
 #include <stdbool.h>
 
+#include "measure/samples.h"
 #include "unit.h"
-#include "measure/steadiness.h"
 
 static bool full;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of calls put together: times and counts add up, and each poll of the host counts once. */
-#include "measure/whole_calls.h"
+#include "measure/samples.h"
 #include "unit.h"
 
 #define GOES_ON ASSAY_SAMPLE_CONTINUES

@@ -2,7 +2,7 @@
 /* What a call takes beside others: their time is no part of it. */
 #include "unit.h"
 
-#include "model/call_time.h"
+#include "model/result.h"
 
 #define N 100
 

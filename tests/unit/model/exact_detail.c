@@ -2,7 +2,7 @@
 /* Counts by line and thread: as a text, and which line of a function grew. */
 #include "exact_fixture.h"
 
-#include "model/exact_detail.h"
+#include "model/exact.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "counters/threads/log.h"
-#include "model/thread_states.h"
+#include "model/profile.h"
 
 #define MS 1000000u
 

@@ -5,8 +5,8 @@
 #include <jansson.h>
 #include <math.h>
 
+#include "model/profile.h"
 #include "model/profile_diff.h"
-#include "model/trace_states.h"
 #include "profile/span_trace.h"
 
 #define NONE ASSAY_TRACE_NONE

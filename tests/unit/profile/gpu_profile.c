@@ -6,11 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "unit.h"
 #include "base/file.h"
-#include "base/temporary.h"
 #include "counters/gpu/cupti_abi.h"
 #include "profile/gpu_profile.h"
+#include "unit.h"
 
 /* Values of NVIDIA's occupancy calculator for compute capabilities 7.0, 8.0 and 9.0. */
 TEST(occupancy_is_that_of_nvidias_calculator)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sample blob: every value comes back, and no bytes whatever make the decoder accept damage or read past them. */
-#include "unit.h"
 #include "blob_seal.h"
-#include "store/sample_blob.h"
+#include "store/blobs.h"
+#include "unit.h"
 
 static void assert_round_trip(const struct assay_sample *v, size_t n)
 {

@@ -7,10 +7,9 @@
 #include "store_comparison_fixture.h"
 #include "store_profile_fixture.h"
 
-#include "store/because.h"
+#include "store/comparison.h"
 #include "store/exact.h"
 #include "store/merge.h"
-#include "store/prune.h"
 
 /* A database beside f->db. */
 static void path_of(const struct fixture *f, const char *name, char path[96])

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "store/number_blob.h"
+#include "store/blobs.h"
 
 TEST(test_every_value_comes_back)
 {

@@ -2,7 +2,7 @@
 /* Profiles in and out of the store, damaged ones, and which of them are pruned. */
 #include "store_profile_fixture.h"
 
-#include "store/prune.h"
+#include "store/merge.h"
 
 STORE_TEST(test_a_profile_comes_back)
 {

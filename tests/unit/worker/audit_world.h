@@ -5,7 +5,7 @@
 
 #include "sides_world.h"
 
-#include "counters/sanitized.h"
+#include "counters/preloaded.h"
 
 #define N 4096
 

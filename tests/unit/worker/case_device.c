@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "audit_world.h"
-#include "counters/sanitized.h"
+#include "counters/preloaded.h"
 
 /* Samples enough for the device to be asked between them. */
 #define BUDGET_NS 200000000

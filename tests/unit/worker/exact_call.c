@@ -5,10 +5,10 @@
 #include <alloca.h>
 #include <sched.h>
 
-#include "counters/sanitized.h"
+#include "counters/preloaded.h"
 #include "counters/step/stepper.h"
-#include "worker/case/services.h"
 #include "worker/case/exact_call.h"
+#include "worker/case/services.h"
 
 #define PLACES ((uintptr_t)1 << 20)
 

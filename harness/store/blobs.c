@@ -1,18 +1,177 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sample blob of sample_blob.h. The decoder takes any bytes: it never reads past them and never allocates more than
- * they justify. */
-#include "store/sample_blob.h"
+#include "store/blobs.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/blob_parts.h"
+/* ---- blob parts ---- */
 
-#define BLOB_VERSION 2
-#define CHECKSUM_LEN 8
-#define HEADER_MAX   (1 + ASSAY_VARINT_MAX)
-#define SAMPLE_MIN   2
-#define SAMPLE_MAX   (1 + 4 * ASSAY_VARINT_MAX + 4 * 5)
+unsigned char *assay_blob_put_varint(unsigned char *p, uint64_t v)
+{
+	while (v >= 0x80) {
+		*p++ = (unsigned char)(v | 0x80);
+		v >>= 7;
+	}
+	*p++ = (unsigned char)v;
+	return p;
+}
+
+uint64_t assay_blob_zigzag(uint64_t v)
+{
+	return (v << 1) ^ (v >> 63 ? UINT64_MAX : 0);
+}
+
+uint64_t assay_blob_unzigzag(uint64_t v)
+{
+	return (v >> 1) ^ (v & 1 ? UINT64_MAX : 0);
+}
+
+unsigned char assay_blob_get_byte(struct assay_blob_reader *r)
+{
+	if (r->p == r->end) {
+		r->bad = true;
+		return 0;
+	}
+	return *r->p++;
+}
+
+uint64_t assay_blob_get_varint(struct assay_blob_reader *r, uint64_t max)
+{
+	uint64_t v = 0;
+
+	for (unsigned shift = 0; shift < 64; shift += 7) {
+		unsigned char b = assay_blob_get_byte(r);
+
+		if (shift == 63 && b > 1)
+			break;
+		v |= (uint64_t)(b & 0x7f) << shift;
+		if (!(b & 0x80)) {
+			if (v > max)
+				break;
+			return v;
+		}
+	}
+	r->bad = true;
+	return 0;
+}
+
+/* ---- number blob ---- */
+
+#define NUMBERS_VERSION 1
+#define REAL_LEN        8
+#define NUMBER_MIN      2
+#define NUMBER_MAX      (2 * ASSAY_VARINT_MAX + REAL_LEN)
+#define WHOLE_BELOW     9007199254740992.0 /* 2^53 */
+
+enum { IS_REAL = 1, HAS_SHARE = 2, N_FLAGS = 4 };
+
+static unsigned char *put_real(unsigned char *p, double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	for (unsigned i = 0; i < REAL_LEN; i++)
+		*p++ = (unsigned char)(bits >> (8 * i));
+	return p;
+}
+
+static double get_real(struct assay_blob_reader *r)
+{
+	uint64_t bits = 0;
+	double v;
+
+	for (unsigned i = 0; i < REAL_LEN; i++)
+		bits |= (uint64_t)assay_blob_get_byte(r) << (8 * i);
+	memcpy(&v, &bits, sizeof(v));
+	r->bad |= !isfinite(v);
+	return v;
+}
+
+/* -0 keeps its sign as a real. */
+static bool is_whole(double v)
+{
+	return fabs(v) < WHOLE_BELOW && v == (double)(int64_t)v && !(v == 0 && signbit(v));
+}
+
+static unsigned char *put_number(unsigned char *p, const struct assay_stored_number *v)
+{
+	const bool whole = is_whole(v->value), share = v->running_frac != 1;
+
+	p = assay_blob_put_varint(p, (uint64_t)v->name * N_FLAGS + (whole ? 0 : IS_REAL) + (share ? HAS_SHARE : 0));
+	p = whole ? assay_blob_put_varint(p, assay_blob_zigzag((uint64_t)(int64_t)v->value)) : put_real(p, v->value);
+	return share ? put_real(p, v->running_frac) : p;
+}
+
+int assay_number_blob_encode(const struct assay_stored_number *v, size_t n, unsigned char **out, size_t *len,
+			     struct assay_err *err)
+{
+	unsigned char *p = malloc(1 + ASSAY_VARINT_MAX + n * NUMBER_MAX);
+
+	if (!p)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu numbers", n);
+	*out = p;
+	*p++ = NUMBERS_VERSION;
+	p = assay_blob_put_varint(p, n);
+	for (size_t i = 0; i < n; i++)
+		p = put_number(p, &v[i]);
+	*len = (size_t)(p - *out);
+	return 0;
+}
+
+static void get_number(struct assay_blob_reader *r, struct assay_stored_number *v)
+{
+	const uint64_t head = assay_blob_get_varint(r, (uint64_t)INT64_MAX);
+
+	v->name = (int64_t)(head / N_FLAGS);
+	v->value = head & IS_REAL ? get_real(r)
+				  : (double)(int64_t)assay_blob_unzigzag(assay_blob_get_varint(r, UINT64_MAX));
+	v->running_frac = head & HAS_SHARE ? get_real(r) : 1;
+	r->bad |= !v->name || !(v->running_frac > 0 && v->running_frac <= 1);
+}
+
+int assay_number_blob_decode(const void *blob, size_t len, struct assay_stored_number **out, size_t *n,
+			     struct assay_err *err)
+{
+	const unsigned char *bytes = blob;
+	struct assay_blob_reader r = { .p = bytes + 1, .end = bytes + len };
+	struct assay_stored_number *v = NULL;
+	uint64_t count;
+
+	if (len < 2)
+		return assay_err_set(err, ASSAY_ESTORE, "numbers are cut off (%zu bytes)", len);
+	if (bytes[0] != NUMBERS_VERSION)
+		return assay_err_set(err, ASSAY_ESTORE, "numbers have format %u, this assay reads %d", bytes[0],
+				     NUMBERS_VERSION);
+	count = assay_blob_get_varint(&r, UINT64_MAX);
+	if (r.bad || count > (size_t)(r.end - r.p) / NUMBER_MIN)
+		return assay_err_set(err, ASSAY_ESTORE, "numbers are damaged (there are not as many as it says)");
+	if (count) {
+		v = calloc(count, sizeof(*v));
+		if (!v)
+			return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu numbers", (size_t)count);
+	}
+	for (size_t i = 0; i < count && !r.bad; i++)
+		get_number(&r, &v[i]);
+	if (r.bad || r.p != r.end) {
+		free(v);
+		return assay_err_set(err, ASSAY_ESTORE, "numbers are damaged (they end elsewhere than it says)");
+	}
+	*out = v;
+	*n = (size_t)count;
+	return 0;
+}
+
+/* ---- sample blob ---- */
+
+/* The sample blob of blobs.h. The decoder takes any bytes: it never reads past them and never allocates more than
+ * they justify. */
+
+#define SAMPLES_VERSION 2
+#define CHECKSUM_LEN    8
+#define HEADER_MAX      (1 + ASSAY_VARINT_MAX)
+#define SAMPLE_MIN      2
+#define SAMPLE_MAX      (1 + 4 * ASSAY_VARINT_MAX + 4 * 5)
 
 enum {
 	HAS_ITERATIONS = 1 << 0,
@@ -92,7 +251,7 @@ int assay_sample_blob_encode(const struct assay_sample *v, size_t n, unsigned ch
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu samples", n);
 
 	p = buf;
-	*p++ = BLOB_VERSION;
+	*p++ = SAMPLES_VERSION;
 	p = assay_blob_put_varint(p, n);
 	for (size_t i = 0; i < n; i++) {
 		p = put_sample(p, &v[i], &prev);
@@ -137,9 +296,9 @@ int assay_sample_blob_decode(const void *blob, size_t len, struct assay_sample *
 
 	if (len < 2 + CHECKSUM_LEN)
 		return assay_err_set(err, ASSAY_ESTORE, "sample data are cut off (%zu bytes)", len);
-	if (bytes[0] < 1 || bytes[0] > BLOB_VERSION)
+	if (bytes[0] < 1 || bytes[0] > SAMPLES_VERSION)
 		return assay_err_set(err, ASSAY_ESTORE, "sample data have format %u, this assay reads 1 to %d",
-				     bytes[0], BLOB_VERSION);
+				     bytes[0], SAMPLES_VERSION);
 	checksum(bytes, len - CHECKSUM_LEN, sum);
 	if (memcmp(sum, bytes + len - CHECKSUM_LEN, CHECKSUM_LEN) != 0)
 		return assay_err_set(err, ASSAY_ESTORE, "sample data are damaged (check sum differs)");

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "measure/case_needs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- case plugins ---- */
+
+/* A simulator is slow at loading, and a plugin that is not there moves no memory. */
+
+static bool needs(const struct assay_case *c, const struct assay_catalog *cat, size_t plugin)
+{
+	const struct assay_catalog_op *op = assay_catalog_op(cat, c->op);
+	const struct assay_catalog_variant *v = assay_catalog_variant(cat, c->op, c->variant);
+	const struct assay_catalog_variant *kernel =
+		op && op->composes ? assay_catalog_variant(cat, op->composes, c->variant) : NULL;
+
+	return !op || !v || op->plugin == plugin || v->plugin == plugin || (kernel && kernel->plugin == plugin);
+}
+
+int assay_case_plugins_find(const struct assay_case *c, const struct assay_catalog *cat,
+			    const struct assay_strings *all, const char *parts, struct assay_case_plugins *out,
+			    struct assay_err *err)
+{
+	int rc = 0;
+
+	*out = (struct assay_case_plugins){ .parts = parts ? calloc(all->n + 1, 1) : NULL };
+	if (parts && !out->parts)
+		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	for (size_t i = 0; i < all->n && !rc; i++) {
+		if (cat->n_plugins == all->n && !needs(c, cat, i))
+			continue;
+		if (parts)
+			out->parts[out->files.n] = parts[i];
+		rc = assay_strings_add(&out->files, all->v[i], err);
+	}
+	if (rc)
+		assay_case_plugins_release(out);
+	return rc;
+}
+
+void assay_case_plugins_release(struct assay_case_plugins *p)
+{
+	assay_strings_release(&p->files);
+	free(p->parts);
+	*p = (struct assay_case_plugins){ .parts = NULL };
+}
+
+/* ---- counters ---- */
+
+/* Puts together what a case counts; the worker counts it. */
+
+static int add_events(struct assay_counter_choice *out, const struct assay_strings *events, struct assay_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; events && i < events->n && !rc; i++)
+		if (!assay_strings_has(&out->events, events->v[i]))
+			rc = assay_strings_add(&out->events, events->v[i], err);
+	return rc;
+}
+
+static bool has_default(const struct assay_counter_groups *g)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (!strcmp(g->v[i].name, ASSAY_DEFAULT_COUNTER_GROUP))
+			return true;
+	return false;
+}
+
+int assay_measure_choose(const struct assay_measure_options *o, const struct assay_case *c,
+			 const struct assay_catalog_op *op, struct assay_counter_choice *out, struct assay_text *text,
+			 struct assay_err *err)
+{
+	static const struct assay_counter_groups none;
+	const struct assay_counter_groups *g = o->groups ? o->groups : &none;
+	int rc = has_default(g) ? assay_counter_choice_add(out, g, ASSAY_DEFAULT_COUNTER_GROUP, err) : 0;
+
+	out->multiplex = o->multiplex;
+	if (!rc)
+		rc = assay_counter_choice_add(out, g, c->counters, err);
+	if (!rc && o->counter_groups)
+		rc = assay_counter_choice_add(out, g, o->counter_groups, err);
+	if (!rc)
+		rc = add_events(out, &op->counters, err);
+	if (!rc)
+		rc = add_events(out, o->events, err);
+	if (!rc)
+		assay_counter_choice_text(out, text);
+	return rc || !text->failed ? rc : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+}

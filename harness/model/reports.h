@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What commands report beside runs and verdicts. */
+#ifndef ASSAY_MODEL_REPORTS_H
+#define ASSAY_MODEL_REPORTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "model/case.h"
+#include "model/result.h"
+#include "model/verdict.h"
+
+/* ---- bisect report ---- */
+
+/* What a search for the commit that changed a time found, and by which steps. */
+
+#define ASSAY_COMMIT_MAX  65
+#define ASSAY_SUBJECT_MAX 160
+
+enum assay_bisect_end {
+	ASSAY_BISECT_FOUND,   /* one commit, and a comparison with what is before it agrees */
+	ASSAY_BISECT_RANGE,   /* one of several: those before the last cannot be measured */
+	ASSAY_BISECT_SAME,    /* good and bad were not shown to differ */
+	ASSAY_BISECT_UNSURE,  /* the comparisons did not decide */
+	ASSAY_BISECT_UNTAKEN, /* the bad side is wrong, or was not measured */
+};
+
+/* One comparison, or a commit that could not be compared. Numbers are NaN where they do not apply. */
+struct assay_bisect_step {
+	char base[ASSAY_COMMIT_MAX], commit[ASSAY_COMMIT_MAX];
+	bool skipped;
+	enum assay_verdict verdict; /* of a step that is not skipped */
+	double ratio, ci_lo, ci_hi;
+	int64_t comparison_id; /* 0: none was stored */
+	char reason[512];
+};
+
+/* Release it. */
+struct assay_bisect_report {
+	char key[ASSAY_KEY_MAX];
+	char good[ASSAY_COMMIT_MAX], bad[ASSAY_COMMIT_MAX];
+	size_t n_commits; /* after the good one, up to the bad one */
+	enum assay_bisect_end end;
+	enum assay_exit exit;
+	char reason[640];                                       /* why no commit is named; "": one is */
+	char first[ASSAY_COMMIT_MAX], commit[ASSAY_COMMIT_MAX]; /* of a range; of one commit they are the same */
+	char before[ASSAY_COMMIT_MAX];                          /* what the last comparison held it against */
+	char subject[ASSAY_SUBJECT_MAX];
+	double probability;         /* that it is there; NaN where nothing was searched */
+	double ratio, ci_lo, ci_hi; /* commit over before */
+	double whole_ratio, whole_ci_lo, whole_ci_hi;
+	unsigned comparisons;
+	struct assay_bisect_step *steps; /* malloc'ed */
+	size_t n_steps;
+};
+
+void assay_bisect_report_release(struct assay_bisect_report *r);
+/* "found", "range", "same", "unsure", "not measured". */
+const char *assay_bisect_end_name(enum assay_bisect_end e);
+
+/* ---- certify report ---- */
+
+/* How often a host's judge was wrong in comparisons of known outcome, and the smallest change that it finds. */
+
+/* So many slowdowns may be tried at most. */
+#define ASSAY_CERTIFY_SLOWDOWNS 8
+
+/* @k of @of, with the 95 % interval of the share (Clopper and Pearson). */
+struct assay_rate {
+	unsigned k, of;
+	double lo, hi;
+};
+
+/* All-zero is empty; release it. */
+struct assay_certify_report {
+	struct assay_fingerprint machine;
+	struct assay_strings keys; /* of the cases of every gate */
+	uint64_t seed;
+	double alpha, margin_frac;
+	uint64_t budget_ns;                     /* a case */
+	unsigned gates, inconclusive;           /* of unchanged code */
+	struct assay_rate false_alarms, passed; /* REGRESSED; PASS or IMPROVED */
+	unsigned n_slowdowns;
+	struct {
+		double slowdown_frac;
+		struct assay_rate detected, passed;
+	} power[ASSAY_CERTIFY_SLOWDOWNS];
+	unsigned resumed; /* how many stored certifications are counted in */
+	double sd;        /* of a pair's log ratio, pooled over all cases and gates; NaN: no two pairs of one case */
+	double df;        /* degrees of freedom of sd */
+	double n_judged;  /* cases of all gates and trials */
+	double seconds_per_case;
+	double pairs_per_case;           /* mean, until decided */
+	double smallest_detectable_frac; /* with all the pairs that the budget allows; NaN as sd */
+	double seconds;
+	char *json; /* what the store keeps and --json prints; malloc'ed */
+};
+void assay_certify_report_release(struct assay_certify_report *r);
+
+/* ---- database report ---- */
+
+/* What was done to a database as a whole, and what became of a file of another tool. */
+
+#define ASSAY_DATABASE_MAX_COUNTS 16
+
+/* One number of what was done: "results_added", "runs_in_baselines"; bytes end in "_bytes". */
+struct assay_database_count {
+	const char *name;
+	uint64_t value;
+};
+
+/* All-zero is nothing done. */
+struct assay_database_report {
+	const char *action; /* "merge", "prune" */
+	const char *db;
+	bool dry; /* of a prune: nothing was done, this is what would be */
+	struct assay_database_count counts[ASSAY_DATABASE_MAX_COUNTS];
+	size_t n_counts;
+	struct assay_strings notes; /* what a person should know, a line each */
+};
+
+static inline void assay_database_count_add(struct assay_database_report *r, const char *name, uint64_t value)
+{
+	if (r->n_counts < ASSAY_DATABASE_MAX_COUNTS)
+		r->counts[r->n_counts++] = (struct assay_database_count){ name, value };
+}
+
+static inline void assay_database_report_release(struct assay_database_report *r)
+{
+	assay_strings_release(&r->notes);
+	*r = (struct assay_database_report){ 0 };
+}
+
+/* One run of it. */
+struct assay_import_run {
+	int64_t id;
+	size_t n_cases, n_ok;
+	uint64_t n_samples;
+	char suite[ASSAY_NAME_MAX];
+	char machine[128]; /* label; "" where nobody said it */
+	char commit[65];   /* likewise */
+	bool dated;        /* it is known when it was measured */
+};
+
+struct assay_import_report {
+	char format[ASSAY_NAME_MAX];
+	char digest[ASSAY_DIGEST_LEN + 1]; /* of all bytes of the file */
+	struct assay_import_run *runs;     /* malloc'ed; those that were added */
+	size_t n_runs;
+	/* Earlier runs of the same bytes, malloc'ed: with the same options, so that they were not added again, and with
+	 * others. */
+	int64_t *same, *other;
+	size_t n_same, n_other;
+	int64_t replaced;    /* of those, the one that was removed; 0: none */
+	size_t n_aggregates; /* means and the like, which are no samples */
+};
+
+void assay_import_report_release(struct assay_import_report *r);
+
+/* ---- finding ---- */
+
+/* The lines of `assay doctor`, whoever found them. */
+
+enum assay_health {
+	ASSAY_HEALTH_GOOD,
+	ASSAY_HEALTH_WARN,    /* measures, but not as well as it could */
+	ASSAY_HEALTH_MISSING, /* a capability is absent */
+};
+
+struct assay_finding {
+	char name[ASSAY_NAME_MAX]; /* "pmu", "governor" */
+	enum assay_health health;
+	char value[256];  /* what was found */
+	char advice[256]; /* how to fix it; empty when good or not fixable */
+};
+
+struct assay_findings {
+	struct assay_finding *v;
+	size_t n, capacity;
+	bool failed; /* out of memory: some are missing */
+};
+
+/* Advice "" when there is nothing to do. */
+void assay_findings_add(struct assay_findings *l, const char *name, enum assay_health health, const char *value,
+			const char *advice);
+void assay_findings_release(struct assay_findings *l);
+
+#endif
