@@ -10,8 +10,8 @@ cheat_bench() {
 
 # blamed VARIANT: does what was printed say that processor time was used which the case does not have?
 blamed() {
-	jq -e --arg variant "$1" '.cases[] | select(.key | startswith("example.scale/\($variant)/")).reason // "" |
-		contains("own_threads = yes in its bench")' "$try/out" >/dev/null 2>&1
+	jq -e --arg variant "$1" 'any(.cases[]; (.key | startswith("example.scale/\($variant)/")) and
+		(.reason // "" | contains("own_threads = \"yes\" in its bench")))' "$try/out" >/dev/null 2>&1
 }
 
 try_once() {
