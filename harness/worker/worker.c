@@ -54,6 +54,7 @@ struct assay_worker {
 	void *waiting_arg;
 	uint64_t wait_ns; /* until the function that is called meanwhile wants to be called again; 0: it does not say */
 	const volatile sig_atomic_t *interrupted;
+	char key[ASSAY_KEY_MAX]; /* of its case */
 };
 
 /* The file that both sides of a pair map. */
@@ -83,6 +84,7 @@ static int start(struct assay_worker **out, const struct pair_file *pair, unsign
 	w->patience = o->patience ? o->patience : &w->own_patience;
 	w->facts = o->facts;
 	w->interrupted = o->interrupted;
+	memcpy(w->key, o->c->key, sizeof(w->key));
 	rc = assay_pipe_open(&w->words, ASSAY_WORKER_WORDS_MAX, err);
 	if (!rc)
 		rc = assay_page_create(&w->page, o->topology ? assay_topology_text(o->topology) : NULL, &fd, err);
@@ -223,6 +225,12 @@ static uint64_t listen_to(struct assay_worker *w)
 	return assay_pipe_drain(&w->words) >= TALKING_BYTES ? TALKING_SLICE_NS : SLICE_NS;
 }
 
+static int interrupted(const struct assay_worker *w, struct assay_err *err)
+{
+	return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted in '%s' (while %s)", w->key,
+			     assay_phase_name(phase_of(w)));
+}
+
 static void ended(struct assay_worker *w, enum assay_status *status, char *reason, size_t size)
 {
 	char how[128];
@@ -267,7 +275,7 @@ static int await_end(struct assay_worker *w, enum assay_status *status, char *re
 
 	while (!assay_process_wait(&w->process, listen_to(w))) {
 		if (w->interrupted && *w->interrupted)
-			return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
+			return interrupted(w, err);
 		if (assay_monotonic_ns() > end) {
 			*status = ASSAY_STATUS_FAILED;
 			tracer = assay_process_tracer(w->process.pid);
@@ -390,7 +398,7 @@ static int await_reply(struct assay_worker *w, struct assay_worker *partner, enu
 		if (partner && listen_to(partner) < slice_ns)
 			slice_ns = TALKING_SLICE_NS;
 		if (w->interrupted && *w->interrupted)
-			return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
+			return interrupted(w, err);
 		if (assay_process_ended(&w->process)) {
 			ended(w, status, reason, size);
 			return 0;

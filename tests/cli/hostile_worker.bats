@@ -114,7 +114,7 @@ traced() {
 	kill -INT "$pid"
 	wait "$pid" || status=$?
 	[ "$status" = 130 ]
-	[[ $(tail -n 1 err) == "assay: interrupted"* ]]
+	[[ $(tail -n 1 err) == "assay: interrupted in '"*"/t=1/"*"' (while "*")"* ]]
 	[ ! -e "/proc/$left" ]
 }
 

@@ -61,7 +61,7 @@ ended_when_asked() {
 	stub valgrind '[ "$1" = --version ] && echo valgrind-3.19.0 && exit'
 	for signal in INT TERM HUP; do
 		stop "$signal" 130 run --evidence exact --suite smoke --threads 1 --only 'quantize.q8_0/ref/*'
-		[ "$(tail -n 1 err.txt)" = "assay: interrupted" ]
+		[[ $(tail -n 1 err.txt) == "assay: interrupted"* ]]
 		nothing_left
 	done
 }

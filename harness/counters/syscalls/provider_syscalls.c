@@ -22,6 +22,7 @@
 
 #define CALL_STOP (SIGTRAP | 0x80)
 #define NUMBERS   512 /* larger ones are counted together in the last */
+#define SEIZE_S   10u /* that it may take until all threads are traced */
 
 /* In memory that tracer and traced share. */
 struct shared {
@@ -83,13 +84,21 @@ static void count_call(struct shared *s, pid_t tid)
 static __attribute__((noreturn)) void trace(struct shared *s, const pid_t *threads, uint32_t n, pid_t parent,
 					    int ready_fd)
 {
+	sigset_t alarms;
+
 	/* a worker that is killed takes its tracer with it, also one that died before this line */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
 		_exit(1);
+	signal(SIGALRM, SIG_DFL);
+	sigemptyset(&alarms);
+	sigaddset(&alarms, SIGALRM);
+	sigprocmask(SIG_UNBLOCK, &alarms, NULL);
+	alarm(SEIZE_S);
 	if (!seize(threads, n)) {
 		s->error = errno;
 		_exit(1);
 	}
+	alarm(0);
 	if (write(ready_fd, "", 1) != 1)
 		_exit(1);
 	for (;;) {
@@ -113,6 +122,7 @@ static __attribute__((noreturn)) void trace(struct shared *s, const pid_t *threa
 
 /* ---- who is traced ---------------------------------------------------------------------------------------------- */
 
+/* If the tracer stands still, so does every thread that could look at a clock here: then the controller ends it all. */
 static void wait_for(pid_t tracer)
 {
 	while (waitpid(tracer, NULL, __WALL) < 0 && errno == EINTR)

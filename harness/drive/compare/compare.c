@@ -183,12 +183,14 @@ static int measure_and_judge(struct comparing *k, struct assay_compare_outcome *
 						      .countable = &k->plan.countable };
 	struct assay_comparison *cmp = &k->plan.cmp;
 	int rc = take_evidence(k, err), judged;
+	struct assay_err why;
 
 	for (int side = 0; side < 2 && !rc; side++)
 		rc = assay_side_source_unchanged(&k->plan.source[side], true, err);
 	out->id = cmp->id;
 	if (rc == ASSAY_EINTERRUPTED && !cmp->id)
 		return assay_err_set(err, rc, "interrupted before anything was measured: nothing is kept");
+	why = rc ? *err : (struct assay_err){ 0 };
 	if (rc && rc != ASSAY_EINTERRUPTED)
 		return rc;
 	if (!rc)
@@ -198,9 +200,9 @@ static int measure_and_judge(struct comparing *k, struct assay_compare_outcome *
 		return judged;
 	out->judged = true;
 	if (rc)
-		return assay_err_set(
-			err, rc, "interrupted: what was measured is kept as unfinished comparison %" PRId64 " of '%s'",
-			cmp->id, k->q->what->db);
+		return assay_err_set(err, rc,
+				     "%.400s: what was measured is kept as unfinished comparison %" PRId64 " of '%s'",
+				     why.text, cmp->id, k->q->what->db);
 	rc = assay_store_comparison_end(k->store, cmp->id, cmp->ended_ns, assay_verdict_name(out->report.verdict),
 					(int)out->report.exit, err);
 	if (rc || !k->case_ids)

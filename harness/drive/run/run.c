@@ -108,11 +108,11 @@ static int say_kept(const struct assay_measuring *m, const struct assay_run *run
 			err, rc, "%.400s%s", why.text,
 			rc == ASSAY_EINTERRUPTED ? "; the database was removed or replaced: nothing is kept" : "");
 	if (rc == ASSAY_EINTERRUPTED && !run->id)
-		return assay_err_set(err, rc, "interrupted before the first of %zu cases was finished: nothing is kept",
-				     planned);
+		return assay_err_set(err, rc, "%.400s before the first of %zu cases was finished: nothing is kept",
+				     why.text, planned);
 	if (rc == ASSAY_EINTERRUPTED)
-		return assay_err_set(err, rc, "interrupted%s: %zu of %zu cases kept in run %" PRId64 " of '%s'", doing,
-				     run->n_results, planned, run->id, m->request->db);
+		return assay_err_set(err, rc, "%.400s%s: %zu of %zu cases kept in run %" PRId64 " of '%s'", why.text,
+				     doing, run->n_results, planned, run->id, m->request->db);
 	return assay_err_set(err, rc, "%.400s; %zu of %zu cases kept in run %" PRId64, why.text, run->n_results,
 			     planned, run->id);
 }
