@@ -36,24 +36,23 @@ int assay_option_duration(void *to, const char *arg, const char *name, struct as
 
 int assay_option_date(void *to, const char *arg, const char *name, struct assay_err *err)
 {
-	struct tm tm = { 0 }, back;
-	int end = 0, year, month, day, hour = 0, minute = 0;
-	time_t t;
+	/* as --json and 'date -uIseconds' write it, or less of it */
+	static const char *const forms[] = { "%Y-%m-%d",          "%Y-%m-%dT%H:%M",     "%Y-%m-%dT%H:%MZ",
+					     "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S+00:00" };
 
-	if (sscanf(arg, "%4d-%2d-%2d%n", &year, &month, &day, &end) != 3 ||
-	    (arg[end] == 'T' && (sscanf(arg + end, "T%2d:%2d%n", &hour, &minute, &end) != 2 || strlen(arg) != 16)) ||
-	    (strlen(arg) != 10 && strlen(arg) != 16) || year < 1970 || year > 2500)
-		goto bad;
-	tm = (struct tm){
-		.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day, .tm_hour = hour, .tm_min = minute
-	};
-	back = tm;
-	t = timegm(&back);
-	if (back.tm_mon != tm.tm_mon || back.tm_mday != day || back.tm_hour != hour || back.tm_min != minute)
-		goto bad;
-	*(uint64_t *)to = (uint64_t)t * 1000000000u;
-	return 0;
-bad:
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		struct tm tm = { 0 }, back;
+		const char *end = strptime(arg, forms[i], &tm);
+		time_t t;
+
+		back = tm;
+		t = timegm(&back);
+		if (!end || *end || strlen(arg) < 10 || t < 0 || tm.tm_year > 600 || back.tm_mday != tm.tm_mday ||
+		    back.tm_sec != tm.tm_sec)
+			continue;
+		*(uint64_t *)to = (uint64_t)t * 1000000000u;
+		return 0;
+	}
 	return assay_err_set(err, ASSAY_EUSAGE,
 			     "bad %s '%s': expected a date, such as 2026-01-31 or 2026-01-31T12:00 (UTC)", name, arg);
 }

@@ -218,8 +218,8 @@ static const struct assay_command_line line = {
 		 "scaling [RUN [CASE]]\nsweep [RUN [CASE]]\ngenerate [RUN [CASE]]",
 	.doc = "Draw stored results: the runs of a case over time with its change points; the verdicts of a "
 	       "comparison; the roofline of a run; the samples of a case; speed against the number of threads, or "
-	       "along an axis of the shape; where generation spends its time; or the trends of all cases, as a "
-	       "folder with a page. CASE is a key, with its number of threads or with t=all, or a glob or part of "
+	       "along an axis of the shape; or where generation spends its time. CASE is a key, with its number of "
+	       "threads or with t=all, or a glob or part of "
 	       "a key; where one case is drawn, only one may match. A run is named r3, a comparison c3, the "
 	       "newest by 'last' (default).\v"
 	       "examples:\n"

@@ -58,11 +58,12 @@ struct assay_comparison_info {
 struct assay_trend_point {
 	int64_t run_id;
 	uint64_t started_ns;
+	bool started_unknown; /* as of a run */
 	char commit[65];
 	bool dirty;
 	struct assay_commit plugin; /* as of a build */
 	char machine_id[ASSAY_DIGEST_LEN + 1];
-	double median_ns, ci95_lo_ns, ci95_hi_ns; /* the interval is NaN where one process took the samples */
+	double median_ns, ci95_lo_ns, ci95_hi_ns; /* the interval is NaN where there is none */
 	double value; /* of another metric or count, in its base unit, where one was asked for; NaN: the run has none */
 };
 

@@ -139,7 +139,7 @@ struct assay_result {
 	 * not, since processes differ by more than their samples do: it helps to decide when to stop, and is not shown.
 	 */
 	double median_ns, ci95_lo_ns, ci95_hi_ns;
-	bool ci95_reached; /* false: one process alone */
+	bool ci95_reached; /* see assay_summary_has_interval() */
 	double min_ns, mad_ns;
 	double dropped_frac;
 	double disturbed_frac; /* share of samples that were disturbed */

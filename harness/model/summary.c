@@ -35,6 +35,11 @@ static size_t take_round(const struct assay_sample *s, size_t n, double *x, stru
 	return kept;
 }
 
+bool assay_summary_has_interval(const struct assay_result *r)
+{
+	return r->rounds > 1 && assay_summary_half_width_frac(r) <= 1;
+}
+
 /* Over the medians of the rounds; the median of them all, and its interval around that. */
 static void over_rounds(struct assay_result *r, double *medians)
 {
@@ -45,7 +50,7 @@ static void over_rounds(struct assay_result *r, double *medians)
 	ci = assay_stats_groups_ci(medians, r->rounds, 0.95);
 	r->ci95_lo_ns = fmin(ci.lo, r->median_ns);
 	r->ci95_hi_ns = fmax(ci.hi, r->median_ns);
-	r->ci95_reached = true;
+	r->ci95_reached = assay_summary_has_interval(r);
 }
 
 int assay_summary_fill(struct assay_result *r, struct assay_err *err)
@@ -119,7 +124,7 @@ double assay_summary_half_width_frac(const struct assay_result *r)
 	return r->median_ns > 0 ? (r->ci95_hi_ns - r->ci95_lo_ns) / 2 / r->median_ns : 1;
 }
 
-static bool has_interval(const struct assay_result *r)
+static bool usable(const struct assay_result *r)
 {
 	return r->ci95_reached && !r->disturbed && r->median_ns > 0 && r->ci95_lo_ns > 0 && isfinite(r->ci95_lo_ns) &&
 	       isfinite(r->ci95_hi_ns);
@@ -130,7 +135,7 @@ bool assay_summary_ratio(const struct assay_result *of, const struct assay_resul
 	double down, up;
 
 	*out = (struct assay_time_ratio){ NAN, { NAN, NAN } };
-	if (!has_interval(of) || !has_interval(over))
+	if (!usable(of) || !usable(over))
 		return false;
 	down = hypot(log(of->median_ns / of->ci95_lo_ns), log(over->ci95_hi_ns / over->median_ns));
 	up = hypot(log(of->ci95_hi_ns / of->median_ns), log(over->median_ns / over->ci95_lo_ns));

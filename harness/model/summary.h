@@ -31,6 +31,12 @@ bool assay_summary_ratio(const struct assay_result *of, const struct assay_resul
 /* A result that did not end well keeps no numbers: a time of a wrong kernel is no time. */
 void assay_result_drop_numbers(struct assay_result *r);
 
+/*
+ * Have the processes of @r given an interval that says anything? One process gives none, and two that differ can give
+ * one that is hundreds of times as wide as the time itself.
+ */
+bool assay_summary_has_interval(const struct assay_result *r);
+
 /* The 95 % interval of the median over processes, as it may be shown; both ends are NaN where there is none. */
 struct assay_interval assay_summary_interval_ns(const struct assay_result *r);
 

@@ -7,6 +7,7 @@
 
 #include "base/conf.h"
 #include "model/exact.h"
+#include "model/summary.h"
 #include "store/exact.h"
 #include "store/rows.h"
 
@@ -33,12 +34,13 @@ static void read_trend_point(struct assay_row *row, struct assay_trend_point *p,
 
 	*p = (struct assay_trend_point){ .run_id = assay_store_row_int(row), .value = NAN };
 	p->started_ns = (uint64_t)assay_store_row_int(row);
+	p->started_unknown = assay_store_row_bool(row);
 	assay_store_row_build(row, p->commit, &p->dirty, &p->plugin);
 	assay_store_row_text(row, p->machine_id, sizeof(p->machine_id));
 	assay_store_row_result(row, &r);
 	p->median_ns = r.median_ns;
-	p->ci95_lo_ns = r.rounds > 1 ? r.ci95_lo_ns : NAN;
-	p->ci95_hi_ns = r.rounds > 1 ? r.ci95_hi_ns : NAN;
+	p->ci95_lo_ns = assay_summary_has_interval(&r) ? r.ci95_lo_ns : NAN;
+	p->ci95_hi_ns = assay_summary_has_interval(&r) ? r.ci95_hi_ns : NAN;
 	memcpy(key, r.c.key, ASSAY_KEY_MAX);
 	assay_result_release(&r);
 }
@@ -83,7 +85,8 @@ static int load_trend(struct assay_store *s, const char *key, const char *machin
 		      struct assay_err *err)
 {
 	static const char sql[] =
-		"SELECT r.id, run.id, run.started_ns, b.commit_hash, b.dirty, b.plugin_commit, b.plugin_dirty, "
+		"SELECT r.id, run.id, run.started_ns, run.started_unknown, b.commit_hash, b.dirty, b.plugin_commit, "
+		"b.plugin_dirty, "
 		"run.machine, " ASSAY_STORE_RESULT_COLUMNS
 		" FROM bench_case c JOIN series s ON s.bench_case = c.id JOIN result r ON r.series = s.id"
 		" JOIN run ON run.id = r.run JOIN build b ON b.id = run.build"
@@ -130,7 +133,8 @@ int assay_store_recent(struct assay_store *s, const char *suite, const char *mac
 		       size_t n_runs, struct assay_case_point **out, size_t *n, struct assay_err *err)
 {
 	static const char sql[] =
-		"SELECT run.id, run.started_ns, b.commit_hash, b.dirty, b.plugin_commit, b.plugin_dirty, "
+		"SELECT run.id, run.started_ns, run.started_unknown, b.commit_hash, b.dirty, b.plugin_commit, "
+		"b.plugin_dirty, "
 		"run.machine, " ASSAY_STORE_RESULT_COLUMNS
 		" FROM (SELECT id FROM run WHERE suite = ?1 AND machine = ?2 AND started_ns <= ?3"
 		"  ORDER BY started_ns DESC, id DESC LIMIT ?4) last"

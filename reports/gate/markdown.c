@@ -95,7 +95,7 @@ static void add_counts(const struct assay_gate_report *r, struct assay_text *out
 {
 	const struct assay_gate_counts count = assay_gate_words_count(r);
 	const char *between = ": ", *name;
-	char cases[64];
+	char cases[128];
 
 	assay_gate_words_cases(r, cases, sizeof(cases));
 	assay_text_add(out, cases);

@@ -237,7 +237,7 @@ static void add_counts(const struct view *v, struct assay_text *out)
 	const struct assay_gate_counts count = assay_gate_words_count(v->r);
 	const char *name;
 	bool first = true;
-	char cases[64];
+	char cases[128];
 	size_t at;
 
 	assay_gate_words_cases(v->r, cases, sizeof(cases));

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "reports/gate/words.h"
 #include "reports/text_parts.h"
@@ -63,8 +64,8 @@ static void doubt_text(const struct assay_gate_case *most, size_t n, char *buf, 
 		assay_gate_words_change(1 + most->smallest_detectable_frac, false, change, sizeof(change));
 		snprintf(buf, size,
 			 "%zu case%s may or may not be slower than allowed; the least certain would show a slowdown of "
-			 "%s or more, %s",
-			 n, s, change, key);
+			 "%s%s, %s",
+			 n, s, change, strncmp(change, "over", 4) ? " or more" : "", key);
 	}
 }
 

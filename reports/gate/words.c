@@ -123,14 +123,22 @@ size_t assay_gate_words_part(const struct assay_gate_counts *n, enum assay_verdi
 void assay_gate_words_cases(const struct assay_gate_report *r, char *buf, size_t size)
 {
 	struct assay_name_index seen = { 0 };
-	size_t at, cases;
+	size_t at, measured = 0, cases;
 	int rc = 0;
 
-	for (size_t i = 0; i < r->n_cases && !rc; i++)
-		rc = assay_name_index_put(&seen, r->cases[i].key, i, &at, NULL, NULL);
+	/* a counted case may be another than the measured one: of a smaller shape, or of a device that is not here */
+	for (unsigned exact = 0; exact < 2; exact++) {
+		for (size_t i = 0; i < r->n_cases && !rc; i++)
+			if ((r->cases[i].evidence == ASSAY_EVIDENCE_EXACT) == exact)
+				rc = assay_name_index_put(&seen, r->cases[i].key, i, &at, NULL, NULL);
+		measured = exact ? measured : seen.n;
+	}
 	cases = rc ? r->n_cases : seen.n;
 	assay_name_index_release(&seen);
-	if (r->n_cases == cases)
+	if (!rc && measured && measured < cases && cases < r->n_cases)
+		snprintf(buf, size, "%zu verdicts on %zu case%s and on %zu that %s counted alone", r->n_cases, measured,
+			 measured == 1 ? "" : "s", cases - measured, cases - measured == 1 ? "was" : "were");
+	else if (r->n_cases == cases)
 		snprintf(buf, size, "%zu case%s", cases, cases == 1 ? "" : "s");
 	else
 		snprintf(buf, size, "%zu verdicts on %zu case%s", r->n_cases, cases, cases == 1 ? "" : "s");

@@ -54,6 +54,8 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 
 		snprintf(id, sizeof(id), "%" PRId64, p->run_id);
 		assay_when_text(p->started_ns, when, sizeof(when));
+		if (p->started_unknown)
+			snprintf(when, sizeof(when), "unknown");
 		commit_text(p, commit, sizeof(commit));
 		assay_quantity_text(p->median_ns * 1e-9, "s", style->utf8, median, sizeof(median));
 		if (isfinite(p->ci95_lo_ns))
@@ -89,8 +91,8 @@ static json_t *point_json(const struct assay_trend_point *p)
 	const char *commit = assay_trend_commit(p, &dirty);
 
 	return json_pack("{s:I,s:o,s:b,s:o,s:o,s:o}", "run", (json_int_t)p->run_id, "commit", assay_json_text(commit),
-			 "dirty", dirty, "started", assay_json_time(p->started_ns), "median_ns",
-			 assay_json_number(p->median_ns), "ci95_ns",
+			 "dirty", dirty, "started", p->started_unknown ? json_null() : assay_json_time(p->started_ns),
+			 "median_ns", assay_json_number(p->median_ns), "ci95_ns",
 			 isfinite(p->ci95_lo_ns) ? json_pack("[o,o]", assay_json_number(p->ci95_lo_ns),
 							     assay_json_number(p->ci95_hi_ns))
 						 : json_null());

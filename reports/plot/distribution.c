@@ -16,8 +16,9 @@
  */
 #define TAIL  0.01
 #define FENCE 6
-/* gnuplot gets every k-th of more, in order of size. */
-#define MOST_SAMPLES 4000
+/* Every k-th of more is drawn, in order of size. */
+#define MOST_SAMPLES   4000
+#define DENSITY_POINTS 400
 
 static int by_value(const void *a, const void *b)
 {
@@ -85,22 +86,6 @@ static size_t outside(const struct side *v, double lo, double hi)
 	return n;
 }
 
-/* The samples, and the share of them up to each, over the whole axis. */
-static void set_side(struct assay_text *t, size_t number, const struct side *v, const struct assay_plot_unit *unit,
-		     double lo, double hi)
-{
-	const double factor = 1e-9 / unit->factor, each = 100.0 / (double)v->s->n;
-	size_t step = (v->s->n + MOST_SAMPLES - 1) / MOST_SAMPLES;
-
-	assay_text_addf(t, "$side%zu << END\n", number);
-	for (size_t i = 0; i < v->s->n; i += step)
-		assay_text_addf(t, "%.9g\n", v->ns[i] * factor);
-	assay_text_addf(t, "END\n$share%zu << END\n%.9g 0\n", number, fmin(lo, v->ns[0]) * factor);
-	for (size_t i = 0; i < v->s->n; i += step)
-		assay_text_addf(t, "%.9g %.6g\n", v->ns[i] * factor, each * (double)(i + 1));
-	assay_text_addf(t, "%.9g 100\nEND\n", fmax(hi, v->ns[v->s->n - 1]) * factor);
-}
-
 /*
  * Silverman's rule with the smaller of deviation and interquartile range, so that far samples do not blur the rest; at
  * least a step of the axis.
@@ -116,6 +101,38 @@ static double bandwidth(const struct side *v, double range)
 		square += (v->ns[i] - mean) * (v->ns[i] - mean);
 	square = n > 1 ? sqrt(square / (n - 1)) : 0;
 	return fmax(range / 250, 0.9 * (quartiles > 0 ? fmin(square, quartiles) : square) * pow(n, -0.2));
+}
+
+/* A kernel density of Gauss's curve; gnuplot's own "smooth kdensity" interpolates, and so falls below zero. */
+static void set_density(struct assay_text *t, size_t number, const struct side *v, const struct assay_plot_unit *unit,
+			double lo, double hi)
+{
+	const double factor = 1e-9 / unit->factor, width = bandwidth(v, hi - lo);
+	const size_t step = (v->s->n + MOST_SAMPLES - 1) / MOST_SAMPLES;
+
+	assay_text_addf(t, "$density%zu << END\n", number);
+	for (unsigned k = 0; k <= DENSITY_POINTS; k++) {
+		const double x = lo + (hi - lo) * k / DENSITY_POINTS;
+		double sum = 0;
+
+		for (size_t i = 0; i < v->s->n; i += step)
+			sum += exp(-0.5 * pow((x - v->ns[i]) / width, 2));
+		assay_text_addf(t, "%.9g %.6g\n", x * factor, sum * (double)step / ((double)v->s->n * width));
+	}
+	assay_text_add(t, "END\n");
+}
+
+/* The share of the samples up to each, over the whole axis. */
+static void set_side(struct assay_text *t, size_t number, const struct side *v, const struct assay_plot_unit *unit,
+		     double lo, double hi)
+{
+	const double factor = 1e-9 / unit->factor, each = 100.0 / (double)v->s->n;
+	size_t step = (v->s->n + MOST_SAMPLES - 1) / MOST_SAMPLES;
+
+	assay_text_addf(t, "$share%zu << END\n%.9g 0\n", number, fmin(lo, v->ns[0]) * factor);
+	for (size_t i = 0; i < v->s->n; i += step)
+		assay_text_addf(t, "%.9g %.6g\n", v->ns[i] * factor, each * (double)(i + 1));
+	assay_text_addf(t, "%.9g 100\nEND\n", fmax(hi, v->ns[v->s->n - 1]) * factor);
 }
 
 /* What a side is, for the legend. */
@@ -152,16 +169,13 @@ static void write_data(const struct assay_plot_distribution *s, const struct sid
 			 100 * (v[1].median / v[0].median - 1));
 	key = assay_plot_set_head(t, s->key, below);
 	for (size_t i = 0; i < s->n_sides; i++) {
-		size_t step = (v[i].s->n + MOST_SAMPLES - 1) / MOST_SAMPLES;
-
+		set_density(t, i + 1, &v[i], &unit, lo, hi);
 		set_side(t, i + 1, &v[i], &unit, lo, hi);
 		describe(&v[i], lo, hi, name, sizeof(name));
 		assay_plot_legend_add(&legend, name, (int)i + 1);
-		assay_text_addf(&numbers, "MEDIAN[%zu] = %.9g; WIDE[%zu] = %.9g; COUNT[%zu] = %zu\n", i + 1,
-				v[i].median * 1e-9 / unit.factor, i + 1, bandwidth(&v[i], hi - lo) * 1e-9 / unit.factor,
-				i + 1, (v[i].s->n + step - 1) / step);
+		assay_text_addf(&numbers, "MEDIAN[%zu] = %.9g\n", i + 1, v[i].median * 1e-9 / unit.factor);
 	}
-	assay_text_addf(t, "array MEDIAN[2]\narray WIDE[2]\narray COUNT[2]\n%s", numbers.s ? numbers.s : "");
+	assay_text_addf(t, "array MEDIAN[2]\n%s", numbers.s ? numbers.s : "");
 	t->failed |= numbers.failed;
 	assay_text_release(&numbers);
 	top = key + assay_plot_set_legend(t, &legend) + 14;

@@ -259,10 +259,11 @@ static void add_legend(const struct view *v, struct assay_text *out)
 	if (text[0])
 		legend_line(v, v->roof ? "" : "% of limit", text, out);
 	if (v->alone)
-		legend_line(v, "95 %",
-			    "half the width of the 95 % interval over processes; none where a single process took all "
-			    "samples",
-			    out);
+		legend_line(
+			v, "95 %",
+			"half the width of the 95 % interval over processes; none where one process took all samples, "
+			"or where it would be wider than the time",
+			out);
 	if (v->doubted)
 		legend_line(v, "!", "the host disturbed it: slow core, disturbed samples, or never steady", out);
 	assay_text_add(out, assay_paint(v->style, ASSAY_RESET));

@@ -100,7 +100,8 @@ static void add_numbers(const struct assay_result *r, const struct assay_emit_st
 	if (r->ci95_reached)
 		snprintf(buf, sizeof(buf), "%s (95 %% interval over processes %s to %s)", a, b, c);
 	else
-		snprintf(buf, sizeof(buf), "%s (one process alone, so no interval)", a);
+		snprintf(buf, sizeof(buf), "%s (%s, so no interval)", a,
+			 r->rounds > 1 ? "the processes differ too much" : "one process alone");
 	line(out, style, "median", buf);
 	assay_quantity_text(r->min_ns * 1e-9, "s", style->utf8, a, sizeof(a));
 	assay_quantity_text(r->mad_ns * 1e-9, "s", style->utf8, b, sizeof(b));

@@ -208,8 +208,9 @@ static void add_doubts(const struct assay_run *run, const struct assay_emit_styl
 		name = "";
 	}
 	if (alone && !assay_run_is_imported(run)) {
-		snprintf(text, sizeof(text), "%zu of %zu case%s %s no interval: a single process took all samples",
-			 alone, n, n == 1 ? "" : "s", alone == 1 ? "has" : "have");
+		snprintf(text, sizeof(text),
+			 "%zu of %zu case%s %s no interval: one process took all samples, or too few agree", alone, n,
+			 n == 1 ? "" : "s", alone == 1 ? "has" : "have");
 		assay_named_line(out, style, name, text);
 		name = "";
 	}

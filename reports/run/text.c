@@ -342,7 +342,7 @@ static void add_legend(struct assay_text *out, const struct view *v)
 			out, v, "time",
 			v->alone
 				? "median time of a call, and half the width of its 95 % interval over processes; none "
-				  "where a single process took all samples, which says nothing about other processes"
+				  "where one process took all samples, or where it would be wider than the time"
 				: "median time of a call, and half the width of its 95 % interval over processes, "
 				  "interleaved with the other cases");
 		if (v->starred)

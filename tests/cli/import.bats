@@ -193,6 +193,22 @@ FIXTURES=$ASSAY_SOURCE/tests/fixtures/import
 	[ "$status" = 4 ]
 }
 
+@test "a date is taken as --json writes it, and one that is not known stays so" {
+	local when
+	echo '{"results": [{"command": "x", "times": [1.0, 2.9]}]}' >d.json
+	for when in 2026-01-31T12:00:30Z 2026-01-31T12:00:31 2026-01-31T12:01 2026-02-01; do
+		"$ASSAY" import hyperfine d.json --machine m --started "$when" --db d.db >/dev/null
+	done
+	"$ASSAY" import hyperfine d.json --machine m --db d.db
+	"$ASSAY" history x --json --db d.db >d-history.json
+	jq -e '[.points[].started] == ["2026-01-31T12:00:30Z", "2026-01-31T12:00:31Z", "2026-01-31T12:01:00Z", "2026-02-01T00:00:00Z", null]
+		# of two runs of which one takes three times as long there is no interval
+		and ([.points[].ci95_ns] | all(. == null))' d-history.json
+	run -0 "$ASSAY" history x --db d.db
+	[[ $output == *" unknown "* && $output != *"±"* ]]
+	fails 2 "bad --started '2026-01-31T12:61'" import hyperfine d.json --started 2026-01-31T12:61
+}
+
 @test "a benchmark keeps its whole name" {
 	local long='BM_Sort<std::vector<std::pair<long, std::basic_string<char, std::char_traits<char>>>>>'
 	jq -n --arg long "$long" '{context: {}, benchmarks: [$long + "/65536", $long + "/" + ("x" * 64), "BM \"q\" a=1, 50% \\c*/n:8"

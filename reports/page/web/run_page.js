@@ -22,7 +22,7 @@ function widthFrac(c) {
 function warnings(c) {
 	if (!c.median_ns)
 		return '';
-	return [(c.deviates || []).length ? 'deviates on ' + c.deviates.join(', ') : '', c.ci95_ns ? '' : 'one process', c.converged === false ? 'wide interval' : '', c.steady ? '' : 'not steady', c.slow_core ? 'slow core' : '',
+	return [(c.deviates || []).length ? 'deviates on ' + c.deviates.join(', ') : '', c.ci95_ns ? '' : c.rounds > 1 ? 'processes differ' : 'one process', c.converged === false ? 'wide interval' : '', c.steady ? '' : 'not steady', c.slow_core ? 'slow core' : '',
 		c.dropped_frac > 0 ? `${percent(c.dropped_frac)} discarded` : '', c.disturbed_frac > 0.5 ? 'disturbed' : ''].filter(Boolean).join(', ');
 }
 
@@ -195,7 +195,7 @@ function runCase(key) {
 		+ (c.deviates.length ? `; deviates on ${c.deviates.join(', ')}: ${c.deviation}` : '');
 	return [
 		element('p', null, badges.flatMap(b => [badge(b), ' ']), c.reason || ''),
-		c.median_ns ? facts([['Time', time(c.median_ns) + (c.ci95_ns ? `, 95 % interval over processes ${time(c.ci95_ns[0])} to ${time(c.ci95_ns[1])}` : '; one process alone, so no interval')],
+		c.median_ns ? facts([['Time', time(c.median_ns) + (c.ci95_ns ? `, 95 % interval over processes ${time(c.ci95_ns[0])} to ${time(c.ci95_ns[1])}` : c.rounds > 1 ? '; the processes differ too much, so no interval' : '; one process alone, so no interval')],
 			['Minimum', time(c.min_ns)], ['Median deviation', time(c.mad_ns)], ['Rate', rateOf(c) && metricText(c.rate, rateOf(c))], ['% of limit', roof && c.roof.exceeded ? `${roof}: wrong, the limit or the case was not measured correctly` : roof], ['Speed', againstText(c)]]) : null,
 		...section('Verdicts', verdictTable(verdictsOf(c.key))),
 		...(c.points && c.points.length || c.groups ? section('Samples', element('div', {class: 'figures'}, samplesPicture(c), distributionPicture(c))) : []),

@@ -1,9 +1,8 @@
-# The samples of one or two sides: $side1, $side2; $share1, $share2: the cumulative share. KEY: their names. MEDIAN, COUNT and WIDE, the width of the density's kernel, of each. XTICK: words.
+# The samples of one or two sides. $density1, $density2; $share1, $share2: the cumulative share. KEY: their names. MEDIAN of each. XTICK: words.
 set multiplot
 set lmargin at screen X(92)
 set rmargin at screen X(WIDTH - 50)
 set xrange [XLO:XHI]
-set samples 500
 
 set tmargin at screen Y(TOP)
 set bmargin at screen Y(TOP + PANEL)
@@ -17,8 +16,8 @@ do for [i = 1:N_KEY] {
 	set arrow 10 + i from screen X(KEY_X[i] - 18), screen Y(KEY_AT + KEY_Y[i]) to screen X(KEY_X[i] + 2), screen Y(KEY_AT + KEY_Y[i]) nohead linewidth 2 dashtype i linecolor rgb LINE[i]
 	set arrow i from first MEDIAN[i], graph 0 to first MEDIAN[i], graph 1 nohead linewidth 1.4 dashtype 2 linecolor rgb LINE[i] back
 }
-plot for [i = 1:N_KEY] '$side'.i using 1:(1.0 / COUNT[i]) smooth kdensity bandwidth WIDE[i] with filledcurves y1=0 fillcolor rgb pale(LINE[i]) fillstyle solid 0.3 notitle, \
-	for [i = 1:N_KEY] '$side'.i using 1:(1.0 / COUNT[i]) smooth kdensity bandwidth WIDE[i] with lines linewidth 2 dashtype i linecolor rgb LINE[i] notitle
+plot for [i = 1:N_KEY] '$density'.i using 1:2 with filledcurves y1=0 fillcolor rgb pale(LINE[i]) fillstyle solid 0.3 notitle, \
+	for [i = 1:N_KEY] '$density'.i using 1:2 with lines linewidth 2 dashtype i linecolor rgb LINE[i] notitle
 
 unset label
 set tmargin at screen Y(TOP + PANEL + 24)

@@ -164,6 +164,15 @@ TEST(rounds_count_alike)
 	assert_true(r.median_ns == 102 && r.min_ns == 100);
 	assert_true(fabs(r.ci95_lo_ns - 97.13764818113196) < 1e-6 && fabs(r.ci95_hi_ns - 107.07828897642622) < 1e-6);
 	assert_true(r.ci95_reached && assay_summary_interval_ns(&r).lo == r.ci95_lo_ns);
+	/* two processes that differ by half give an interval that says nothing */
+	for (size_t i = 0; i < 40; i++)
+		s[i].ns = 50;
+	r.n_samples = 43;
+	assert_int_equal(0, assay_summary_fill(&r, NULL));
+	assert_int_equal(2, r.rounds);
+	assert_false(r.ci95_reached);
+	assert_true(isnan(assay_summary_interval_ns(&r).hi));
+	r.n_samples = 50;
 	/* a mark in the first sample makes no round more */
 	s[0].flags = ASSAY_SAMPLE_NEW_ROUND;
 	assert_int_equal(0, assay_summary_fill(&r, NULL));

@@ -404,6 +404,11 @@ TEST(test_table_sizes)
 	memcpy(many[1].key, many[0].key, sizeof(many[1].key));
 	s = table(&r, (struct assay_emit_style){ 0 });
 	has(s, "\n300 verdicts on 299 cases: 300 PASS in 93 s\n");
+	/* a smaller shape that was counted in place of a measured one is no case of the run */
+	many[2].evidence = ASSAY_EVIDENCE_EXACT;
+	s = table(&r, (struct assay_emit_style){ 0 });
+	has(s, "\n300 verdicts on 298 cases and on 1 that was counted alone: 300 PASS in 93 s\n");
+	many[2].evidence = many[3].evidence;
 	s = table(&r, (struct assay_emit_style){ .verbose = true });
 	assert_int_equal(times(s, "matmul.ternary/"), 300);
 	free(many);

@@ -456,7 +456,11 @@ TEST(distributions_have_all_samples)
 				.distribution = { .key = "k", .sides = sides, .n_sides = 1 } };
 	char *text = script_of(&p);
 
-	has(text, "$side1 << END\n1\n2\n3\nEND\n");
+	has(text, "$density1 << END\n");
+	/* a density is never below zero */
+	for (const char *row = strstr(text, "$density1 << END\n"); strncmp(row, "END", 3) != 0;
+	     row = strchr(row, '\n') + 1)
+		assert_true(row[0] == '$' || strtod(strchr(row, ' '), NULL) >= 0);
 	has(text, "1 33.3333\n2 66.6667\n3 100\n");
 	has(text, "['run 1: median 2.00 \xc2\xb5s of 3 samples, 5 disturbed left out']");
 	free(text);
@@ -464,7 +468,7 @@ TEST(distributions_have_all_samples)
 	sides[0].median_ns = 2500;
 	text = script_of(&p);
 	has(text, "['run 1: median 2.50 \xc2\xb5s of 3 samples, 5 disturbed left out']");
-	has(text, "MEDIAN[1] = 2.5;");
+	has(text, "MEDIAN[1] = 2.5\n");
 	free(text);
 	p.distribution.n_sides = 2;
 	refuses(&p, "no samples of 'k' in base");
@@ -546,7 +550,7 @@ TEST(a_gnuplot_that_fails_keeps_its_program)
 	has(err.text, "its program with the data is kept in '");
 	assert_false(assay_file_exists(in_folder("x.svg")));
 	assert_int_equal(assay_file_read(in_folder("x.svg.gp"), &data, &len, &err), 0);
-	has(data, "$side1 << END\n1\nEND\n");
+	has(data, "$density1 << END\n");
 	free(data);
 }
 

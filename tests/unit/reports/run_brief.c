@@ -151,7 +151,7 @@ TEST(legend_of_what_occurs)
 	has(s, "\n             none of 1 case: no stream.read ran\n");
 	has(s, "half the width of the 95 % interval over processes; none where");
 	has(s, "  !          the host disturbed it");
-	has(s, "\nunsure    1 of 2 cases has no interval: a single process took all samples\n"
+	has(s, "\nunsure    1 of 2 cases has no interval: one process took all samples, or too few agree\n"
 	       "          1 did not settle, 1 on slow cores: 'assay doctor' says what disturbs this machine\n");
 
 	assert_null(strstr(s, "wrong"));

@@ -456,7 +456,7 @@ TEST(test_header_and_result)
 	r.ci95_reached = false;
 	assay_result_add_metric(&r, "items_per_s", "1/s", 1, 3040);
 	out = emit_case(&r, false, &style);
-	assert_true(has_line(out, "median    61.2 µs (one process alone, so no interval)", ""));
+	assert_true(has_line(out, "median    61.2 µs (the processes differ too much, so no interval)", ""));
 	assert_true(has_line(out, "samples   2 of 10 iterations in 2 processes, 50.0 % disturbed, 0.0 % dropped", ""));
 	assert_true(has_line(out, "  items_per_s", "3.04 k items/s"));
 
