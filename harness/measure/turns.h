@@ -88,7 +88,7 @@ int assay_turns_sample(struct assay_turns *t, uint64_t order_seed, uint64_t samp
 
 /*
  * Time of a call of the head over that of a call of the base: median over the blocks and its 95 % interval, or their
- * range where they are too few for one (*reached is false). Which blocks count: sample_choice.h. ASSAY_ENOMEM.
+ * range where they are too few for one (*reached is false). Which blocks count: model/result.h. ASSAY_ENOMEM.
  */
 int assay_turns_ratio(const struct assay_pair *p, double *median, struct assay_interval *ci, bool *reached,
 		      struct assay_err *err);

@@ -87,8 +87,8 @@ int assay_case_make_key(struct assay_case *c, struct assay_err *err)
 	if (!render_key(c, threads, c->key) || (c->all_threads && !render_key(c, "all", portable))) {
 		c->key[0] = '\0';
 		return assay_err_set(err, ASSAY_ELIMIT,
-				     "the key of a case of '%.100s/%s' is longer than %d bytes, use shorter names", c->op,
-				     c->variant, ASSAY_KEY_MAX - 1);
+				     "the key of a case of '%.100s/%s' is longer than %d bytes, use shorter names",
+				     c->op, c->variant, ASSAY_KEY_MAX - 1);
 	}
 	return 0;
 }

@@ -10,8 +10,8 @@
 #include "assay/plugin.h"
 #include "base/err.h"
 
-#define ASSAY_KEY_MAX    1024
-#define ASSAY_OP_MAX     640 /* of an imported case, whose op may be a C++ name or a command; of others ASSAY_NAME_MAX */
+#define ASSAY_KEY_MAX    768
+#define ASSAY_OP_MAX     512 /* of an imported case, whose op may be a C++ name or a command; else ASSAY_NAME_MAX */
 #define ASSAY_NAME_MAX   64
 #define ASSAY_DEVICE_MAX 72 /* of a device's name and number, "cuda:0" */
 
@@ -33,7 +33,8 @@ struct assay_axis_value {
 };
 
 struct assay_case {
-	char key[ASSAY_KEY_MAX]; /* op/variant/axes[,device=D][,own_threads=yes]/t=N/warm|cold, without what is unknown */
+	/* op/variant/axes[,device=D][,own_threads=yes]/t=N/warm|cold, without what is unknown */
+	char key[ASSAY_KEY_MAX];
 	char op[ASSAY_OP_MAX];
 	char variant[ASSAY_NAME_MAX];
 	struct assay_axis_value axes[ASSAY_MAX_AXES]; /* all axes of the op, in its order */

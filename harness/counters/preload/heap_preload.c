@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stands before malloc and its like in a worker. Unwatched, a call costs a jump and a branch more than without it;
- * watched, each block is kept (heap_recorder.h) until it is given back. What valloc() and pvalloc() give is not counted.
+ * watched, each block is kept (heap_recorder.h) until it is given back. Blocks of valloc() and pvalloc() are not
+ * counted.
  */
 #include <dlfcn.h>
 #include <malloc.h>

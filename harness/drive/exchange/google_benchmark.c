@@ -101,8 +101,8 @@ static enum real_time_of real_time_of(const char *library_version)
 }
 
 /*
- * "BM_Copy/1024/n:8/threads:4": the first part is the op, the others are axes. If that loses any of it, because a part is
- * too long or there are too many, the whole name is the op.
+ * "BM_Copy/1024/n:8/threads:4": the first part is the op, the others are axes. If that loses any of it, because a part
+ * is too long or there are too many, the whole name is the op.
  */
 static int name_case(const char *run_name, struct assay_case *c)
 {

@@ -85,8 +85,8 @@ void assay_import_end_run(struct assay_import_job *im);
 /* ---- cases ---- */
 
 /*
- * @text as the op of a key: as it stands there, but printable. What is too long is cut in the middle and told apart by a
- * digest.
+ * @text as the op of a key: as it stands there, but printable. What is too long is cut in the middle and told apart by
+ * a digest.
  */
 void assay_import_op(const char *text, char out[ASSAY_OP_MAX]);
 /*

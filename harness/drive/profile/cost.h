@@ -18,8 +18,8 @@ struct assay_profile_cost {
 };
 
 /*
- * Measure the cost of q->rate_hz and of the control, in turn for q->for_ns in all. ASSAY_EWRONG, ASSAY_EWORKER: as above,
- * ASSAY_EUNAVAILABLE: nothing can be sampled here.
+ * Measure the cost of q->rate_hz and of the control, in turn for q->for_ns in all. ASSAY_EWRONG, ASSAY_EWORKER: as
+ * above, ASSAY_EUNAVAILABLE: nothing can be sampled here.
  */
 int assay_profile_cost(const struct assay_profile_request *q, const struct assay_watch *w,
 		       struct assay_profile_cost out[2], struct assay_err *err);

@@ -141,7 +141,7 @@ static const struct {
 	{ "required a/{}/-/t=1/warm", "1: 'a/{}/-/t=1/warm' has an empty word in a list" },
 	{ "required a/b/n=" TEN TEN TEN TEN TEN "/t=1/warm", "1: more than 10000 cases in one line" },
 	{ "required a/b/n=" TEN TEN TEN TEN TEN "/t=1/warm on s390x", "1: more than 10000 cases in one line" },
-	{ "required a/" MANY_LETTERS "/-/t=1/warm", "1: a key has more than 1023 characters" },
+	{ "required a/" MANY_LETTERS "/-/t=1/warm", "1: a key has more than 767 characters" },
 	{ "# nothing\n", "1: the manifest names no case, expected 'required KEY' lines" },
 	{ "", "1: the manifest names no case, expected 'required KEY' lines" },
 };
