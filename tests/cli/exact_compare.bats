@@ -199,7 +199,7 @@ with_path() {
 	can_count
 	interrupt_at_call 3 # the first case has both sides by then
 	with_path "$PWD/bin:$PATH" counts 130 two two
-	[[ $stderr == *"interrupted: what was measured is kept as unfinished comparison 1 of 'assay.db'"* ]]
+	[[ $stderr == *"interrupted"*": what was measured is kept as unfinished comparison 1 of 'assay.db'"* ]]
 	is '.cases | map(.verdict) == ["PASS", "NOT_MEASURED"] and (.[1].reason | endswith("the comparison ended before it was counted"))'
 	run -4 --separate-stderr "$ASSAY" compare --replay last --json
 	[[ $stderr == *"comparison 1 did not finish: judged as far as it came"* ]]
