@@ -107,7 +107,7 @@ char assay_process_state(pid_t pid);
 
 /* ---- process limits ---- */
 
-/* What the system lets this process have: as the shell gave it, and as children may change it (prlimit(2)). */
+/* The resource limits of this process, as the shell set them. Children can change them with prlimit(2). */
 
 /*
  * Raise what is lower than the program needs, for it and its children, as far as that is allowed. ASSAY_EUSAGE, with
@@ -129,9 +129,8 @@ bool assay_process_limits_restore(const struct assay_process_limits *l, char *wh
 /* ---- process strays ---- */
 
 /*
- * What a child leaves behind although it was killed with its process group: descendants that made a session or group of
- * their own. While this process lives they become its children and can be killed; when it dies by SIGKILL nobody does
- * that.
+ * Descendants of a child that made a session or group of their own, and so outlive it when its process group is killed.
+ * While this process lives, they become its children and can be killed; if it dies by SIGKILL, nobody kills them.
  */
 
 #define ASSAY_STRAYS_KNOWN 16
@@ -156,7 +155,7 @@ void assay_strays_kill(const struct assay_strays *s, pid_t keep);
 
 /* ---- pipe reader ---- */
 
-/* What a child writes, read from a pipe without ever waiting for it. */
+/* Reads the output of a child from a pipe, without ever waiting for the child. */
 
 struct assay_pipe {
 	int read_fd, write_fd; /* -1: closed. The child gets the second */

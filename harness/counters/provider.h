@@ -22,7 +22,7 @@
 
 /* ---- os events ---- */
 
-/* What the operating system counts for a thread: faults and switches. Works everywhere. */
+/* Page faults and context switches of a thread, as the operating system counts them. Works everywhere. */
 
 /* Counts of one thread since it began, or a difference, or a sum over threads. */
 struct assay_os_counts {
@@ -132,8 +132,8 @@ extern const size_t assay_n_counter_providers;
 /* ---- health ---- */
 
 /*
- * What `assay doctor` says about the providers. They are probed in a child, so that a library that crashes while it
- * starts takes nothing with it.
+ * The findings of `assay doctor` about the providers. They are probed in a child, so that a library that crashes while
+ * it starts takes nothing with it.
  */
 
 /* argv[1] of the child. */

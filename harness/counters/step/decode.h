@@ -284,7 +284,7 @@ enum assay_step_status assay_step_mix_add(struct assay_step_mix *m, const struct
 
 /* ---- class ---- */
 
-/* What a decoded instruction calculates. Only step/zydis.c asks. */
+/* The kind of arithmetic that a decoded instruction does. Used by step/zydis.c alone. */
 
 #if ASSAY_ZYDIS
 #include <Zydis/Zydis.h>

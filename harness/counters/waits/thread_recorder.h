@@ -20,7 +20,7 @@ extern struct assay_thread_log_header *assay_thread_file;
 bool assay_thread_file_open(void);
 /* The file of the program that this process was before, mapped; NULL: it was none. */
 struct assay_thread_log_header *assay_thread_file_before(void);
-/* What a child after fork(2) inherited is its parent's. */
+/* Forget, in a child after fork(2), the records that it inherited: they are its parent's. */
 void assay_thread_file_forget(void);
 /*
  * Room for a record, cleared, which belongs to the file once assay_thread_file_end() was called with it. NULL where
@@ -76,7 +76,7 @@ bool assay_thread_spans(void);
 
 /* ---- thread self ---- */
 
-/* What the parts of the recorder share: what it keeps of the calling thread, and what is recorded at all. */
+/* Shared by the parts of the recorder: its state of the calling thread, and which calls are recorded. */
 
 #define ASSAY_THREAD_SITE_BITS  9
 #define ASSAY_THREAD_MOST_DEPTH 64
