@@ -332,9 +332,10 @@ load compare_helpers
 	is '.comparison == 1 and .seconds == null and .cases[0].pairs >= 1'
 	run --separate-stderr "$ASSAY" show comparisons
 	[[ $output == *unfinished* ]]
-	# what keeps a case from a verdict
+	# what keeps a case from a verdict: too few pairs, or a host that disturbed those it has
 	run --separate-stderr "$ASSAY" show c1
-	[[ $output == *"undecided: "*" usable pair"* ]]
+	[[ $output == *"undecided: "* ]]
+	shown=$output
 	run --separate-stderr "$ASSAY" show c1 --json
-	is '.cases[0].undecided | contains("usable pair")'
+	[[ $shown == *"undecided: $(jq -r '.cases[0].undecided' <<<"$output")"* ]]
 }
