@@ -17,14 +17,14 @@
 #define MIB(n)     ((uint64_t)(n) << 20)
 #define PAGE_WORDS (ASSAY_STREAM_PAGE / 8)
 
-static const char *const levels[] = { "l1", "l2", "l3", "dram", NULL };
+static const char *const levels[] = { "l1", "l2", "l3", "dram", "2xllc", NULL };
 
 const struct assay_axis assay_stream_axes[2] = {
 	{ .name = "level",
 	  .help = "what the arrays fit in",
 	  .symbols = levels,
 	  .min = 0,
-	  .max = ASSAY_LEVEL_DRAM,
+	  .max = ASSAY_LEVEL_2XLLC,
 	  .def = ASSAY_LEVEL_DRAM },
 	{ .name = "passes", .help = "passes over the arrays; 0: what fills 16 MiB", .min = 0, .max = 1 << 20 },
 };
@@ -62,6 +62,8 @@ static uint64_t footprint(const struct assay_shape *shape)
 		return l2 / 2;
 	case ASSAY_LEVEL_L3:
 		return max_u64(min_u64(llc / 2, 8 * l2) / n, 2 * l2 * n <= llc ? 2 * l2 : l2 + l2 / 2);
+	case ASSAY_LEVEL_2XLLC:
+		return 2 * llc / n;
 	default:
 		return max_u64(min_u64(8 * llc, MIB(512)), 2 * llc) / n;
 	}
@@ -73,7 +75,7 @@ static uint64_t slice_bytes(const struct assay_shape *shape, unsigned n_arrays, 
 	const struct assay_host_info *h = shape->host;
 	uint64_t bytes = footprint(shape);
 
-	if (shape->axis[ASSAY_STREAM_LEVEL] == ASSAY_LEVEL_DRAM && h->memory_bytes) {
+	if (shape->axis[ASSAY_STREAM_LEVEL] >= ASSAY_LEVEL_DRAM && h->memory_bytes) {
 		uint64_t most = h->memory_bytes / 4 / shape->n_threads;
 
 		if (most * shape->n_threads < 2 * h->llc_bytes) {

@@ -223,8 +223,8 @@ bool assay_case_evidence_has_model(const struct assay_case_evidence *e)
 {
 	if (e->bound == ASSAY_BOUND_NONE || e->part)
 		return false;
-	return e->bound == ASSAY_BOUND_ARITHMETIC || !strcmp(e->roof_name, level_names[ASSAY_LEVEL_L3]) ||
-	       !strcmp(e->roof_name, level_names[ASSAY_LEVEL_DRAM]);
+	return e->bound == ASSAY_BOUND_ARITHMETIC ||
+	       (strcmp(e->roof_name, level_names[ASSAY_LEVEL_L1]) && strcmp(e->roof_name, level_names[ASSAY_LEVEL_L2]));
 }
 
 /* How many times slower than the level where the data lies is what surely delivers it? */

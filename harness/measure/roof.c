@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum level { LEVEL_L1, LEVEL_L2, LEVEL_L3, LEVEL_DRAM };
+enum level { LEVEL_L1, LEVEL_L2, LEVEL_L3, LEVEL_DRAM, LEVEL_2XLLC };
 
-static const char *const level_names[] = { "l1", "l2", "l3", "dram" };
+static const char *const level_names[] = { "l1", "l2", "l3", "dram", "2xllc" };
 
 /* NULL: a case of such an op is not held against any peak. */
 static const char *arith_name(uint32_t arith)
@@ -25,7 +25,8 @@ static const char *arith_name(uint32_t arith)
 
 /*
  * Where the data of a case lives while it is repeated. Of data little larger than a core's own caches much stays in
- * them, so that only the faster level bounds it.
+ * them, so that only the faster level bounds it; of one to four last-level caches, read in the same order every time,
+ * a part stays there.
  */
 static enum level level_of(const struct assay_case *c, const struct assay_case_facts *f,
 			   const struct assay_host_info *host)
@@ -33,8 +34,10 @@ static enum level level_of(const struct assay_case *c, const struct assay_case_f
 	double bytes = (double)f->tensor_bytes, own = 1.25 * c->threads;
 
 	/* of a device the host's caches say nothing */
-	if (c->device[0] || c->cache == ASSAY_CACHE_COLD || bytes > (double)host->llc_bytes)
+	if (c->device[0] || c->cache == ASSAY_CACHE_COLD || bytes > 4.0 * (double)host->llc_bytes)
 		return LEVEL_DRAM;
+	if (bytes > (double)host->llc_bytes)
+		return LEVEL_2XLLC;
 	if (bytes > own * (double)host->l2_bytes)
 		return LEVEL_L3;
 	return bytes > own * (double)host->l1d_bytes ? LEVEL_L2 : LEVEL_L1;
@@ -54,13 +57,13 @@ static bool measures(const struct assay_case *c, const struct assay_case_facts *
 #define LEAST_SAMPLES 6 /* fewer have no 95 % interval of their median */
 
 /* A limit that was not measured so well that cases could be held against it is none. */
-void assay_limits_find(const struct assay_run *run, const struct assay_case_facts *facts, const struct assay_case *c,
-		       const struct assay_case_facts *f, const struct assay_host_info *host, struct assay_limits *l)
+static void find_at(enum level at, const struct assay_run *run, const struct assay_case_facts *facts,
+		    const struct assay_case *c, const struct assay_case_facts *f, struct assay_limits *l)
 {
 	static const char *const rates[ASSAY_N_LIMITS] = { "bytes_per_s", "bytes_per_s", "ops_per_s" };
-	const char *level = level_names[level_of(c, f, host)];
+	const char *level = level_names[at];
 
-	*l = (struct assay_limits){ 0 };
+	*l = (struct assay_limits){ .level = level };
 	for (size_t k = 0; k < run->n_results; k++) {
 		const struct assay_result *r = &run->results[k];
 
@@ -80,6 +83,16 @@ void assay_limits_find(const struct assay_run *run, const struct assay_case_fact
 			l->op[i] = r->c.op;
 		}
 	}
+}
+
+void assay_limits_find(const struct assay_run *run, const struct assay_case_facts *facts, const struct assay_case *c,
+		       const struct assay_case_facts *f, const struct assay_host_info *host, struct assay_limits *l)
+{
+	enum level at = level_of(c, f, host);
+
+	find_at(at, run, facts, c, f, l);
+	if (at == LEVEL_2XLLC && !l->measured[ASSAY_LIMIT_READ])
+		find_at(LEVEL_DRAM, run, facts, c, f, l);
 }
 
 /*
@@ -110,9 +123,9 @@ static void name_roof(struct assay_result_roof *roof, enum assay_bound bound, co
 }
 
 void assay_roof_find(const struct assay_limits *l, const struct assay_case *c, const struct assay_case_facts *f,
-		     const struct assay_host_info *host, struct assay_roof *out)
+		     struct assay_roof *out)
 {
-	const char *level = level_names[level_of(c, f, host)], *arith = arith_name(f->cost.arith);
+	const char *level = l->level, *arith = arith_name(f->cost.arith);
 	static const char no_interval[] = "has no 95 % interval", none[] = "has no measurement";
 	bool moves = f->cost.bytes_read + f->cost.bytes_written > 0;
 	enum assay_limit most;
@@ -215,6 +228,6 @@ int assay_roof_add_of_run(const struct assay_run *run, const struct assay_case_f
 	struct assay_roof roof;
 
 	assay_limits_find(run, facts, &r->c, f, host, &limits);
-	assay_roof_find(&limits, &r->c, f, host, &roof);
+	assay_roof_find(&limits, &r->c, f, &roof);
 	return assay_roof_add(r, &roof);
 }

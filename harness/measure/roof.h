@@ -17,6 +17,7 @@ enum assay_limit {
 };
 
 struct assay_limits {
+	const char *level;              /* where the data of the case lies: "l1" to "dram", or "2xllc" */
 	size_t at[ASSAY_N_LIMITS];      /* result of the run that it comes from */
 	const char *op[ASSAY_N_LIMITS]; /* of that result */
 	double rate[ASSAY_N_LIMITS];    /* 0: the run has none that the case could be held against */
@@ -38,7 +39,7 @@ struct assay_roof {
 void assay_limits_find(const struct assay_run *run, const struct assay_case_facts *facts, const struct assay_case *c,
 		       const struct assay_case_facts *f, const struct assay_host_info *host, struct assay_limits *out);
 void assay_roof_find(const struct assay_limits *l, const struct assay_case *c, const struct assay_case_facts *f,
-		     const struct assay_host_info *host, struct assay_roof *out);
+		     struct assay_roof *out);
 
 /* If both were measured interleaved, widen the interval of @r so that it also contains that of @round. */
 void assay_roof_widen(struct assay_result *r, const struct assay_result *round);

@@ -143,7 +143,7 @@ int assay_measure_roof(const struct assay_run *run, const struct assay_case_fact
 	int rc = 0;
 
 	assay_limits_find(run, facts, &r->c, f, o->host, &of_run);
-	assay_roof_find(&of_run, &r->c, f, o->host, &roof);
+	assay_roof_find(&of_run, &r->c, f, &roof);
 	if (!(roof.seconds > 0))
 		return 0;
 	limits = slow = fast = of_run;
@@ -163,9 +163,9 @@ int assay_measure_roof(const struct assay_run *run, const struct assay_case_fact
 	if (rc > 0) {
 		roof.seconds = 0;
 	} else {
-		assay_roof_find(&limits, &r->c, f, o->host, &roof);
-		assay_roof_find(&slow, &r->c, f, o->host, &most);
-		assay_roof_find(&fast, &r->c, f, o->host, &least);
+		assay_roof_find(&limits, &r->c, f, &roof);
+		assay_roof_find(&slow, &r->c, f, &most);
+		assay_roof_find(&fast, &r->c, f, &least);
 		roof.what.in_turn = (struct assay_roof_range){ least.seconds * 1e9 / r->median_ns,
 							       most.seconds * 1e9 / r->median_ns, all_reached };
 	}

@@ -36,7 +36,7 @@ static inline char *stream_slice(const struct assay_job *job, uint32_t index, ui
 /* Stores around the caches pay where the arrays do not fit in them; they need whole, aligned vectors. */
 static inline bool stream_around_caches(const struct assay_job *job, const void *out)
 {
-	return job->shape->axis[ASSAY_STREAM_LEVEL] == ASSAY_LEVEL_DRAM && (uintptr_t)out % 64 == 0;
+	return job->shape->axis[ASSAY_STREAM_LEVEL] >= ASSAY_LEVEL_DRAM && (uintptr_t)out % 64 == 0;
 }
 
 /* Between two passes: the compiler must assume that all memory was read and changed. */

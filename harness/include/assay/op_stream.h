@@ -12,8 +12,9 @@
  *	l1, l2  half of that cache of each thread
  *	l3      half of the last-level cache, or eight times the level-2 cache of a core where that is less; but no less
  *	        than twice the level-2 caches of all threads, or one and a half where twice would exceed the last level
- *	dram    four times the last-level cache, or 512 MiB where that is less, but no less than twice the cache, nor
- *	        than 256 MiB, and no more than a quarter of the memory
+ *	dram    eight times the last-level cache, or 512 MiB where that is less, but no less than twice the cache, and no
+ *	        more than a quarter of the memory
+ *	2xllc   twice the last-level cache: read again and again, a part of it stays there
  *
  * A run makes `passes` passes over them, so that the start of the threads does not count where a pass takes
  * nanoseconds; each pass really touches every byte.
@@ -29,7 +30,7 @@
 
 /* Indices into assay_shape.axis, and values of the level. ASSAY_STREAM_PASSES is the axis of work. */
 enum { ASSAY_STREAM_LEVEL = 0, ASSAY_STREAM_PASSES = 1 };
-enum { ASSAY_LEVEL_L1 = 0, ASSAY_LEVEL_L2 = 1, ASSAY_LEVEL_L3 = 2, ASSAY_LEVEL_DRAM = 3 };
+enum { ASSAY_LEVEL_L1 = 0, ASSAY_LEVEL_L2 = 1, ASSAY_LEVEL_L3 = 2, ASSAY_LEVEL_DRAM = 3, ASSAY_LEVEL_2XLLC = 4 };
 
 /* Indices into assay_job.tensors. */
 enum { ASSAY_STREAM_READ_A = 0, ASSAY_STREAM_READ_SUM = 1 }; /* I64 [words], I64 [threads][8] */

@@ -254,6 +254,11 @@ TEST(test_sizes)
 		  { 0, 0, 48 << 10, 1 << 20, 32 << 20, 512 << 20, 0, 0 },
 		  128 << 20 },
 		{ "stream.read", ASSAY_LEVEL_DRAM, 1, { 0, 0, 48 << 10, 1 << 20, 96 << 20, 512 << 20, 0, 0 }, 0 },
+		{ "stream.read",
+		  ASSAY_LEVEL_2XLLC,
+		  2,
+		  { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 },
+		  64 << 20 },
 		/* nothing known */
 		{ "stream.read", ASSAY_LEVEL_L1, 1, { 0 }, 16 << 10 },
 		{ "stream.read", ASSAY_LEVEL_L3, 1, { 0 }, 4 << 20 },

@@ -165,6 +165,44 @@ TEST(limits_are_of_the_same_device)
 	}
 }
 
+/* What reads one to four last-level caches over and over is held against such a read, if the run has one. */
+TEST(a_part_of_what_is_read_in_turn_stays_cached)
+{
+	static const struct {
+		uint64_t bytes;
+		enum assay_cache cache;
+		bool measured;
+		double want;
+	} rows[] = {
+		{ 100001, ASSAY_CACHE_WARM, true, 0.2 },  { 400000, ASSAY_CACHE_WARM, true, 0.2 },
+		{ 400001, ASSAY_CACHE_WARM, true, 0.4 },  { 200000, ASSAY_CACHE_COLD, true, 0.4 },
+		{ 200000, ASSAY_CACHE_WARM, false, 0.4 },
+	};
+	static const struct assay_host_info host = { .l1d_bytes = 1000, .l2_bytes = 10000, .llc_bytes = 100000 };
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_result results[3] = { 0 }, *r = &results[2];
+		struct assay_run run = { .results = results, .n_results = 3 };
+		const struct assay_case_facts facts[3] = {
+			{ .measures = ASSAY_MEASURES_READ },
+			{ .measures = rows[i].measured ? ASSAY_MEASURES_READ : ASSAY_MEASURES_OTHER },
+			{ .tensor_bytes = rows[i].bytes, .cost.bytes_read = 100 },
+		};
+
+		stand_in_roof(&results[0], "mem.load", "dram", "bytes_per_s", 2.5e9);
+		stand_in_roof(&results[1], "mem.load", "2xllc", "bytes_per_s", 5e9);
+		strcpy(r->c.op, "x");
+		r->c.threads = 1;
+		r->c.cache = rows[i].cache;
+		r->median_ns = 100;
+		assert_int_equal(0, assay_roof_add_of_run(&run, facts, &facts[2], &host, r));
+		assert_true(fabs(assay_result_metric(r, "roof_frac")->value - rows[i].want) < 1e-12);
+		assert_string_equal(r->roof.name, rows[i].want < 0.3 ? "2xllc" : "dram");
+		for (size_t k = 0; k < N_OF(results); k++)
+			assay_result_release(&results[k]);
+	}
+}
+
 /*
  * Of a call, where five of the base and two of the head are a sample; of blocks that were disturbed, or of slow cores,
  * only where more than half were.
