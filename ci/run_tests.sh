@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs unit tests (cmocka programs) and command line tests (bats, two files at a time), and ends with what failed and one line of sums:
+# Runs unit tests (cmocka programs) and command line tests (bats, three files at a time), and ends with what failed and one line of sums:
 # run_tests.sh BUILD UNIT_TEST... . Every program reports in TAP; one that dies counts as a failed test. What failed is also appended to
 # the file that FAILURES names.
 set -u
@@ -99,9 +99,9 @@ ASSAY_BUILD=$(realpath "$build")
 ASSAY_SOURCE=$PWD
 export ASSAY_BUILD ASSAY_SOURCE
 
-# They wait more than they calculate, so unit tests and two lanes of the others run beside each other; what they say is shown one
+# They wait more than they calculate, so unit tests and three lanes of the others run beside each other; what they say is shown one
 # after the other.
-lanes=(1 2)
+lanes=(1 2 3)
 mkdir "$work/unit" "$work/cli"
 set -m # process groups of their own, to be ended with this script
 for lane in "${lanes[@]}"; do
