@@ -249,6 +249,7 @@ static void forgive(struct assay_served *w, struct assay_outcome *out)
 static void answer(struct assay_served *w, const struct assay_outcome *out)
 {
 	w->reply.token = w->order.token;
+	w->reply.ended_ticks = assay_clock_ticks(&w->spec.clock);
 	w->reply.status = (int32_t)out->status;
 	memcpy(w->reply.reason, out->reason, sizeof(out->reason));
 	w->reply.deviation = w->job.deviation;
@@ -282,6 +283,7 @@ static int serve(int page_fd, int pair_fd, unsigned index)
 
 		assay_page_wait(w.page, ASSAY_TURN_WORKER, 0);
 		take_order(&w);
+		w.reply.begun_ticks = assay_clock_ticks(&w.spec.clock);
 		more = w.order.command != ASSAY_CMD_FINISH;
 		obey_lower(&w, &out);
 		forgive(&w, &out);

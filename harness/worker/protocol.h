@@ -188,8 +188,9 @@ struct assay_step_reply {
  * before them keep what earlier commands reported.
  */
 struct assay_worker_reply {
-	uint64_t token; /* of the order */
-	int32_t status; /* enum assay_status: OK, or WRONG, FAILED, SKIPPED with the reason */
+	uint64_t token;                    /* of the order */
+	uint64_t begun_ticks, ended_ticks; /* when the order came, and when this was written */
+	int32_t status;                    /* enum assay_status: OK, or WRONG, FAILED, SKIPPED with the reason */
 	char reason[512];
 
 	/* PREPARE */

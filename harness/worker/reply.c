@@ -15,6 +15,8 @@
 /* The worker's clock and the controller's may disagree by so much. */
 #define CLOCK_FACTOR 2
 #define CLOCK_NS     1000000000u
+/* The same clock, read on two CPUs, may differ by so much. */
+#define CLOCK_SKEW_NS 1000000u
 /* Of the elements of a tensor. */
 #define MOST_ELEMENT_BYTES 8
 
@@ -315,6 +317,24 @@ static int check_counts(const struct assay_worker_reply *r, struct assay_err *er
 	return rc;
 }
 
+/*
+ * A worker cannot take an order before it was given, nor answer it later than now. If its kernel slows the clock down,
+ * the worker's times fall behind those of this process, however busy the machine is.
+ */
+static int check_clock(const struct assay_worker_reply *r, const struct assay_reply_expected *e, struct assay_err *err)
+{
+	const struct assay_clock *c = e->clock;
+
+	if (!c)
+		return 0;
+	if (r->begun_ticks < e->given_ticks &&
+	    assay_clock_ticks_to_ns(c, e->given_ticks - r->begun_ticks) > CLOCK_SKEW_NS)
+		return nonsense(err, "its clock is behind the controller's, a kernel may have slowed it down");
+	if (r->ended_ticks > e->now_ticks && assay_clock_ticks_to_ns(c, r->ended_ticks - e->now_ticks) > CLOCK_SKEW_NS)
+		return nonsense(err, "its clock is ahead of the controller's, a kernel may have changed it");
+	return 0;
+}
+
 /* ---- all of it ---- */
 
 static bool may_say(int32_t status)
@@ -370,6 +390,8 @@ int assay_reply_take(struct assay_worker_reply *own, const struct assay_worker_r
 		rc = check_metrics(own, err);
 	if (!rc)
 		rc = check_counts(own, err);
+	if (!rc)
+		rc = check_clock(own, e, err);
 	if (rc)
 		memset(own, 0, sizeof(*own));
 	else

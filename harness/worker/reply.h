@@ -16,7 +16,9 @@ void assay_reply_withdraw(struct assay_worker_reply *page, const struct assay_wo
 struct assay_reply_expected {
 	const struct assay_order *order;
 	uint32_t n_threads;
-	uint64_t age_ns; /* of the worker: nothing that it did took longer */
+	uint64_t age_ns;                 /* of the worker: nothing that it did took longer */
+	const struct assay_clock *clock; /* of both processes; NULL: a simulator has its own */
+	uint64_t given_ticks, now_ticks; /* of that clock: when the order was given, and now */
 };
 
 /*

@@ -35,6 +35,8 @@ struct assay_worker {
 	struct assay_order order;
 	struct assay_worker_reply reply; /* checked */
 	uint32_t n_threads;
+	bool same_clock; /* as this process: it does not run in a simulator */
+	struct assay_clock clock;
 	uint64_t started_ns;
 	struct assay_process process;
 	pid_t partner; /* of a pair, the one that was started later; 0: none */
@@ -49,7 +51,7 @@ struct assay_worker {
 	const struct assay_case_facts *facts;
 	/* of the command that it has */
 	struct assay_patience_limit limit;
-	uint64_t begun_ns, looked_ns, waited_ns;
+	uint64_t begun_ns, looked_ns, waited_ns, given_ticks;
 	void (*waiting)(void *arg);
 	void *waiting_arg;
 	uint64_t wait_ns; /* until the function that is called meanwhile wants to be called again; 0: it does not say */
@@ -80,6 +82,8 @@ static int start(struct assay_worker **out, const struct pair_file *pair, unsign
 	w->timeout_ns = o->c->timeout_ns;
 	w->cpu_most_ns = o->cpu_most_ns;
 	w->memory_bytes = o->c->memory_bytes;
+	w->same_clock = !o->launch;
+	w->clock = *o->clock;
 	w->end_ns = o->launch ? SIMULATED_END_NS : END_NS;
 	w->patience = o->patience ? o->patience : &w->own_patience;
 	w->facts = o->facts;
@@ -338,6 +342,7 @@ void assay_worker_begin(struct assay_worker *w, enum assay_command cmd, const st
 	w->limit = assay_patience_limit(w->patience, cmd, &w->order.args, w->facts, w->timeout_ns);
 	w->begun_ns = w->looked_ns = assay_monotonic_ns();
 	w->waited_ns = 0;
+	w->given_ticks = assay_clock_ticks(&w->clock);
 	w->page->order = w->order;
 	assay_page_give(w->page, ASSAY_TURN_WORKER);
 }
@@ -347,6 +352,9 @@ static bool take_reply(struct assay_worker *w, enum assay_status *status, char *
 {
 	const struct assay_reply_expected expected = { .order = &w->order,
 						       .n_threads = w->n_threads,
+						       .clock = w->same_clock ? &w->clock : NULL,
+						       .given_ticks = w->given_ticks,
+						       .now_ticks = assay_clock_ticks(&w->clock),
 						       .age_ns = assay_monotonic_ns() - w->started_ns };
 	struct assay_err why = { 0 };
 

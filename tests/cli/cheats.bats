@@ -25,3 +25,12 @@ setup() {
 	[[ $output == *"WRONG_RESULT  time_s  cheat.read/idles/-/t=1/warm"*"faster than this machine can: "* ]]
 	[[ $output == *"1 WRONG_RESULT, 1 "* ]]
 }
+
+@test "a kernel that slows the clock down is not measured" {
+	[ "$(uname -m)" = x86_64 ] || skip 'no other clock can be made to trap'
+	printf 'bench "scale" { op = "example.scale" shapes = {"n=4096"} budget = "300ms" }\n' >bench/read.bench
+	run -4 --separate-stderr "$ASSAY" run --bench-dir bench --no-default-plugins --plugin "$ASSAY_BUILD/tests/plugins/example_op.so" \
+		--plugin "$ASSAY_BUILD/tests/plugins/cheat_clock.so" --only '*/on_time/*' --only '*/traps/*' --only '*/halves/*' --db x.db --json
+	jq -e '[.cases[] | [.variant, .status]] | sort == [["halves", "failed"], ["on_time", "ok"], ["traps", "failed"]]' <<<"$output"
+	jq -e '.cases[] | select(.variant == "traps").reason | contains("a call changed the clock: reading it traps")' <<<"$output"
+}

@@ -18,6 +18,8 @@ static const struct assay_variant variants[] = {
 	HONEST("flush_run"),
 	HONEST("affinity_run"),
 	HONEST("flush_load"),
+	/* cheat_clock.c */
+	HONEST("halves"),
 	/* hostile_signal.c */
 	HONEST("interrupt"),
 	HONEST("interrupt_child"),

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -59,6 +60,13 @@ static uint32_t x87_control(void)
 	return cw;
 }
 
+static int tsc_mode(void)
+{
+	int mode = 0;
+
+	return prctl(PR_GET_TSC, &mode, 0, 0, 0) ? 0 : mode;
+}
+
 static void read_cpus(struct assay_thread_state *t)
 {
 	cpu_set_t set;
@@ -79,6 +87,7 @@ static void read_thread(void *arg, uint32_t tid, uint32_t n_threads)
 
 	(void)n_threads;
 	*t = (struct assay_thread_state){ .float_control = float_control(), .x87_control = x87_control() };
+	t->tsc = tsc_mode();
 	t->policy = sched_getscheduler(0);
 	t->nice = getpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid));
 	sigemptyset(&t->blocked);
@@ -185,6 +194,8 @@ static int results_altered(const struct change *c, const struct assay_thread_sta
 		return float_changed(c, was->float_control, is->float_control);
 	if (is->x87_control != was->x87_control)
 		return alters(c, "the x87 control word", "0x%x, was 0x%x", is->x87_control, was->x87_control);
+	if (is->tsc != was->tsc)
+		return alters(c, "the clock", "reading it %s", is->tsc == PR_TSC_SIGSEGV ? "traps" : "no longer traps");
 	if (is->n_cpus != was->n_cpus)
 		return alters(c, "the affinity", "%d CPUs, were %d", is->n_cpus, was->n_cpus);
 	if (is->cpu != was->cpu)

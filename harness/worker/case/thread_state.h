@@ -22,6 +22,7 @@
 struct assay_thread_state {
 	uint32_t float_control; /* MXCSR without its flags, or FPCR; 0 where neither is known */
 	uint32_t x87_control;
+	int tsc; /* PR_TSC_ENABLE, or PR_TSC_SIGSEGV if reading the clock traps; 0 where the kernel does not say */
 	int policy, nice;
 	sigset_t blocked;
 	int cpu, n_cpus; /* the first of those that it may run on; n_cpus 0: they cannot be read */

@@ -150,6 +150,25 @@ TEST(what_alters_results_fails_the_case)
 	close_sides(&s);
 }
 
+/* One that gives the right time is told by its state alone; one that halves it may be told by the controller first. */
+TEST(a_clock_that_traps_fails_the_case)
+{
+#if defined(__x86_64__)
+	static const struct attack traps = { "traps", ASSAY_STATUS_FAILED,
+					     "a call changed the clock: reading it traps" },
+				   halves = { "halves", ASSAY_STATUS_FAILED, "clock" };
+	struct sides s;
+
+	open_sides(*state, (const char *const[2]){ "hostile_base", "cheat_clock" }, &s);
+	expect_alone(&s, &traps, 1);
+	expect_alone(&s, &halves, 1);
+	expect_in_pair(&s, &halves);
+	close_sides(&s);
+#else
+	skip();
+#endif
+}
+
 TEST(all_threads_are_looked_at)
 {
 	static const struct attack thread = { "flush_thread", ASSAY_STATUS_FAILED,

@@ -306,6 +306,39 @@ TEST(every_series_of_calls_looks_the_same)
 	free(j);
 }
 
+/* The times that a worker tells lie between the order and now, but for what two CPUs may differ by. */
+TEST(a_clock_that_goes_wrong_is_noticed)
+{
+	static const struct assay_clock clock = { .ns_per_tick = 0.5 };
+	static const struct {
+		uint64_t begun, ended;
+		const char *reason;
+	} cases[] = {
+		{ 100000000, 200000000, "" },
+		{ 98000001, 201999999, "" },
+		{ 97900000, 200000000, "its clock is behind the controller's" },
+		{ 100000000, 202100000, "its clock is ahead of the controller's" },
+	};
+	struct assay_reply_expected e = expected;
+	struct world *w = *state;
+
+	e.given_ticks = 100000000;
+	e.now_ticks = 200000000;
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_err err = { 0 };
+
+		fill(w->own);
+		w->own->begun_ticks = cases[i].begun;
+		w->own->ended_ticks = cases[i].ended;
+		assay_reply_publish(w->page, w->own);
+		e.clock = &clock;
+		assert_int_equal(!!assay_reply_take(w->got, w->page, &e, &err), !!cases[i].reason[0]);
+		assert_non_null(strstr(err.text, cases[i].reason));
+		e.clock = NULL; /* a simulator's */
+		assert_int_equal(assay_reply_take(w->got, w->page, &e, &err), 0);
+	}
+}
+
 /* A word that changes and wakes all the time does not keep the controller from looking at the clock. */
 TEST(a_restless_turn_does_not_hold_the_controller)
 {
