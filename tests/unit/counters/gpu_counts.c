@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "unit.h"
+#include "host_fixture.h"
 #include "base/file.h"
 #include "counters/gpu/cupti_library.h"
 #include "counters/gpu/counts.h"
@@ -136,13 +136,13 @@ TEST(a_call_that_fails)
 	}
 }
 
-TEST(the_driver_says_who_may_count)
+TEST_WITH(the_driver_says_who_may_count, hosts_make, folder_remove)
 {
 	struct assay_err why = { 0 };
 
-	assert_true(assay_cupti_is_forbidden("tests/fixtures/hosts/intel-v2", false, &why));
+	assert_true(assay_cupti_is_forbidden(host("intel-v2"), false, &why));
 	assert_non_null(strstr(why.text, "NVreg_RestrictProfilingToAdminUsers=0"));
-	assert_false(assay_cupti_is_forbidden("tests/fixtures/hosts/intel-v2", true, NULL));
+	assert_false(assay_cupti_is_forbidden(host("intel-v2"), true, NULL));
 	assert_false(assay_cupti_is_forbidden("/nowhere", false, NULL));
 }
 

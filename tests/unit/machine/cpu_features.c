@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Features and identity from recorded /proc/cpuinfo files, and sanity on this machine. */
 #include "assay/isa_table.h"
-#include "unit.h"
+#include "host_fixture.h"
 
 #include "machine/cpu_features.h"
 #include "machine/host_facts.h"
@@ -33,11 +33,10 @@ TEST(test_needs)
 {
 	for (size_t i = 0; i < N_OF(needs); i++) {
 		struct assay_cpu_features f;
-		char root[128] = "tests/fixtures/hosts/", missing[64] = "?";
+		char missing[64] = "?";
 		bool ok;
 
-		strcat(root, needs[i].root);
-		load_host(&f, root);
+		load_host(&f, host(needs[i].root));
 		ok = assay_cpu_features_has_all(&f, needs[i].needs, missing, sizeof(missing));
 		if (ok != !needs[i].missing || strcmp(missing, needs[i].missing ? needs[i].missing : ""))
 			fail_msg("row %zu: %d, missing '%s'", i, ok, missing);
@@ -60,7 +59,7 @@ TEST(test_identity)
 	struct assay_cpu_features f;
 	char list[512];
 
-	load_host(&f, "tests/fixtures/hosts/intel-v2");
+	load_host(&f, host("intel-v2"));
 	assert_string_equal(f.model, "Intel(R) Xeon(R) Platinum 8480+");
 	assert_string_equal(f.stepping, "family 6 model 143 stepping 8");
 	assert_string_equal(f.microcode, "0x2b000590");
@@ -69,7 +68,7 @@ TEST(test_identity)
 		list, "sse4_2,avx,f16c,fma,avx2,avx_vnni,avx512f,avx512bw,avx512dq,avx512vl,avx512_vnni,avx512_bf16,"
 		      "avx512_fp16,avx512vbmi,avx512_vpopcntdq,amx_tile,amx_int8,amx_bf16");
 
-	load_host(&f, "tests/fixtures/hosts/docker-v1");
+	load_host(&f, host("docker-v1"));
 	assert_string_equal(f.model, "Arm Neoverse V1");
 	assert_string_equal(f.stepping, "variant 0x1 revision 1");
 	assert_string_equal(f.microcode, "");
@@ -173,4 +172,4 @@ TEST(test_this_machine)
 #endif
 }
 
-UNIT_GROUP(NULL, NULL)
+UNIT_GROUP(hosts_make, folder_remove)

@@ -3,10 +3,9 @@
 #include "machine/environment.h"
 #include "machine/host_facts.h"
 #include "machine/pmu_probe.h"
-#include "unit.h"
+#include "host_fixture.h"
 
-#define HOST(name) "tests/fixtures/hosts/" name
-#define MIB        UINT64_C(1048576)
+#define MIB UINT64_C(1048576)
 
 static const struct {
 	const char *root;
@@ -17,15 +16,15 @@ static const struct {
 	size_t threads;
 	const char *refused; /* NULL: so many threads may run */
 } quotas[] = {
-	{ HOST("intel-v2"), 1.5, "/sys/fs/cgroup/kubepods.slice/pod1.slice/cpu.max", true, 5300000, 1, NULL },
-	{ HOST("intel-v2"), 1.5, "/sys/fs/cgroup/kubepods.slice/pod1.slice/cpu.max", true, 5300000, 2,
+	{ "intel-v2", 1.5, "/sys/fs/cgroup/kubepods.slice/pod1.slice/cpu.max", true, 5300000, 1, NULL },
+	{ "intel-v2", 1.5, "/sys/fs/cgroup/kubepods.slice/pod1.slice/cpu.max", true, 5300000, 2,
 	  "cannot keep 2 threads running: the container's quota allows 1.5 CPUs; "
 	  "raise '/sys/fs/cgroup/kubepods.slice/pod1.slice/cpu.max' or use --threads 1" },
-	{ HOST("docker-v1"), 0.5, "/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", true, 7700000, 1,
+	{ "docker-v1", 0.5, "/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", true, 7700000, 1,
 	  "cannot keep 1 thread running: the container's quota allows 0.5 CPUs; "
 	  "raise '/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us'" },
-	{ HOST("no-limits"), 0, "", false, 0, 256, NULL },
-	{ HOST("absent"), 0, "", false, 0, 256, NULL },
+	{ "no-limits", 0, "", false, 0, 256, NULL },
+	{ "absent", 0, "", false, 0, 256, NULL },
 };
 
 TEST(test_cpu_quota)
@@ -33,11 +32,11 @@ TEST(test_cpu_quota)
 	for (size_t i = 0; i < N_OF(quotas); i++) {
 		struct assay_cpu_quota q;
 		struct assay_err err = { 0 };
-		int rc = assay_cpu_quota_check_at(quotas[i].root, quotas[i].threads, &err);
+		int rc = assay_cpu_quota_check_at(host(quotas[i].root), quotas[i].threads, &err);
 
 		assert_int_equal(rc, quotas[i].refused ? ASSAY_EUNAVAILABLE : 0);
 		assert_string_equal(err.text, quotas[i].refused ? quotas[i].refused : "");
-		assay_cpu_quota_read(quotas[i].root, &q);
+		assay_cpu_quota_read(host(quotas[i].root), &q);
 		assert_true(q.cpus == quotas[i].cpus);
 		assert_string_equal(q.where, quotas[i].where);
 		assert_int_equal(q.shows_throttling, quotas[i].shows_throttling);
@@ -50,9 +49,9 @@ static const struct {
 	uint64_t total, available, limit, usable, used;
 } memories[] = {
 	/* the parent's 4 GiB bind: 3 GiB used, half a GiB of it idle page cache */
-	{ HOST("intel-v2"), 128000 * MIB, 1536 * MIB, 4096 * MIB, 4096 * MIB, 2560 * MIB },
-	{ HOST("docker-v1"), 16000 * MIB, 384 * MIB, 512 * MIB, 512 * MIB, 128 * MIB },
-	{ HOST("no-limits"), 4000 * MIB, 1000 * MIB, 0, 4000 * MIB, 3000 * MIB },
+	{ "intel-v2", 128000 * MIB, 1536 * MIB, 4096 * MIB, 4096 * MIB, 2560 * MIB },
+	{ "docker-v1", 16000 * MIB, 384 * MIB, 512 * MIB, 512 * MIB, 128 * MIB },
+	{ "no-limits", 4000 * MIB, 1000 * MIB, 0, 4000 * MIB, 3000 * MIB },
 };
 
 TEST(test_memory)
@@ -61,14 +60,14 @@ TEST(test_memory)
 	struct assay_err err = { 0 };
 
 	for (size_t i = 0; i < N_OF(memories); i++) {
-		assert_int_equal(assay_memory_state_at(memories[i].root, &m, &err), 0);
+		assert_int_equal(assay_memory_state_at(host(memories[i].root), &m, &err), 0);
 		assert_int_equal(m.total_bytes, memories[i].total);
 		assert_int_equal(m.available_bytes, memories[i].available);
 		assert_int_equal(m.limit_bytes, memories[i].limit);
 		assert_int_equal(m.usable_bytes, memories[i].usable);
 		assert_int_equal(m.used_bytes, memories[i].used);
 	}
-	assert_int_equal(assay_memory_state_at(HOST("absent"), &m, &err), ASSAY_EUNAVAILABLE);
+	assert_int_equal(assay_memory_state_at(host("absent"), &m, &err), ASSAY_EUNAVAILABLE);
 	assert_int_equal(assay_memory_state(&m, &err), 0);
 	assert_true(m.total_bytes > 0 && m.available_bytes <= m.total_bytes);
 }
@@ -82,22 +81,23 @@ TEST(test_steal)
 		bool shown;
 		uint64_t ticks;
 	} rows[] = {
-		{ HOST("intel-v2"), { 0 }, 1, true, 100 },     { HOST("intel-v2"), { 1 }, 1, true, 150 },
-		{ HOST("intel-v2"), { 10, 0 }, 2, true, 150 }, { HOST("intel-v2"), { 0, 7 }, 2, false, 100 },
-		{ HOST("docker-v1"), { 0 }, 1, false, 0 }, /* a kernel without that column */
-		{ HOST("absent"), { 0 }, 1, false, 0 },        { HOST("intel-v2"), { 0 }, 0, false, 0 },
+		{ "intel-v2", { 0 }, 1, true, 100 },     { "intel-v2", { 1 }, 1, true, 150 },
+		{ "intel-v2", { 10, 0 }, 2, true, 150 }, { "intel-v2", { 0, 7 }, 2, false, 100 },
+		{ "docker-v1", { 0 }, 1, false, 0 }, /* a kernel without that column */
+		{ "absent", { 0 }, 1, false, 0 },        { "intel-v2", { 0 }, 0, false, 0 },
 	};
 	double frac;
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		uint64_t ticks = 99;
 
-		assert_int_equal(assay_steal_ticks_at(rows[i].root, rows[i].cpus, rows[i].n, &ticks), rows[i].shown);
+		assert_int_equal(assay_steal_ticks_at(host(rows[i].root), rows[i].cpus, rows[i].n, &ticks),
+				 rows[i].shown);
 		assert_int_equal(ticks, rows[i].ticks);
 	}
-	assert_true(assay_steal_frac_at(HOST("intel-v2"), &frac));
+	assert_true(assay_steal_frac_at(host("intel-v2"), &frac));
 	assert_true(frac == 0.003);
-	assert_false(assay_steal_frac_at(HOST("docker-v1"), &frac));
+	assert_false(assay_steal_frac_at(host("docker-v1"), &frac));
 }
 
 static const char *fact(const struct assay_fact *f, size_t n, const char *name)
@@ -112,40 +112,40 @@ static const char *fact(const struct assay_fact *f, size_t n, const char *name)
 static const struct {
 	const char *root, *name, *want;
 } environments[] = {
-	{ HOST("intel-v2"), "governor", "powersave" },
-	{ HOST("intel-v2"), "frequency_driver", "intel_pstate" },
-	{ HOST("intel-v2"), "turbo", "on" },
-	{ HOST("intel-v2"), "smt", "active" },
-	{ HOST("intel-v2"), "aslr", "full" },
-	{ HOST("intel-v2"), "transparent_huge_pages", "never" },
-	{ HOST("intel-v2"), "numa_balancing", "on" },
-	{ HOST("intel-v2"), "load_1min", "3.50" },
-	{ HOST("intel-v2"), "steal", "0.3 % since boot" },
-	{ HOST("intel-v2"), "isolation", "none" },
-	{ HOST("intel-v2"), "cpus_allowed", "0-7" },
-	{ HOST("intel-v2"), "container_cpu_limit", "1.5 CPUs" },
-	{ HOST("intel-v2"), "container_memory_limit", "4 GiB" },
-	{ HOST("intel-v2"), "memory_available", "1.5 GiB" },
-	{ HOST("intel-v2"), "kernel_clocksource", "tsc" },
-	{ HOST("intel-v2"), "clock", "TSC" },
-	{ HOST("intel-v2"), "clock_resolution_ns", "10" },
-	{ HOST("intel-v2"), "clock_overhead_ns", "21.5" },
-	{ HOST("intel-v2"), "clock_why", "because" },
-	{ HOST("docker-v1"), "governor", "mixed (performance, powersave)" }, /* CPU 1 is offline */
-	{ HOST("docker-v1"), "turbo", "off" },
-	{ HOST("docker-v1"), "smt", "not supported" },
-	{ HOST("docker-v1"), "aslr", "off" },
-	{ HOST("docker-v1"), "transparent_huge_pages", "always" },
-	{ HOST("docker-v1"), "numa_balancing", ASSAY_NOT_EXPOSED },
-	{ HOST("docker-v1"), "steal", ASSAY_NOT_EXPOSED },
-	{ HOST("docker-v1"), "isolation", "CPUs 2-3, nohz_full 2-3" },
-	{ HOST("docker-v1"), "container_cpu_limit", "0.5 CPUs" },
-	{ HOST("no-limits"), "container_cpu_limit", "none" },
-	{ HOST("no-limits"), "container_memory_limit", "none" },
-	{ HOST("no-limits"), "governor", ASSAY_NOT_EXPOSED },
-	{ HOST("absent"), "memory_available", "unknown" },
-	{ HOST("absent"), "cpus_allowed", "unknown" },
-	{ HOST("absent"), "aslr", ASSAY_NOT_EXPOSED },
+	{ "intel-v2", "governor", "powersave" },
+	{ "intel-v2", "frequency_driver", "intel_pstate" },
+	{ "intel-v2", "turbo", "on" },
+	{ "intel-v2", "smt", "active" },
+	{ "intel-v2", "aslr", "full" },
+	{ "intel-v2", "transparent_huge_pages", "never" },
+	{ "intel-v2", "numa_balancing", "on" },
+	{ "intel-v2", "load_1min", "3.50" },
+	{ "intel-v2", "steal", "0.3 % since boot" },
+	{ "intel-v2", "isolation", "none" },
+	{ "intel-v2", "cpus_allowed", "0-7" },
+	{ "intel-v2", "container_cpu_limit", "1.5 CPUs" },
+	{ "intel-v2", "container_memory_limit", "4 GiB" },
+	{ "intel-v2", "memory_available", "1.5 GiB" },
+	{ "intel-v2", "kernel_clocksource", "tsc" },
+	{ "intel-v2", "clock", "TSC" },
+	{ "intel-v2", "clock_resolution_ns", "10" },
+	{ "intel-v2", "clock_overhead_ns", "21.5" },
+	{ "intel-v2", "clock_why", "because" },
+	{ "docker-v1", "governor", "mixed (performance, powersave)" }, /* CPU 1 is offline */
+	{ "docker-v1", "turbo", "off" },
+	{ "docker-v1", "smt", "not supported" },
+	{ "docker-v1", "aslr", "off" },
+	{ "docker-v1", "transparent_huge_pages", "always" },
+	{ "docker-v1", "numa_balancing", ASSAY_NOT_EXPOSED },
+	{ "docker-v1", "steal", ASSAY_NOT_EXPOSED },
+	{ "docker-v1", "isolation", "CPUs 2-3, nohz_full 2-3" },
+	{ "docker-v1", "container_cpu_limit", "0.5 CPUs" },
+	{ "no-limits", "container_cpu_limit", "none" },
+	{ "no-limits", "container_memory_limit", "none" },
+	{ "no-limits", "governor", ASSAY_NOT_EXPOSED },
+	{ "absent", "memory_available", "unknown" },
+	{ "absent", "cpus_allowed", "unknown" },
+	{ "absent", "aslr", ASSAY_NOT_EXPOSED },
 };
 
 static const struct assay_clock test_clock = {
@@ -163,7 +163,7 @@ TEST(test_environment)
 		struct assay_err err = { 0 };
 		size_t n = 0;
 
-		assert_int_equal(assay_environment_take_at(environments[i].root, &test_clock, &f, &n, &err), 0);
+		assert_int_equal(assay_environment_take_at(host(environments[i].root), &test_clock, &f, &n, &err), 0);
 		assert_string_equal(fact(f, n, environments[i].name), environments[i].want);
 		free(f);
 	}
@@ -203,17 +203,17 @@ TEST(test_fingerprint)
 	struct assay_fingerprint a, b;
 	struct assay_err err = { 0 };
 
-	assert_int_equal(assay_fingerprint_take_at(HOST("intel-v2"), big, &a, &err), 0);
+	assert_int_equal(assay_fingerprint_take_at(host("intel-v2"), big, &a, &err), 0);
 	for (size_t i = 0; i < N_OF(want); i++)
 		assert_string_equal(fact(a.facts, a.n_facts, want[i][0]), want[i][1]);
 	assert_string_equal(a.label, "Intel(R) Xeon(R) Platinum 8480+, 16 cores, 128 GiB, 2 x NVIDIA H200");
 	assert_int_equal(strlen(a.id), ASSAY_DIGEST_LEN);
-	assert_int_equal(assay_fingerprint_take_at(HOST("intel-v2"), big, &b, &err), 0);
+	assert_int_equal(assay_fingerprint_take_at(host("intel-v2"), big, &b, &err), 0);
 	assert_string_equal(a.id, b.id);
-	assert_int_equal(assay_fingerprint_take_at(HOST("intel-v2"), small, &b, &err), 0);
+	assert_int_equal(assay_fingerprint_take_at(host("intel-v2"), small, &b, &err), 0);
 	assert_string_not_equal(a.id, b.id);
 
-	assert_int_equal(assay_fingerprint_take_at(HOST("docker-v1"), small, &b, &err), 0);
+	assert_int_equal(assay_fingerprint_take_at(host("docker-v1"), small, &b, &err), 0);
 	assert_string_equal(b.label, "Arm Neoverse V1, 1 core, 16 GiB");
 	assert_string_equal(fact(b.facts, b.n_facts, "gpu"), "none");
 	assert_string_equal(fact(b.facts, b.n_facts, "cpu_microcode"), "unknown");
@@ -229,7 +229,7 @@ TEST(test_fingerprint_ignores_the_cpuset)
 	struct assay_fingerprint f;
 	struct assay_err err = { 0 };
 
-	assert_int_equal(assay_fingerprint_take_at(HOST("no-limits"), part, &f, &err), 0);
+	assert_int_equal(assay_fingerprint_take_at(host("no-limits"), part, &f, &err), 0);
 	assert_string_equal(fact(f.facts, f.n_facts, "cores"), "8");
 	assay_topology_close(part);
 }
@@ -251,37 +251,36 @@ static const struct {
 	enum assay_health health;
 	const char *value, *advice; /* parts */
 } findings[] = {
-	{ HOST("intel-v2"), "cpu", ASSAY_HEALTH_GOOD, "8480+, microcode 0x2b000590", "" },
-	{ HOST("intel-v2"), "isa", ASSAY_HEALTH_GOOD, "avx512_vnni", "" },
-	{ HOST("intel-v2"), "clock", ASSAY_HEALTH_GOOD, "resolution 10 ns, a read takes 22 ns (because)", "" },
-	{ HOST("intel-v2"), "cpuset", ASSAY_HEALTH_WARN, "only CPUs 4-7 may be used", "taskset" },
-	{ HOST("intel-v2"), "cpu_quota", ASSAY_HEALTH_WARN, "quota of 1.5 CPUs", "pod1.slice/cpu.max" },
-	{ HOST("intel-v2"), "memory", ASSAY_HEALTH_WARN, "1.5 GiB available of 125 GiB, container limit 4 GiB",
-	  "raise" },
-	{ HOST("intel-v2"), "governor", ASSAY_HEALTH_WARN, "powersave", "cpupower frequency-set -g performance" },
-	{ HOST("intel-v2"), "turbo", ASSAY_HEALTH_WARN, "on", "intel_pstate/no_turbo" },
-	{ HOST("intel-v2"), "smt", ASSAY_HEALTH_WARN, "active", "smt/control" },
-	{ HOST("intel-v2"), "steal", ASSAY_HEALTH_WARN, "0.3 %", "other guests" },
-	{ HOST("intel-v2"), "isolation", ASSAY_HEALTH_WARN, "none", "isolcpus" },
-	{ HOST("intel-v2"), "load", ASSAY_HEALTH_WARN, "3.50", "stop them" },
-	{ HOST("intel-v2"), "aslr", ASSAY_HEALTH_GOOD, "full", "" },
-	{ HOST("intel-v2"), "huge_pages", ASSAY_HEALTH_WARN, "never", "madvise" },
-	{ HOST("intel-v2"), "gpu", ASSAY_HEALTH_WARN, "2 x NVIDIA H200, driver 560.35.03", "libcuda.so.1 is missing" },
-	{ HOST("intel-v2"), "openblas", ASSAY_HEALTH_MISSING, "not found", "libopenblas0-pthread" },
-	{ HOST("docker-v1"), "governor", ASSAY_HEALTH_WARN, "mixed", "performance" },
-	{ HOST("docker-v1"), "turbo", ASSAY_HEALTH_GOOD, "off", "" },
-	{ HOST("docker-v1"), "smt", ASSAY_HEALTH_GOOD, "not supported", "" },
-	{ HOST("docker-v1"), "steal", ASSAY_HEALTH_MISSING, ASSAY_NOT_EXPOSED, "" },
-	{ HOST("docker-v1"), "isolation", ASSAY_HEALTH_GOOD, "CPUs 2-3", "--cpus" },
-	{ HOST("docker-v1"), "aslr", ASSAY_HEALTH_WARN, "off", "randomize_va_space=2" },
-	{ HOST("docker-v1"), "gpu", ASSAY_HEALTH_MISSING, "CUDA variants cannot run", "" },
-	{ HOST("no-limits"), "cpu_quota", ASSAY_HEALTH_GOOD, "none", "" },
-	{ HOST("no-limits"), "isa", ASSAY_HEALTH_WARN, "no vector extension", "-cpu host" },
-	{ HOST("absent"), "proc", ASSAY_HEALTH_MISSING, "not mounted", "mount -t proc proc /proc" },
-	{ HOST("absent"), "sys", ASSAY_HEALTH_MISSING, "not mounted: frequency", "mount -t sysfs sys /sys" },
-	{ HOST("absent"), "memory", ASSAY_HEALTH_MISSING, "unknown", "" },
-	{ HOST("absent"), "cpu_quota", ASSAY_HEALTH_MISSING, "unknown: no cgroup file system", "mount /sys/fs/cgroup" },
-	{ HOST("absent"), "isolation", ASSAY_HEALTH_MISSING, ASSAY_NOT_EXPOSED, "" },
+	{ "intel-v2", "cpu", ASSAY_HEALTH_GOOD, "8480+, microcode 0x2b000590", "" },
+	{ "intel-v2", "isa", ASSAY_HEALTH_GOOD, "avx512_vnni", "" },
+	{ "intel-v2", "clock", ASSAY_HEALTH_GOOD, "resolution 10 ns, a read takes 22 ns (because)", "" },
+	{ "intel-v2", "cpuset", ASSAY_HEALTH_WARN, "only CPUs 4-7 may be used", "taskset" },
+	{ "intel-v2", "cpu_quota", ASSAY_HEALTH_WARN, "quota of 1.5 CPUs", "pod1.slice/cpu.max" },
+	{ "intel-v2", "memory", ASSAY_HEALTH_WARN, "1.5 GiB available of 125 GiB, container limit 4 GiB", "raise" },
+	{ "intel-v2", "governor", ASSAY_HEALTH_WARN, "powersave", "cpupower frequency-set -g performance" },
+	{ "intel-v2", "turbo", ASSAY_HEALTH_WARN, "on", "intel_pstate/no_turbo" },
+	{ "intel-v2", "smt", ASSAY_HEALTH_WARN, "active", "smt/control" },
+	{ "intel-v2", "steal", ASSAY_HEALTH_WARN, "0.3 %", "other guests" },
+	{ "intel-v2", "isolation", ASSAY_HEALTH_WARN, "none", "isolcpus" },
+	{ "intel-v2", "load", ASSAY_HEALTH_WARN, "3.50", "stop them" },
+	{ "intel-v2", "aslr", ASSAY_HEALTH_GOOD, "full", "" },
+	{ "intel-v2", "huge_pages", ASSAY_HEALTH_WARN, "never", "madvise" },
+	{ "intel-v2", "gpu", ASSAY_HEALTH_WARN, "2 x NVIDIA H200, driver 560.35.03", "libcuda.so.1 is missing" },
+	{ "intel-v2", "openblas", ASSAY_HEALTH_MISSING, "not found", "libopenblas0-pthread" },
+	{ "docker-v1", "governor", ASSAY_HEALTH_WARN, "mixed", "performance" },
+	{ "docker-v1", "turbo", ASSAY_HEALTH_GOOD, "off", "" },
+	{ "docker-v1", "smt", ASSAY_HEALTH_GOOD, "not supported", "" },
+	{ "docker-v1", "steal", ASSAY_HEALTH_MISSING, ASSAY_NOT_EXPOSED, "" },
+	{ "docker-v1", "isolation", ASSAY_HEALTH_GOOD, "CPUs 2-3", "--cpus" },
+	{ "docker-v1", "aslr", ASSAY_HEALTH_WARN, "off", "randomize_va_space=2" },
+	{ "docker-v1", "gpu", ASSAY_HEALTH_MISSING, "CUDA variants cannot run", "" },
+	{ "no-limits", "cpu_quota", ASSAY_HEALTH_GOOD, "none", "" },
+	{ "no-limits", "isa", ASSAY_HEALTH_WARN, "no vector extension", "-cpu host" },
+	{ "absent", "proc", ASSAY_HEALTH_MISSING, "not mounted", "mount -t proc proc /proc" },
+	{ "absent", "sys", ASSAY_HEALTH_MISSING, "not mounted: frequency", "mount -t sysfs sys /sys" },
+	{ "absent", "memory", ASSAY_HEALTH_MISSING, "unknown", "" },
+	{ "absent", "cpu_quota", ASSAY_HEALTH_MISSING, "unknown: no cgroup file system", "mount /sys/fs/cgroup" },
+	{ "absent", "isolation", ASSAY_HEALTH_MISSING, ASSAY_NOT_EXPOSED, "" },
 };
 
 TEST(test_doctor)
@@ -294,7 +293,7 @@ TEST(test_doctor)
 		const struct assay_finding *f;
 		size_t j = 0;
 
-		assert_int_equal(assay_doctor_at(findings[i].root, t, &test_clock, &all, &err), 0);
+		assert_int_equal(assay_doctor_at(host(findings[i].root), t, &test_clock, &all, &err), 0);
 		f = all.v;
 		while (j < all.n && strcmp(f[j].name, findings[i].name))
 			j++;
@@ -316,7 +315,7 @@ TEST(test_numa_balancing_matters_with_nodes)
 	struct assay_err err = { 0 };
 	bool found = false;
 
-	assert_int_equal(assay_doctor_at(HOST("intel-v2"), t, NULL, &all, &err), 0);
+	assert_int_equal(assay_doctor_at(host("intel-v2"), t, NULL, &all, &err), 0);
 	for (size_t i = 0; i < all.n; i++) {
 		assert_string_not_equal(all.v[i].name, "clock");
 		found = found || (!strcmp(all.v[i].name, "numa_balancing") && all.v[i].health == ASSAY_HEALTH_WARN);
@@ -349,15 +348,16 @@ TEST(test_paranoid)
 	static const struct {
 		const char *root, *want;
 	} cases[] = {
-		{ HOST("docker-v1"), "kernel.perf_event_paranoid is 4, 2 or lower is needed" },
-		{ HOST("no-limits"), "" },
-		{ HOST("intel-v2"), "" },
+		{ "docker-v1", "kernel.perf_event_paranoid is 4, 2 or lower is needed" },
+		{ "no-limits", "" },
+		{ "intel-v2", "" },
 	};
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		char why[80] = "before";
 
-		assert_int_equal(assay_perf_paranoid_at(cases[i].root, why, sizeof(why)), cases[i].want[0] != '\0');
+		assert_int_equal(assay_perf_paranoid_at(host(cases[i].root), why, sizeof(why)),
+				 cases[i].want[0] != '\0');
 		assert_string_equal(why, cases[i].want);
 	}
 }
@@ -388,4 +388,4 @@ TEST(test_texts)
 	assert_false(assay_host_field(NULL, "a:", &v));
 }
 
-UNIT_GROUP(NULL, NULL)
+UNIT_GROUP(hosts_make, folder_remove)
