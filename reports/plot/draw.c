@@ -123,37 +123,12 @@ static void finish(const struct assay_plot *p, const struct assay_plot_options *
 		   struct assay_text *out)
 {
 	char about[ASSAY_KEY_MAX + 64];
-	const struct assay_plot_finish f = {
-		.about = about,
-		.id = o->id ? o->id : "assay",
-		.head = !o->embedded,
-		.style = !o->embedded && o->theme == ASSAY_THEME_AUTO,
-	};
 	const char *key = p->kind == ASSAY_PLOT_TREND          ? p->trend.key
 			  : p->kind == ASSAY_PLOT_DISTRIBUTION ? p->distribution.key
 							       : NULL;
 
 	snprintf(about, sizeof(about), "%s%s%s", assay_plot_name(p->kind), key ? " of " : "", key ? key : "");
-	assay_plot_finish_svg(&f, picture, out);
-}
-
-int assay_plot_svg(const struct assay_plot *p, const struct assay_plot_options *o, struct assay_text *out,
-		   struct assay_err *err)
-{
-	static const struct assay_plot_options plain;
-	char *picture = NULL;
-	size_t len = 0;
-	int rc;
-
-	o = o ? o : &plain;
-	rc = draw(p, o, false, NULL, &picture, &len, err);
-	if (!rc) {
-		finish(p, o, picture, out);
-		if (out->failed)
-			rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory for a plot");
-	}
-	free(picture);
-	return rc;
+	assay_plot_finish_svg(about, o->theme == ASSAY_THEME_AUTO, picture, out);
 }
 
 int assay_plot_file(const struct assay_plot *p, const struct assay_plot_options *o, bool png, const char *path,

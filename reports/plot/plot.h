@@ -89,12 +89,6 @@ enum assay_plot_theme {
 /* All-zero is the default. */
 struct assay_plot_options {
 	enum assay_plot_theme theme;
-	/*
-	 * For pages that hold several: ids in the SVG begin with it, so that they do not clash. Letters, digits, '-'
-	 * and '_', beginning with a letter. NULL: "assay".
-	 */
-	const char *id;
-	bool embedded; /* SVG without XML head and without its style, which assay_plot_style() gives once a page */
 	const volatile sig_atomic_t *interrupted; /* then drawing ends with ASSAY_EINTERRUPTED; NULL: never */
 };
 
@@ -102,19 +96,11 @@ struct assay_plot_options {
 int assay_plot_probe(struct assay_err *err);
 
 /*
- * Append @p as SVG to @out. ASSAY_ENOTFOUND where there is nothing to draw, with the reason. ASSAY_EIO with what
- * gnuplot said where it failed; nothing is added then.
- */
-int assay_plot_svg(const struct assay_plot *p, const struct assay_plot_options *o, struct assay_text *out,
-		   struct assay_err *err);
-/*
- * Write @p to the file @path, as PNG or SVG, all or nothing. Where gnuplot fails its program, with the data, is kept
- * as "@path.gp".
+ * Write @p to the file @path, as PNG or SVG, all or nothing. ASSAY_ENOTFOUND says why there is nothing to draw,
+ * ASSAY_EIO what gnuplot said where it failed; its program, with the data, is then kept as "@path.gp".
  */
 int assay_plot_file(const struct assay_plot *p, const struct assay_plot_options *o, bool png, const char *path,
 		    struct assay_err *err);
-/* The rules by which embedded pictures turn dark where the reader's system is, for a <style> of the page. */
-void assay_plot_style(struct assay_text *out);
 
 /*
  * The gnuplot program that draws @p to the file @output, with its data; self-contained. Errors as above. Pure, for

@@ -16,13 +16,9 @@ struct assay_plot_colour {
 bool assay_plot_colour(size_t i, struct assay_plot_colour *out);
 
 /*
- * Turn what gnuplot wrote into SVG for people: @about is its description, ids begin with @id, colours are "#rrggbb".
- * @head: with the XML head. @style: with rules that turn it dark where the reader's system is.
+ * Turn the SVG that gnuplot wrote into one for people: @about becomes its title, and colours "#rrggbb". @style adds
+ * rules that turn it dark where the reader's system is.
  */
-struct assay_plot_finish {
-	const char *about, *id;
-	bool head, style;
-};
-void assay_plot_finish_svg(const struct assay_plot_finish *f, const char *svg, struct assay_text *out);
+void assay_plot_finish_svg(const char *about, bool style, const char *svg, struct assay_text *out);
 
 #endif

@@ -22,7 +22,7 @@ has() {
 
 # Marks of one shape in a picture.
 marks() {
-	grep -c "href=\"#assay-gpPt$2\" transform" "$1"
+	grep -c "href='#gpPt$2' transform" "$1"
 }
 
 @test "plot says which kinds and options there are" {

@@ -480,23 +480,23 @@ TEST(svg_is_finished)
 {
 	static const char from[] = "<?xml?>\n<svg \n width=\"9\" xmlns=\"x\">\n<title>plot</title>\n<desc>by</desc>\n"
 				   "<path id='gpPt6' stroke='rgb(  0, 114, 178)'/><use xlink:href='#gpPt6' color="
-				   "\"rgb(0,114,178)\" fill = 'url(#gpPt6)'/><text>id='a' rgb(1,2,3)</text></svg>";
-	const struct assay_plot_finish f = { .about = "trend of <k>", .id = "p1", .head = true, .style = true };
+				   "\"rgb(0,114,178)\" fill = 'url(#gpPt6)'/><text>id='rgb(1,2,3)'</text></svg>";
 	struct assay_text t = { 0 };
 
-	assay_plot_finish_svg(&f, from, &t);
+	assay_plot_finish_svg("trend of <k>", true, from, &t);
 	assert_int_equal(times(t.s, "<?xml"), 1);
-	has(t.s, "<svg id=\"p1\" class=\"assay-plot\" role=\"img\" aria-label=\"trend of &lt;k&gt;\" \n width=\"9\"");
+	has(t.s, "<svg class=\"assay-plot\" role=\"img\" aria-label=\"trend of &lt;k&gt;\" \n width=\"9\"");
 	has(t.s, "<title>trend of &lt;k&gt;</title>");
-	has(t.s, "#p1 [fill=\"#ffffff\"] { fill: #16191d }");
-	has(t.s, "<path id=\"p1-gpPt6\" stroke=\"#0072b2\"/><use xlink:href=\"#p1-gpPt6\" color=\"#0072b2\" fill = "
-		 "\"url(#p1-gpPt6)\"/>");
-	has(t.s, "<text>id='a' rgb(1,2,3)</text></svg>");
+	has(t.s, "@media screen and (prefers-color-scheme: dark)");
+	has(t.s, ".assay-plot [fill=\"#ffffff\"] { fill: #16191d }");
+	has(t.s, ".assay-plot [stroke=\"#0072b2\"] { stroke: #4aa3df }");
+	has(t.s,
+	    "<path id='gpPt6' stroke=\"#0072b2\"/><use xlink:href='#gpPt6' color=\"#0072b2\" fill = 'url(#gpPt6)'/>");
+	has(t.s, "<text>id='rgb(1,2,3)'</text></svg>");
 	assert_null(strstr(t.s, "desc"));
 	assay_text_release(&t);
-	assay_plot_style(&t);
-	has(t.s, "@media screen and (prefers-color-scheme: dark)");
-	has(t.s, ".assay-plot [stroke=\"#0072b2\"] { stroke: #4aa3df }");
+	assay_plot_finish_svg("trend", false, from, &t);
+	assert_null(strstr(t.s, "<style>"));
 	assay_text_release(&t);
 }
 
@@ -535,17 +535,14 @@ TEST(a_gnuplot_that_fails_keeps_its_program)
 	struct assay_plot_options o = { 0 };
 	char *path = strdup(getenv("PATH")), *data;
 	struct assay_err err = { 0 };
-	struct assay_text svg = { 0 };
 	size_t len;
 
 	assert_int_equal(assay_file_write(in_folder("gnuplot"), bad, strlen(bad), NULL), 0);
 	assert_int_equal(chmod(in_folder("gnuplot"), 0755), 0);
 	setenv("PATH", folder, 1);
 	assert_int_equal(assay_plot_file(&p, &o, false, in_folder("x.svg"), &err), ASSAY_EIO);
-	assert_int_equal(assay_plot_svg(&p, &o, &svg, NULL), ASSAY_EIO);
 	setenv("PATH", path, 1);
 	free(path);
-	assert_null(svg.s);
 	has(err.text, "plot.gp line 3: no such thing");
 	has(err.text, "its program with the data is kept in '");
 	assert_false(assay_file_exists(in_folder("x.svg")));
