@@ -387,10 +387,10 @@ UNIT_BINS := $(addprefix $(BUILD)/tests/test_,$(UNIT_FOLDERS))
 TEST_PLUGIN_SRCS := $(sort $(wildcard tests/plugins/*.c))
 TEST_PLUGINS := $(TEST_PLUGIN_SRCS:tests/plugins/%.c=$(BUILD)/tests/plugins/%.so)
 
-# Most tests leave the parameter that cmocka passes alone, and stand-ins some of theirs.
-UNIT_CFLAGS = $(HARNESS_CFLAGS) -Itests/unit -Wno-unused-parameter
-# Sanitizers find the same in a test that is not optimized, which compiles in a third of the time.
-TEST_CFLAGS = $(filter-out $(COVERAGE),$(UNIT_CFLAGS)) $(if $(SANITIZE),-O0)
+# Most tests leave the parameter that cmocka passes alone, and stand-ins some of theirs. They are not optimized, which compiles
+# in half of the time.
+UNIT_CFLAGS = $(HARNESS_CFLAGS) -Itests/unit -Wno-unused-parameter -O0
+TEST_CFLAGS = $(filter-out $(COVERAGE),$(UNIT_CFLAGS))
 # There are many of them, and gold links in half the time. It complains of names that clang's sanitizer makes, and is left out then.
 TEST_LDFLAGS := $(if $(filter test unit-tests soak,$(GOALS)),$(shell said=$$(echo 'int main(void) { return 0; }' | \
 	$(CC) $(SANFLAGS) -fuse-ld=gold -x c -o /dev/null - 2>&1) && [ -z "$$said" ] && echo -fuse-ld=gold))
@@ -493,7 +493,7 @@ $(BUILD)/tests/fuzz/fuzz_elf: | $(CODE_PROBES) $(BUILD)/tests/plugins/example_op
 # A database of any size, to see how the store bears it: bench/scale.sh.
 $(BUILD)/obj/tests/scale/%.o: tests/scale/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(say)$(CC) $(UNIT_CFLAGS) -Itests/scale -c -o $@ $<
+	$(say)$(CC) $(filter-out -O0,$(UNIT_CFLAGS)) -Itests/scale -c -o $@ $<
 SCALE_BIN := $(BUILD)/tests/make_database
 $(SCALE_BIN): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tests/scale/*.c))) $(BUILD)/lib/libassay-core.a
 	@mkdir -p $(@D)
