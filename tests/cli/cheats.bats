@@ -34,3 +34,13 @@ setup() {
 	jq -e '[.cases[] | [.variant, .status]] | sort == [["halves", "failed"], ["on_time", "ok"], ["traps", "failed"]]' <<<"$output"
 	jq -e '.cases[] | select(.variant == "traps").reason | contains("a call changed the clock: reading it traps")' <<<"$output"
 }
+
+# Of cheat.i8 single elements of the inputs change; example.scale has whole numbers, which change together.
+@test "a kernel that knows the pause before a call, or the loop around it, is found out" {
+	printf 'bench "%s" { op = "%s" shapes = {"n=4096"} budget = "300ms" }\n' scale example.scale bytes cheat.i8 >bench/read.bench
+	run -3 --separate-stderr "$ASSAY" run --bench-dir bench --no-default-plugins --plugin "$ASSAY_BUILD/tests/plugins/example_op.so" \
+		--plugin "$CHEATS" --plugin "$ASSAY_BUILD/tests/plugins/cheat_pause.so" --only '*/pause/*' --only '*/loop/*' --only '*/calm/*' --db x.db --json
+	jq -c '.cases[] | [.key, .status, .reason]' <<<"$output"
+	jq -e '[.cases[] | [.op, .variant, .status]] | sort == [["cheat.i8", "pause", "wrong"], ["example.scale", "calm", "ok"],
+		["example.scale", "loop", "wrong"], ["example.scale", "pause", "wrong"]]' <<<"$output"
+}

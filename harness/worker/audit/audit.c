@@ -17,6 +17,8 @@
 
 /* Of inputs that are made anew in every audit, and not only before the first sample. */
 #define QUICK_INPUT_BYTES (256u << 10)
+/* Of inputs that are replaced within a series: copying more takes so long that a call could take it for a pause. */
+#define MOST_SWAPPED_BYTES (64u << 10)
 /* In a row, so that a variant that computes once after a pause is found out. */
 #define LEAST_CALLS 4
 #define MORE_CALLS  8
@@ -104,21 +106,37 @@ struct assay_outcome assay_case_audit_begin(struct assay_case_job *j)
 
 /* ---- timed calls ------------------------------------------------------------------------------------------------- */
 
-/* As the loop of a sample, but for a store into the outputs before each call. */
-static __attribute__((noinline)) int scrambled_calls(struct assay_case_job *j, uint64_t n)
+/* The number of calls before those that an audit looks at: drawn, and fewer than a sample has. */
+static uint64_t calls_before(struct assay_case_job *j, uint64_t iterations)
 {
-	struct assay_case_audit *a = &j->audit;
-	uint64_t copy = j->next_copy;
-	int rc = 0;
+	return iterations > 1 ? 1 + assay_audit_draw(&j->audit, iterations - 1) : 0;
+}
 
-	for (uint64_t i = 0; i < n; i++) {
-		assay_audit_scramble_spot(j, &a->spots[i % a->n_spots], copy);
-		rc |= j->variant->run(&j->jobs[copy]);
-		a->copy = copy;
-		copy = copy + 1 == j->n_jobs ? 0 : copy + 1;
-	}
-	j->next_copy = copy;
-	return rc;
+static struct assay_outcome hooked_calls(struct assay_case_job *j, const struct assay_call_hook *hook, uint64_t n,
+					 uint64_t *ns)
+{
+	struct assay_outcome out;
+
+	j->hook = hook;
+	out = assay_case_job_time(j, n, ns);
+	j->hook = NULL;
+	return out;
+}
+
+struct scrambling {
+	struct assay_case_job *j;
+	uint64_t n, begun;
+};
+
+static void scramble_next(void *arg, uint64_t copy)
+{
+	struct scrambling *s = arg;
+	struct assay_case_audit *a = &s->j->audit;
+
+	if (!s->n)
+		s->begun = assay_clock_ticks(&s->j->spec->clock);
+	assay_audit_scramble_spot(s->j, &a->spots[s->n++ % a->n_spots], copy);
+	a->copy = copy;
 }
 
 static void wake_up(void *arg, uint32_t tid, uint32_t n_threads)
@@ -128,15 +146,18 @@ static void wake_up(void *arg, uint32_t tid, uint32_t n_threads)
 	(void)n_threads;
 }
 
-static struct assay_outcome time_scrambled(struct assay_case_job *j, uint64_t n, double *call_ns)
+/* The time of the last @n calls of a series: outputs are scrambled before each of them. */
+static struct assay_outcome time_scrambled(struct assay_case_job *j, uint64_t iterations, uint64_t n, double *call_ns)
 {
 	const struct assay_clock *clock = &j->spec->clock;
-	struct assay_thread_time before, after;
+	struct scrambling s = { .j = j };
+	const struct assay_call_hook hook = { .from = calls_before(j, iterations), .before = scramble_next, .arg = &s };
 	struct assay_os_counts first, last, switches;
-	uint64_t begun, ended;
-	int rc;
+	struct assay_thread_time before, after;
+	struct assay_outcome out;
+	uint64_t all_ns, ns;
+	double lost_ns;
 
-	assay_case_job_phase(j, ASSAY_PHASE_RUN);
 	/*
 	 * Threads that fell asleep meanwhile wait for their CPUs on a busy machine, milliseconds that a sample spreads
 	 * over all of its calls, and these few would not.
@@ -144,16 +165,16 @@ static struct assay_outcome time_scrambled(struct assay_case_job *j, uint64_t n,
 	assay_pool_run(j->pool, wake_up, NULL);
 	assay_os_counts_read(&first);
 	assay_thread_time_read(&before);
-	begun = assay_clock_ticks(clock);
-	rc = scrambled_calls(j, n);
-	ended = assay_clock_ticks(clock);
+	out = hooked_calls(j, &hook, hook.from + n, &all_ns);
+	ns = assay_clock_ticks_to_ns(clock, assay_clock_ticks(clock) - s.begun);
 	assay_thread_time_read(&after);
 	assay_os_counts_read(&last);
 	switches = assay_os_counts_between(&first, &last);
-	*call_ns = assay_audit_times_less_waits(assay_clock_ticks_to_ns(clock, ended - begun), &before, &after,
-						switches.voluntary_switches > 0) /
-		   (double)n;
-	return rc ? assay_case_job_failed(j, "running") : assay_outcome_ok();
+	/* It is unknown when in the series the thread had no CPU, so all of that time is taken from these calls. */
+	lost_ns =
+		(double)all_ns - assay_audit_times_less_waits(all_ns, &before, &after, switches.voluntary_switches > 0);
+	*call_ns = fmax((double)ns - fmax(lost_ns, 0), 0) / (double)n;
+	return out;
 }
 
 /* Outputs are scrambled before each of some calls in a row; their number is drawn, so that none can be left out. */
@@ -164,7 +185,7 @@ static struct assay_outcome audit_outputs(struct assay_case_job *j, uint64_t ite
 
 	for (;;) {
 		struct assay_outcome out =
-			time_scrambled(j, LEAST_CALLS + assay_audit_draw(&j->audit, MORE_CALLS), &changed);
+			time_scrambled(j, iterations, LEAST_CALLS + assay_audit_draw(&j->audit, MORE_CALLS), &changed);
 		uint64_t ns;
 
 		if (out.status == ASSAY_STATUS_OK)
@@ -384,42 +405,117 @@ static struct assay_outcome look_at_other(struct assay_case_job *j)
 	return out.status == ASSAY_STATUS_OK ? back : out;
 }
 
-/*
- * Some elements take the values of others. Where the op lets them, the oracle is asked what that gives: few inputs tell
- * of all others. Of other ops it is asked only where the outputs stay as they were.
- */
-static struct assay_outcome vary_elements(struct assay_case_job *j, bool ask)
-{
-	char was[ASSAY_DIGEST_LEN + 1], is[ASSAY_DIGEST_LEN + 1];
-	struct assay_case_audit *a = &j->audit;
-	uint64_t before[ELEMENTS_TO_VARY];
+/* Of copy 0: some elements take the values of others, or all inputs are replaced. */
+struct change {
+	struct assay_case_job *j;
+	const unsigned char *inputs; /* NULL: only elements change */
+	int n;                       /* elements */
 	unsigned char *at[ELEMENTS_TO_VARY];
+	uint64_t before[ELEMENTS_TO_VARY], value[ELEMENTS_TO_VARY];
 	uint32_t bytes[ELEMENTS_TO_VARY];
+};
+
+static void make_change(void *arg, uint64_t copy)
+{
+	struct change *c = arg;
+
+	(void)copy;
+	if (c->inputs)
+		assay_audit_put_inputs(c->j, c->inputs);
+	for (int i = 0; i < c->n; i++)
+		assay_audit_store(c->at[i], c->value[i], c->bytes[i]);
+}
+
+/* An element that is drawn twice gets its own value back, because the last change is undone first. */
+static void undo_change(struct change *c, const unsigned char *was)
+{
+	if (c->inputs)
+		assay_audit_put_inputs(c->j, was);
+	for (int i = c->n - 1; i >= 0; i--)
+		assay_audit_store(c->at[i], c->before[i], c->bytes[i]);
+}
+
+static void choose_elements(struct change *c)
+{
+	struct assay_case_job *j = c->j;
+	struct assay_case_audit *a = &j->audit;
+
+	for (c->n = 0; c->n < ELEMENTS_TO_VARY; c->n++) {
+		const uint32_t tensor = a->changing[assay_audit_draw(a, a->n_changing)],
+			       bytes = assay_audit_element_bytes(j, tensor);
+		unsigned char *p =
+			assay_audit_element(j, 0, tensor, assay_audit_draw(a, assay_audit_elements(j, tensor)));
+
+		c->at[c->n] = p;
+		c->bytes[c->n] = bytes;
+		c->before[c->n] = assay_audit_load(p, bytes);
+		c->value[c->n] = another_value(j, tensor, c->before[c->n]);
+		/* the next draw of the same element has to find what this change leaves there */
+		assay_audit_store(p, c->value[c->n], bytes);
+	}
+	undo_change(c, NULL);
+}
+
+/*
+ * The inputs change within a series, and the outputs of the next call are looked at. A variant that calculates only
+ * after a pause leaves those of the inputs before: the change takes no longer than some microseconds. Ask the oracle if
+ * the outputs are the same as before, or in any case (@ask).
+ */
+static struct assay_outcome change_within(struct assay_case_job *j, uint64_t iterations, struct change *c, bool ask)
+{
+	const struct assay_call_hook hook = { .from = calls_before(j, iterations), .before = make_change, .arg = c };
+	char was[ASSAY_DIGEST_LEN + 1], is[ASSAY_DIGEST_LEN + 1];
 	struct assay_outcome out;
+	uint64_t ns;
 	double err;
 
 	j->next_copy = 0;
 	out = assay_case_job_run(j);
 	assay_case_job_digest(j, 0, was);
-	for (int i = 0; i < ELEMENTS_TO_VARY; i++) {
-		const uint32_t tensor = a->changing[assay_audit_draw(a, a->n_changing)];
-
-		bytes[i] = assay_audit_element_bytes(j, tensor);
-		at[i] = assay_audit_element(j, 0, tensor, assay_audit_draw(a, assay_audit_elements(j, tensor)));
-		before[i] = assay_audit_load(at[i], bytes[i]);
-		assay_audit_store(at[i], another_value(j, tensor, before[i]), bytes[i]);
-	}
-	j->next_copy = 0;
-	assay_case_audit_scramble(j);
+	j->next_copy = (j->n_jobs - hook.from % j->n_jobs) % j->n_jobs; /* so that copy 0 has the last call */
 	if (out.status == ASSAY_STATUS_OK)
-		out = assay_case_job_run(j);
+		out = hooked_calls(j, &hook, hook.from + 1, &ns);
 	assay_case_job_digest(j, 0, is);
 	if (out.status == ASSAY_STATUS_OK && (ask || !strcmp(is, was)))
 		out = assay_case_job_ask(j, 0, &err);
-	for (int i = ELEMENTS_TO_VARY - 1; i >= 0; i--)
-		assay_audit_store(at[i], before[i], bytes[i]);
 	if (out.status == ASSAY_STATUS_WRONG)
 		return assay_outcome_set(ASSAY_STATUS_WRONG, "with some inputs changed: %.470s", out.reason);
+	return out;
+}
+
+/*
+ * Where the op lets elements take the values of others, the oracle is asked what that gives if @ask: few inputs tell of
+ * all others.
+ */
+static struct assay_outcome vary_elements(struct assay_case_job *j, uint64_t iterations, bool ask)
+{
+	struct change c = { .j = j };
+	struct assay_outcome out;
+
+	choose_elements(&c);
+	out = change_within(j, iterations, &c, ask);
+	undo_change(&c, NULL);
+	return out;
+}
+
+/* No element may change alone, because it may be a place or a length. */
+static struct assay_outcome vary_all(struct assay_case_job *j, uint64_t iterations)
+{
+	struct assay_outcome out = assay_audit_inputs_are_kept(j);
+	const uint64_t bytes = assay_audit_changed_bytes(j);
+	unsigned char *was = malloc(2 * bytes), *other = was + bytes;
+	struct change c = { .j = j, .inputs = other };
+
+	if (!was)
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for other inputs");
+	assay_audit_keep_inputs(j, was);
+	if (out.status == ASSAY_STATUS_OK)
+		out = assay_audit_draw_inputs(j, other);
+	undo_change(&c, was);
+	if (out.status == ASSAY_STATUS_OK)
+		out = change_within(j, iterations, &c, false);
+	undo_change(&c, was);
+	free(was);
 	return out;
 }
 
@@ -453,9 +549,10 @@ static struct assay_outcome audit(struct assay_case_job *j, uint64_t iterations,
 		out = audit_inputs(j, all_elements);
 	if (out.status == ASSAY_STATUS_OK && quick && a->knows_other)
 		out = look_at_other(j);
-	if (out.status == ASSAY_STATUS_OK && last && single && a->n_changing &&
-	    (whole || a->change != ASSAY_AUDIT_REVERSE))
-		out = vary_elements(j, a->change == ASSAY_AUDIT_REVERSE);
+	if (out.status == ASSAY_STATUS_OK && last && single && a->n_changing)
+		out = vary_elements(j, iterations, whole && a->change == ASSAY_AUDIT_REVERSE);
+	else if (out.status == ASSAY_STATUS_OK && last && single && assay_audit_changed_bytes(j) <= MOST_SWAPPED_BYTES)
+		out = vary_all(j, iterations);
 	j->next_copy = copy;
 	return out;
 }
@@ -472,7 +569,7 @@ struct assay_outcome assay_case_audit_take(struct assay_case_job *j, uint64_t it
 
 	if (!last)
 		a->sampled_ns += sampled_ns;
-	due = a->spent_ns + ASSAY_AUDIT_CALLS * call_ns <= AUDIT_SHARE * a->sampled_ns;
+	due = a->spent_ns + assay_audit_calls(iterations) * call_ns <= AUDIT_SHARE * a->sampled_ns;
 	if (!a->n_spots || !(due || (last && (is_brief(a, call_ns) || !(a->spent_ns > 0)))))
 		return assay_outcome_ok();
 	begun = assay_clock_ticks(clock);

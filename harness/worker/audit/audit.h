@@ -10,8 +10,14 @@
 
 #include "worker/case/state.h"
 
-/* The approximate number of calls in an audit. */
+/* The approximate number of calls that an audit looks at. */
 #define ASSAY_AUDIT_CALLS 14
+
+/* With the calls before them in their series, which has half the length of a sample on average. */
+static inline double assay_audit_calls(uint64_t iterations)
+{
+	return ASSAY_AUDIT_CALLS + 0.5 * (double)(iterations - 1);
+}
 
 /*
  * Choose what audits look at, and check the variant on other inputs. To be called after the first check, while the

@@ -73,6 +73,13 @@ struct assay_device_memory {
 	uint64_t most;     /* at any of the points, those after calls among them */
 };
 
+/* An audit within a series of calls: it is asked before each call from number @from on, counted from 0. */
+struct assay_call_hook {
+	uint64_t from;
+	void (*before)(void *arg, uint64_t copy); /* the copy that the call is for */
+	void *arg;
+};
+
 /* Processor time that the worker's process used in all series of samples, see case/processor_time.h. */
 struct assay_processor_time {
 	uint64_t pool_ns;  /* of the pool's threads */
@@ -165,10 +172,11 @@ struct assay_case_job {
 	uint64_t next_copy;           /* the rotation goes on from sample to sample */
 	uint64_t check_from, check_n; /* the copies that checks look at: so many from that one on, in a ring */
 
-	uint64_t begun;             /* of the running sample, in ticks of the clock */
-	uint64_t part;              /* parts that the running call has had, see assay_part() */
-	uint64_t call_parts;        /* of the last whole call; 0: unknown, or there are none */
-	void (*on_part)(void *arg); /* after each; NULL: nothing happens */
+	const struct assay_call_hook *hook; /* of the next series; NULL: it is a sample, or no call of it is audited */
+	uint64_t begun;                     /* of the running sample, in ticks of the clock */
+	uint64_t part;                      /* parts that the running call has had, see assay_part() */
+	uint64_t call_parts;                /* of the last whole call; 0: unknown, or there are none */
+	void (*on_part)(void *arg);         /* after each; NULL: nothing happens */
 	void *on_part_arg;
 };
 

@@ -149,7 +149,7 @@ static bool is_audited(const struct assay_served *w)
 	const double calls = (double)(w->slots / 2) * (double)w->order.args.iterations;
 
 	return assay_uniform_f32(assay_random4(w->order.args.order_seed, 9 + w->index, 0).v[0]) <
-	       calls / (10 * ASSAY_AUDIT_CALLS);
+	       calls / (10 * assay_audit_calls(w->order.args.iterations));
 }
 
 static uint32_t sliced_calls(const struct assay_served *w)

@@ -117,7 +117,10 @@ TEST(calls_that_tell_samples_from_checks)
 	close_sides(&s);
 }
 
-/* Pairs after the first check other inputs at their end, so that the first calls do not tell whether they do. */
+/*
+ * Pairs after the first check other inputs at their end, so that the first calls do not tell whether they do. This
+ * kernel copies only where its second call had the inputs of the first, and is honest in pairs that check earlier.
+ */
 TEST(who_looks_out_for_audits)
 {
 	static const char *const honest_then_not = "wary";
@@ -131,8 +134,7 @@ TEST(who_looks_out_for_audits)
 		struct assay_pair p;
 
 		measure_in_pair(&s, honest_then_not, N, &p);
-		wrong = p.side[ASSAY_HEAD].status == ASSAY_STATUS_WRONG &&
-			strstr(p.side[ASSAY_HEAD].reason, "with other inputs than before");
+		wrong = p.side[ASSAY_HEAD].status == ASSAY_STATUS_WRONG;
 		assay_pair_release(&p);
 	}
 	assert_true(wrong);
