@@ -384,8 +384,14 @@ $(foreach f,$(FAMILIES),$(eval $(call family_rules,$(f))))
 # ---- tests ----
 UNIT_FOLDERS := $(sort $(notdir $(patsubst %/,%,$(wildcard tests/unit/*/))))
 UNIT_BINS := $(addprefix $(BUILD)/tests/test_,$(UNIT_FOLDERS))
-TEST_PLUGIN_SRCS := $(sort $(wildcard tests/plugins/*.c))
-TEST_PLUGINS := $(TEST_PLUGIN_SRCS:tests/plugins/%.c=$(BUILD)/tests/plugins/%.so)
+# Plugins that differ by little are one source, whose PLUGIN_<name> is defined: SOURCE=NAME, the plugins beside SOURCE.so.
+TEST_VARIANTS := $(addprefix compare_base=compare_,slower double tenfold twice two needs wrong bits crash spoils hangs lazy keeps refuses \
+	scratch once parts hoards) $(addprefix compare_five=compare_five_,slower triple) $(addprefix exact_base=exact_,longer reads) \
+	$(addprefix bad_descriptor=bad_,no_symbol magic abi_newer abi_older null_run many twice) hostile_state=hostile_flush \
+	cupti_standin=cupti_older_standin
+TEST_PLUGIN_SRCS := $(sort $(filter-out %/bad_descriptor.c,$(wildcard tests/plugins/*.c)))
+TEST_PLUGINS := $(TEST_PLUGIN_SRCS:tests/plugins/%.c=$(BUILD)/tests/plugins/%.so) \
+	$(foreach v,$(TEST_VARIANTS),$(BUILD)/tests/plugins/$(lastword $(subst =, ,$(v))).so)
 
 # Most tests leave the parameter that cmocka passes alone, and stand-ins some of theirs. They are not optimized, which compiles
 # in half of the time.
@@ -413,9 +419,18 @@ $(BUILD)/tests/plugins/cheat_threads.so: PLUGIN_CFLAGS += -Wl,-z,nodelete
 # In the place of NVIDIA's libraries, under their names.
 $(BUILD)/tests/plugins/cublas_standin.so: PLUGIN_CFLAGS += -Wl,-soname,libcublas.so.13
 $(BUILD)/tests/plugins/cublaslt_standin.so: PLUGIN_CFLAGS += -Wl,-soname,libcublasLt.so.13
+test_plugin = $(CC) $(PLUGIN_CFLAGS) -Wno-unused-parameter -DPLUGIN_$(notdir $*) -shared -Wl,--build-id -o $@ $<
+define variant_rule
+# named by the dependencies of builds from before
+tests/plugins/$(2).c:
+$(BUILD)/tests/plugins/$(2).so: $(BUILD)/tests/plugins/%.so: tests/plugins/$(1).c $(BUILD)/flags
+	@mkdir -p $$(@D)
+	$$(say)$$(test_plugin)
+endef
+$(foreach v,$(TEST_VARIANTS),$(eval $(call variant_rule,$(firstword $(subst =, ,$(v))),$(lastword $(subst =, ,$(v))))))
 $(BUILD)/tests/plugins/%.so: tests/plugins/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(say)$(CC) $(PLUGIN_CFLAGS) -Wno-unused-parameter -shared -Wl,--build-id -o $@ $<
+	$(say)$(test_plugin)
 
 # The kernels of GPUs on an emulated grid, beside the ops and the other variants: tests/cli/cuda.bats. C++ compiles them.
 CXX_FOUND := $(if $(filter test unit-tests,$(GOALS)),$(shell command -v $(CXX)))

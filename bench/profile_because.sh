@@ -15,7 +15,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
 plugin() { # FILE SLOW PERCENT MORE
-	printf '#define FIVE_SLOW %s\n#define FIVE_PERCENT %s\n%s\n#include "%s/tests/plugins/five_parts.h"\n' "$2" "$3" "$4" "$source" >"$folder/$1.c"
+	printf '#define FIVE_SLOW %s\n#define FIVE_PERCENT %s\n%s\n#include "%s/tests/plugins/compare_five.c"\n' "$2" "$3" "$4" "$source" >"$folder/$1.c"
 	cc -std=gnu11 -O2 -g -fPIC -shared -falign-loops=64 -falign-functions=64 -I"$source/harness/include" -o "$folder/$1.so" "$folder/$1.c"
 }
 printf 'margin "*" { paired = "0.2%%" }\n' >"$folder/policy.conf"

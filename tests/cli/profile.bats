@@ -274,12 +274,12 @@ load profile_helpers
 		[ "$(jq -r '.cases[0].because[0].function' <<<"$output")" != part_three ] || break
 	done
 	is '.cases[0] | .verdict == "REGRESSED" and (has("because_unknown") | not) and (.because | length == 1)
-		and (.because[0] | .function == "part_three" and .file == "five_parts.h" and .lines[0] > 0 and .lines[0] <= .lines[1]
+		and (.because[0] | .function == "part_three" and .file == "compare_five.c" and .lines[0] > 0 and .lines[0] <= .lines[1]
 		and .delta_ns > 0 and .ci[0] > 0 and .ci[0] <= .delta_ns and .delta_ns <= .ci[1] and .whole_ns > 0 and .samples > 500)'
 	# parts are of the change that was measured, and what they leave lies within its interval
 	is '.cases[0] | (.because[0].whole_ns / (.ratio - 1)) as $base | ([.because[].delta_ns] | add) as $sum
 		| $sum > $base * (.ci[0] - 1) and $sum < $base * (.ci[1] - 1)'
-	is '.cases[0].because[0].text | startswith("because part_three (five_parts.h:")'
+	is '.cases[0].because[0].text | startswith("because part_three (compare_five.c:")'
 	is '.cases[0].because[0].evidence == "code" or .cases[0].because[0].evidence == "sampled"'
 	# what explains it is stored with the comparison, and said again; the profiled processes are none of those that were judged
 	because=$(jq -S '.cases[0].because' <<<"$output")
@@ -288,7 +288,7 @@ load profile_helpers
 	[ "$(jq -S '.cases[0].because' <<<"$output")" = "$because" ]
 	for only in '' '*'; do # a row a case, and a row a pair
 		run --separate-stderr "$ASSAY" show last ${only:+"$only"}
-		[[ $(tr -s ' \n' ' ' <<<"$output") == *"because part_three (five_parts.h:"*" takes "* ]] || { echo "$output"; false; }
+		[[ $(tr -s ' \n' ' ' <<<"$output") == *"because part_three (compare_five.c:"*" takes "* ]] || { echo "$output"; false; }
 	done
 	run --separate-stderr "$ASSAY" show last --json
 	[ "$(jq -S '[.cases[] | select(.control == null or .control == "none")][0].because' <<<"$output")" = "$because" ] || { echo "$output"; false; }

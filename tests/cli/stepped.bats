@@ -91,11 +91,11 @@ counts() {
 				;;
 			longer)
 				run -1 "$ASSAY" "${demand[@]}"
-				[[ $output == *"REGRESSED"*"exact_instructions  +0.1"*"run_kernel: instructions +0.1"*" at exact_kernel.h:21"* ]]
+				[[ $output == *"REGRESSED"*"exact_instructions  +0.1"*"run_kernel: instructions +0.1"*" at exact_base.c:32"* ]]
 				;;
 			reads)
 				run -1 "$ASSAY" "${demand[@]}"
-				[[ $output == *"REGRESSED"*"exact_d1_misses"*"run_kernel: d1_misses +0.09"*" at exact_kernel.h:19"* ]]
+				[[ $output == *"REGRESSED"*"exact_d1_misses"*"run_kernel: d1_misses +0.09"*" at exact_base.c:30"* ]]
 				;;
 			esac
 		done

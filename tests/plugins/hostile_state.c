@@ -1,13 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variants that are right and change what the results and times of their thread rest on. */
+/*
+ * Variants that are right and change what the results and times of their thread rest on. hostile_flush does so as soon
+ * as it is loaded, as an object that some compilers linked with -ffast-math does.
+ */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#include "float_control.h"
 #include "side.h"
+
+/* Sets bits of the register that controls floating-point arithmetic: MXCSR on x86-64, FPCR on AArch64. */
+static void float_control_set(uint32_t mxcsr, uint64_t fpcr)
+{
+#if defined(__x86_64__)
+	(void)fpcr;
+	__builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | mxcsr);
+#elif defined(__aarch64__)
+	uint64_t before;
+
+	(void)mxcsr;
+	__asm__ volatile("mrs %0, fpcr" : "=r"(before));
+	__asm__ volatile("msr fpcr, %0" : : "r"(before | fpcr));
+#else
+	(void)mxcsr;
+	(void)fpcr;
+#endif
+}
+
+static void flush_to_zero(void)
+{
+	float_control_set(1u << 15, 1u << 24);
+}
+
+static void round_towards_zero(void)
+{
+	float_control_set(3u << 13, 3u << 22);
+}
+
+#ifdef PLUGIN_hostile_flush
+static __attribute__((constructor)) void when_loaded(void)
+{
+	flush_to_zero();
+}
+#endif
 
 static int flush_prepare(struct assay_job *job)
 {
@@ -99,6 +136,9 @@ static int limit_run(struct assay_job *job)
 }
 
 static const struct assay_variant variants[] = {
+#ifdef PLUGIN_hostile_flush
+	SCALE_THREADS("flush_load", NULL, side_scale),
+#endif
 	SCALE_THREADS("flush_prepare", flush_prepare, side_scale),
 	SCALE_THREADS("flush_run", NULL, flush_run),
 	SCALE_THREADS("flush_thread", NULL, flush_thread_run),
