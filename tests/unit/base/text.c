@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Growing strings, lists, globs, suggestions, and the parsing of numbers. */
-#include "unit.h"
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/text.h"
+#include "unit.h"
 
 TEST(words_survive_a_shell)
 {
@@ -348,6 +352,161 @@ TEST(suggests_the_nearest)
 		}
 	}
 	assert_null(assay_nearest("quick", NULL, 0));
+}
+
+/* ---- code point ---- */
+
+/* UTF-8 one character at a time, and what is left of text that a terminal would obey. */
+
+TEST(code_points)
+{
+	static const struct {
+		const char *s;
+		uint32_t want[4];
+	} cases[] = {
+		{ "a\x7f", { 'a', 0x7f } },
+		{ "\xc3\xa9", { 0xe9 } },
+		{ "\xe2\x82\xac", { 0x20ac } },
+		{ "\xf0\x9f\x98\x80", { 0x1f600 } },
+		{ "\xf4\x8f\xbf\xbf", { 0x10ffff } },
+		/* a lone follower, a start without one, a cut end */
+		{ "\x80z", { ASSAY_CODE_POINT_BAD, 'z' } },
+		{ "\xc3z", { ASSAY_CODE_POINT_BAD, 'z' } },
+		{ "\xe2\x82", { ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD } },
+		/* overlong, surrogate, too high */
+		{ "\xc0\xaf", { ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD } },
+		{ "\xe0\x80\xaf", { ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD } },
+		{ "\xed\xa0\x80", { ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD } },
+		{ "\xf4\x90\x80", { ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD } },
+		{ "\xf4\x90\x80\x80",
+		  { ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD, ASSAY_CODE_POINT_BAD } },
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		const char *p = cases[i].s;
+		struct assay_text back = { 0 };
+		bool bad = false;
+
+		for (size_t k = 0; k < 4 && cases[i].want[k]; k++) {
+			uint32_t c = assay_code_point_next(&p);
+
+			if (c != cases[i].want[k])
+				fail_msg("case %zu: U+%04X instead of U+%04X", i, (unsigned)c,
+					 (unsigned)cases[i].want[k]);
+			bad |= c == ASSAY_CODE_POINT_BAD;
+			assay_code_point_add(&back, c);
+		}
+		assert_int_equal(assay_code_point_next(&p), 0);
+		if (!bad)
+			assert_string_equal(back.s, cases[i].s);
+		assay_text_release(&back);
+	}
+}
+
+TEST(lines_are_made_printable)
+{
+	static const struct {
+		const char *s, *want;
+	} cases[] = {
+		{ "", "" },
+		{ "plain text, \xc3\xa9 and \xe2\x82\xac and \xf0\x9f\x98\x80",
+		  "plain text, \xc3\xa9 and \xe2\x82\xac and \xf0\x9f\x98\x80" },
+		{ "two\nlines\tand a tab", "two lines and a tab" },
+		{ "\033[31mred\033]0;title\a", "?[31mred?]0;title?" },
+		{ "over\rwritten\b\x7f", "over?written??" },
+		/* C1 has an escape of its own */
+		{ "\xc2\x9b"
+		  "31m",
+		  "?31m" },
+		/* embeddings, isolates, marks, and one letter of Hebrew that may stay */
+		{ "a\xe2\x80\xae"
+		  "b\xe2\x81\xa6"
+		  "c\xe2\x80\x8f"
+		  "d\xd8\x9c"
+		  "\xd7\x90",
+		  "a?b?c?d?\xd7\x90" },
+		/* unseen: zero width, byte order mark, tags, separators of lines */
+		{ "a\xe2\x80\x8b\xef\xbb\xbf\xf3\xa0\x81\x81\xe2\x80\xa8z", "a????z" },
+		{ "\xff\xfe"
+		  "ab\xc3",
+		  "??ab?" },
+		{ "\xed\xa0\x80\xc0\xaf", "?????" },
+		/* what stands for a bad character is a good one */
+		{ "\xef\xbf\xbd", "\xef\xbf\xbd" },
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		char buf[96];
+
+		snprintf(buf, sizeof(buf), "%s", cases[i].s);
+		assay_printable_line(buf, sizeof(buf));
+		if (strcmp(buf, cases[i].want))
+			fail_msg("case %zu: '%s' instead of '%s'", i, buf, cases[i].want);
+	}
+}
+
+TEST(a_line_is_terminated)
+{
+	char full[4] = { 'a', 'b', 'c', 'd' }, cut[4] = { 'a', 'b', '\xc3', '\xa9' };
+
+	assay_printable_line(full, sizeof(full));
+	assert_string_equal(full, "abc");
+	assay_printable_line(cut, sizeof(cut));
+	assert_string_equal(cut, "ab?");
+}
+
+TEST(lines_stay_lines)
+{
+	char text[] = "one\n\ttwo\0three\r\n\xff\033";
+
+	assert_int_equal(assay_printable_lines(text, sizeof(text) - 1), sizeof(text) - 1);
+	assert_string_equal(text, "one\n\ttwo?three?\n??");
+	text[0] = '\0';
+	assert_int_equal(assay_printable_lines(text, 0), 0);
+	assert_string_equal(text, "");
+}
+
+/* ---- demangle ---- */
+
+/* Names in the source of symbols of C++ and Rust, without what c++filt prints of parameters and results. */
+
+TEST(names_are_those_of_the_source)
+{
+	static const struct {
+		const char *symbol, *name;
+	} cases[] = {
+		{ "main", NULL },
+		{ "", NULL },
+		{ "_Zbad", NULL },
+		{ "_RNvNtNtCsgEmfK2I1SDS_4core3str5count14do_count_chars", NULL },
+		{ "_ZN2ns5TableIlE5countERKSt6vectorIiSaIiEE", "ns::Table<long>::count" },
+		{ "_ZNKSt6vectorIiSaIiEE4sizeEv", "std::vector<int, std::allocator<int> >::size" },
+		{ "_Z3fooIiEvT_", "foo<int>" },
+		{ "_Znwm", "operator new" },
+		{ "_ZlsRSoRK3Foo", "operator<<" },
+		{ "_ZN3FoocvbEv", "Foo::operator bool" },
+		{ "_ZN3FooclEi", "Foo::operator()" },
+		{ "_ZNKSt8functionIFviEEclEi", "std::function<void (int)>::operator()" },
+		{ "_ZZ4mainENKUliE_clEi", "main::{lambda(int)#1}::operator()" },
+		{ "_ZN12_GLOBAL__N_13barEi", "(anonymous namespace)::bar" },
+		{ "_Z3foov.constprop.0", "foo.constprop.0" },
+		{ "_ZTV3Foo", "vtable for Foo" },
+		{ "_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt" },
+		{ "_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE.llvm.12", "core::fmt::Write::write_fmt.llvm.12" },
+		{ "_ZN50_$LT$T$u20$as$u20$core..convert..Into$LT$U$GT$$GT$4into17h0123456789abcdefE",
+		  "<T as core::convert::Into<U>>::into" },
+	};
+
+	if (!dlopen("libstdc++.so.6", RTLD_LAZY))
+		skip();
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		char *name = assay_demangle(cases[i].symbol);
+
+		assert_int_equal(!name, !cases[i].name);
+		if (name)
+			assert_string_equal(name, cases[i].name);
+		free(name);
+	}
 }
 
 UNIT_GROUP(NULL, NULL)

@@ -2,8 +2,16 @@
 /* Demands of the policy on metrics and counts: what they read, and what they say. */
 #include <math.h>
 
-#include "unit.h"
+#include "exact_fixture.h"
+#include "gate_world.h"
+#include "judge/comparison_judge.h"
+#include "judge/exact_baseline.h"
+#include "judge/exact_judge.h"
+#include "judge/fitness.h"
 #include "judge/limits.h"
+#include "judge/stopping.h"
+#include "paired_fixture.h"
+#include "unit.h"
 
 /* The one requirement of a policy that demands @text. */
 static struct assay_limit limit_of(const char *text)
@@ -247,6 +255,343 @@ TEST(demands_that_need_samples)
 		assay_policy_release(&p);
 	}
 	assay_countable_release(&uncounted);
+}
+
+/* ---- fitness ---- */
+
+/* What a machine is fit for, and how that is said. */
+
+/* Without noise the margin is left, and what a floor of the spread adds; more noise tells less, more blocks more. */
+TEST(what_can_be_told)
+{
+	const double quiet = assay_fitness_told(0, 37, 0.005, 0.01), noisy = assay_fitness_told(0.05, 37, 0.005, 0.01);
+
+	assert_true(quiet > 0.005 && quiet < 0.008);
+	assert_true(noisy > 0.01 && noisy < 0.05);
+	assert_true(assay_fitness_told(0.05, 4, 0.005, 0.01) > noisy);
+	assert_true(assay_fitness_told(0.05, 37, 0.02, 0.01) > noisy + 0.01);
+	assert_true(isnan(assay_fitness_told(NAN, 37, 0.005, 0.01)));
+}
+
+TEST(how_it_is_said)
+{
+	static const struct {
+		struct assay_fitness f;
+		const char *want;
+	} rows[] = {
+		{ { .short_frac = 0.0061, .long_frac = 0.0069 }, "comparisons can detect 0.7 %" },
+		{ { .short_frac = 0.01, .long_frac = 0.023 },
+		  "comparisons can detect 1 % on calls under 1 ms, 3 % above" },
+		{ { .short_frac = 0.0101, .long_frac = 0.0901 },
+		  "comparisons can detect 2 % on calls under 1 ms, 10 % above" },
+		{ { .short_frac = 0.12, .long_frac = 0.31, .shared = { 1 }, .n_shared = 1 },
+		  "comparisons can detect 20 % on calls under 1 ms, 40 % above; other work runs on core 1" },
+		{ { .short_frac = 0.01, .long_frac = 0.01, .shared = { 0, 2, 5 }, .n_shared = 3 },
+		  "comparisons can detect 1 %; other work runs on cores 0, 2 and 5" },
+		{ { .short_frac = 0.03, .long_frac = 2 },
+		  "comparisons can detect 3 % on calls under 1 ms; too noisy to detect even a 50 % change on longer "
+		  "ones" },
+		{ { .short_frac = 0.6, .long_frac = 0.7 }, "too noisy to detect even a 50 % change" },
+		{ { .short_frac = NAN, .long_frac = NAN, .shared = { 0, 1 }, .n_shared = 2 },
+		  "the smallest change that comparisons can detect is unknown: the cores could not be tried for long "
+		  "enough; other work runs on cores 0 "
+		  "and 1" },
+		{ { .short_frac = 0.03, .long_frac = NAN },
+		  "comparisons can detect 3 % on calls under 1 ms; above 1 ms is unknown: the cores could not be tried "
+		  "for "
+		  "long enough" },
+		{ { .untold = "no core to try" },
+		  "the smallest change that comparisons can detect is unknown: no core to try" },
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		char text[256];
+
+		assay_fitness_text(&rows[i].f, text, sizeof(text));
+		assert_string_equal(text, rows[i].want);
+	}
+}
+
+/* ---- memory ---- */
+
+/*
+ * Running out of memory while judging is an error, never a shorter report: each allocation of the harness fails once,
+ * one after the other. Linked with --wrap for malloc, calloc and realloc; those of libraries are not touched.
+ */
+
+/* ---- allocations that fail ---- */
+
+static long left = -1; /* until one fails; negative: none does */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+
+static bool fails(void)
+{
+	return left >= 0 && left-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+	return fails() ? NULL : __real_realloc(p, size);
+}
+
+/* Let each allocation of @judge fail in turn, until it needs no more of them; how many there were. */
+static long try_all(int (*judge)(void *arg, struct assay_err *err), void *arg)
+{
+	for (long n = 0;; n++) {
+		struct assay_err err = { 0 };
+		int rc;
+
+		left = n;
+		rc = judge(arg, &err);
+		if (left >= 0) { /* it was not reached */
+			left = -1;
+			if (rc)
+				fail_msg("%s", err.text);
+			return n;
+		}
+		if (rc != ASSAY_ENOMEM || !strstr(err.text, "out of memory"))
+			fail_msg("allocation %ld failed: %d, '%s'", n, rc, err.text);
+	}
+}
+
+/* ---- a policy that asks for everything ---- */
+
+static const char policy_text[] = "margin \"*\" { stored = \"10%\" paired = \"0.5%\" }\n"
+				  "exact \"*\" { allow = {\"branches 64\"} }\n"
+				  "limit \"*\" {\n"
+				  "	require = {\"op_bytes <= base + 2%\", \"prepare_bytes <= 0\", "
+				  "\"exact_instructions <= base\", \"time_s >= 0\"}\n"
+				  "	where_counted = {\"syscalls <= 0\"}\n"
+				  "}\n";
+
+static int read_policy(void *arg, struct assay_err *err)
+{
+	struct assay_policy p;
+	int rc = assay_policy_parse(&p, policy_text, "p.conf", err);
+
+	if (!rc)
+		assay_policy_release(&p);
+	return rc;
+}
+
+TEST(policies)
+{
+	assert_true(try_all(read_policy, NULL) >= 4);
+}
+
+static int read_manifest(void *arg, struct assay_err *err)
+{
+	struct assay_manifest m;
+	int rc = assay_manifest_load(&m, arg, err);
+
+	if (!rc)
+		assay_manifest_release(&m);
+	return rc;
+}
+
+TEST(manifests)
+{
+	struct text_file f;
+
+	text_file_write(&f, "required m.a/ref/n=1/t=1/warm\nmay-skip m.a/avx2/n=1/t=all/warm\n");
+	assert_true(try_all(read_manifest, f.path) >= 2);
+	unlink(f.path);
+}
+
+/* ---- runs ---- */
+
+static int judge_run(void *arg, struct assay_err *err)
+{
+	struct world *w = arg;
+	struct assay_gate_report r = { 0 };
+	int rc = assay_gate_judge(&w->in, &r, err);
+
+	if (rc)
+		assert_null(r.cases);
+	/* 3 times and as many rows as cases for each of the four demands */
+	else
+		assert_int_equal(r.n_cases, 3 + 3 * 4);
+	assay_gate_report_release(&r);
+	return rc;
+}
+
+TEST(runs)
+{
+	struct assay_policy p;
+	struct world w;
+
+	world_make(&w);
+	assert_int_equal(assay_policy_parse(&p, policy_text, "p.conf", NULL), 0);
+	w.in.policy = &p;
+	w.in.countable = &(struct assay_countable){ .names = { .n = 1, .v = (char *[]){ (char[]){ "syscalls" } } },
+						    .units = { .n = 1, .v = (char *[]){ (char[]){ "1" } } },
+						    .groups = { .n = 1, .v = (char *[]){ (char[]){ "calls" } } } };
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(assay_result_add_metric(&w.head_results[i], "op_bytes", "B", 0, 5), 0);
+		assert_int_equal(assay_result_add_metric(&w.base_results[i], "op_bytes", "B", 0, 5), 0);
+	}
+	assert_true(try_all(judge_run, &w) >= 8);
+	metrics_release(&w);
+	assay_policy_release(&p);
+}
+
+/* ---- comparisons ---- */
+
+#define PAIRS 8
+
+struct comparing {
+	struct assay_comparison cmp;
+	struct assay_policy policy;
+};
+
+static void comparison_make(struct comparing *k)
+{
+	*k = (struct comparing){ .cmp = { .base = "v1",
+					  .alpha = 0.01,
+					  .family = 1,
+					  .max_pairs = PAIRS,
+					  .budget_ns = 1000000000,
+					  .n_cases = 2 } };
+	assert_int_equal(assay_policy_parse(&k->policy, policy_text, "p.conf", NULL), 0);
+	k->cmp.cases = calloc(2, sizeof(*k->cmp.cases));
+	assert_non_null(k->cmp.cases);
+	for (int i = 0; i < 2; i++) {
+		paired_make(&k->cmp.cases[i], KEY_A, PAIRS, 2);
+		k->cmp.cases[i].control = i ? ASSAY_CONTROL_AA : ASSAY_CONTROL_NONE;
+	}
+	k->cmp.exact[ASSAY_HEAD] = exact_run();
+	k->cmp.exact[ASSAY_BASE] = exact_run();
+	k->cmp.exact[ASSAY_HEAD].cases[0].total.v[ASSAY_EXACT_INSTRUCTIONS]++;
+	k->cmp.exact[ASSAY_HEAD].cases[0].functions[0].counts.v[ASSAY_EXACT_INSTRUCTIONS]++;
+}
+
+static void comparison_release(struct comparing *k)
+{
+	for (int i = 0; i < 2; i++)
+		paired_release(&k->cmp.cases[i]);
+	free(k->cmp.cases);
+	for (int i = 0; i < 2; i++)
+		assay_exact_run_release(&k->cmp.exact[i]);
+	assay_policy_release(&k->policy);
+}
+
+static int judge_comparison(void *arg, struct assay_err *err)
+{
+	static const struct assay_comparison_judging how;
+	const struct comparing *k = arg;
+	struct assay_gate_report r = { 0 };
+	int rc = assay_comparison_judge(&k->cmp, &k->policy, &how, &r, err);
+
+	if (rc) {
+		assert_null(r.cases);
+		assert_null(r.controls);
+	} else {
+		/* a time and two counts, and four demands on what was timed and on what was only counted */
+		assert_int_equal(r.n_cases, 3 + 2 * 4);
+		assert_int_equal(r.n_controls, 1);
+	}
+	assay_gate_report_release(&r);
+	return rc;
+}
+
+static int ask_to_stop(void *arg, struct assay_err *err)
+{
+	const struct comparing *k = arg;
+	bool stop;
+
+	return assay_stopping_ask(&k->cmp, &k->cmp.cases[0], &k->policy, 1, &stop, err);
+}
+
+TEST(comparisons)
+{
+	struct comparing k;
+
+	comparison_make(&k);
+	assert_true(try_all(judge_comparison, &k) >= 10);
+	assert_true(try_all(ask_to_stop, &k) >= 1);
+	comparison_release(&k);
+}
+
+/* ---- counts ---- */
+
+static int judge_counts(void *arg, struct assay_err *err)
+{
+	const struct comparing *k = arg;
+	const struct assay_exact_judge_input in = { .head = &k->cmp.exact[ASSAY_HEAD],
+						    .base = &k->cmp.exact[ASSAY_BASE],
+						    .base_name = "a record",
+						    .record = "record it",
+						    .policy = &k->policy,
+						    .limits = true };
+	struct assay_gate_report r = { 0 };
+	int rc = assay_exact_judge(&in, &r, err);
+
+	if (!rc)
+		assert_int_equal(r.n_cases, 2 + 2 * 4);
+	assay_gate_report_release(&r);
+	return rc;
+}
+
+static int record_counts(void *arg, struct assay_err *err)
+{
+	const struct comparing *k = arg;
+	struct assay_exact_baseline b = { 0 };
+	struct assay_text text = { 0 };
+	size_t kept;
+	int rc = assay_exact_baseline_put(&b, &k->cmp.exact[ASSAY_HEAD], false, &kept, err);
+
+	if (!rc)
+		rc = assay_exact_baseline_format(&b, &text, err);
+	assay_text_release(&text);
+	assay_exact_baseline_release(&b);
+	return rc;
+}
+
+static int read_counts(void *arg, struct assay_err *err)
+{
+	struct assay_exact_baseline b;
+	int rc = assay_exact_baseline_load(&b, arg, err);
+
+	if (!rc)
+		assay_exact_baseline_release(&b);
+	return rc;
+}
+
+TEST(counts)
+{
+	struct assay_exact_baseline b = { 0 };
+	struct assay_text text = { 0 };
+	struct text_file f;
+	struct comparing k;
+	size_t kept;
+
+	comparison_make(&k);
+	assert_true(try_all(judge_counts, &k) >= 4);
+	assert_true(try_all(record_counts, &k) >= 4);
+	assert_int_equal(assay_exact_baseline_put(&b, &k.cmp.exact[ASSAY_HEAD], false, &kept, NULL), 0);
+	assert_int_equal(assay_exact_baseline_format(&b, &text, NULL), 0);
+	text_file_write(&f, text.s);
+	assert_true(try_all(read_counts, f.path) >= 4);
+	unlink(f.path);
+	assay_text_release(&text);
+	assay_exact_baseline_release(&b);
+	comparison_release(&k);
 }
 
 UNIT_GROUP(NULL, NULL)

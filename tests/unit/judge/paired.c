@@ -381,4 +381,476 @@ TEST(verdicts_without_time)
 	}
 }
 
+/* ---- paired blocks ---- */
+
+/* From the blocks of a pair to its estimate: what is dropped and why, and when too much was. */
+
+static const struct {
+	const char *name;
+	uint64_t ns;             /* of each of the four samples */
+	struct assay_sample one; /* what one of them saw: flags, switches, steal_ticks */
+	int kind;                /* bit of enum assay_disturb that it is dropped for; -1: kept */
+} blocks[] = {
+	{ "undisturbed", 1000000, { 0 }, -1 },
+	{ "migration", 1000000, { .flags = ASSAY_DISTURB_MIGRATION }, 1 },
+	{ "throttled", 1000000, { .flags = ASSAY_DISTURB_THROTTLE }, 4 },
+	{ "a throttled device", 1000000, { .flags = ASSAY_DISTURB_DEVICE }, 8 },
+	{ "a page fault changes nothing", 1000000, { .flags = ASSAY_DISTURB_FAULT, .faults = 9 }, -1 },
+	{ "a switch in 4 ms", 1000000, { .flags = ASSAY_DISTURB_SWITCH, .switches = 1 }, 0 },
+	{ "a switch in 52 ms is what any machine has", 13000000, { .flags = ASSAY_DISTURB_SWITCH, .switches = 1 }, -1 },
+	{ "two are not", 13000000, { .switches = 2 }, 0 },
+	{ "a tick of steal in 0.4 s", 100000000, { .flags = ASSAY_DISTURB_STEAL, .steal_ticks = 1 }, 2 },
+	{ "a tick of steal in 2 s is below 2 %", 500000000, { .steal_ticks = 1 }, -1 },
+	{ "a clock that stood still", 0, { 0 }, -2 },
+	{ "switches that cost 40 us",
+	  1000000,
+	  { .flags = ASSAY_DISTURB_SWITCH | ASSAY_SAMPLE_WAIT_TOLD, .switches = 3, .waited_ns = 40000 },
+	  -1 },
+	{ "one that cost 100 us of 4 ms",
+	  1000000,
+	  { .flags = ASSAY_SAMPLE_WAIT_TOLD, .switches = 1, .waited_ns = 100000 },
+	  0 },
+	{ "one that cost 100 us of 8 ms",
+	  2000000,
+	  { .flags = ASSAY_SAMPLE_WAIT_TOLD, .switches = 1, .waited_ns = 100000 },
+	  -1 },
+	{ "a wait without a switch of its own", 1000000, { .flags = ASSAY_SAMPLE_WAIT_TOLD, .waited_ns = 100000 }, 0 },
+	{ "100 us of 4 ms stolen", 1000000, { .flags = ASSAY_SAMPLE_WAIT_TOLD, .stolen_ns = 100000 }, 2 },
+	{ "60 us of 4 ms stolen", 1000000, { .flags = ASSAY_SAMPLE_WAIT_TOLD, .stolen_ns = 60000 }, -1 },
+};
+
+TEST(blocks_are_dropped)
+{
+	for (size_t i = 0; i < N_OF(blocks); i++)
+		for (int where = 0; where < 4; where++) {
+			struct assay_comparison_case c;
+			struct assay_pair_estimate e;
+			double tmp[3 * ASSAY_PAIR_TMP];
+
+			/* the second of three blocks, the others quiet: half must be clean */
+			paired_make(&c, "op/variant", 1, 3);
+			paired_set(&c, 0, 0.25);
+			for (int k = 0; k < 4; k++) {
+				struct assay_sample *s = &c.pairs[0].side[k & 1].samples[2 + k / 2];
+
+				*s = k == where ? blocks[i].one : (struct assay_sample){ 0 };
+				s->iterations = 1;
+				s->ns = blocks[i].ns;
+			}
+			e = assay_pair_estimate(&c.pairs[0], tmp);
+			if (e.n_dropped != (blocks[i].kind != -1) || e.dropped_weight != (double)e.n_dropped)
+				fail_msg("%s: %zu dropped", blocks[i].name, e.n_dropped);
+			for (int k = 0; k < 5; k++)
+				assert_int_equal(e.by_kind[k], k == blocks[i].kind);
+			assert_int_equal(e.n_blocks, 3);
+			assert_true(e.usable);
+			/* medians of { 0.25, 0, 0.25 } and { 0.25, 0.25 } */
+			assert_true(fabs(e.log_ratio - 0.25) < 1e-8);
+			paired_release(&c);
+		}
+}
+
+/* A timer tick takes 7 % from one sample of every block, more often from the head's. */
+TEST(ticks_change_nothing)
+{
+	struct assay_comparison_case c;
+	double tmp[12 * ASSAY_PAIR_TMP];
+
+	paired_make(&c, "op/variant", 1, 12);
+	paired_set(&c, 0, 0.02);
+	for (size_t b = 0; b < 12; b++)
+		c.pairs[0].side[b < 7 ? ASSAY_HEAD : ASSAY_BASE].samples[2 * b + (b & 1)].ns +=
+			(uint64_t)(0.07 * PAIRED_NS);
+	assert_true(fabs(assay_pair_estimate(&c.pairs[0], tmp).log_ratio - 0.02) < 1e-8);
+	assert_true(assay_pair_own_error(&c.pairs[0], tmp) < 1e-8);
+	paired_release(&c);
+}
+
+static void set_flags(struct assay_pair *p, uint32_t flags)
+{
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < 2 * p->n_blocks; i++)
+			p->side[side].samples[i].flags = flags;
+}
+
+/*
+ * Calls in slices are compared with those that they ran beside. In two blocks of three the machine was twice as slow
+ * for the second calls, and the head takes 3 % longer, in the others 1 %. Of the middle twelve ratios two are of these.
+ */
+TEST(calls_in_slices)
+{
+	static const struct {
+		uint32_t flags;
+		double want;
+	} rows[] = {
+		{ ASSAY_SAMPLE_BESIDE, (2 * 0.01 + 10 * 0.03) / 12 },
+		{ 0, 0.02 }, /* whole calls are compared with both of the block */
+	};
+
+	for (size_t k = 0; k < N_OF(rows); k++) {
+		struct assay_comparison_case c;
+		double tmp[12 * ASSAY_PAIR_TMP];
+
+		paired_make(&c, "op/variant", 1, 12);
+		set_flags(&c.pairs[0], rows[k].flags);
+		for (size_t i = 0; i < 24; i++) {
+			const bool even = i / 2 % 3 == 0;
+			const double ns = (i % 2 && !even ? 2 : 1) * PAIRED_NS;
+
+			c.pairs[0].side[ASSAY_BASE].samples[i].ns = (uint64_t)ns;
+			c.pairs[0].side[ASSAY_HEAD].samples[i].ns = (uint64_t)(ns * exp(even ? 0.01 : 0.03));
+		}
+		assert_true(fabs(assay_pair_estimate(&c.pairs[0], tmp).log_ratio - rows[k].want) < 1e-8);
+		paired_release(&c);
+	}
+}
+
+/*
+ * Calls of six parts. The head is 4 % slower in one of them, which takes 3 of 8 of the time, and once something took a
+ * hundred times as long; the median of all parts would see nothing.
+ */
+TEST(parts_of_calls)
+{
+	struct assay_comparison_case c;
+	double tmp[12 * ASSAY_PAIR_TMP], x;
+
+	paired_make(&c, "op/variant", 1, 12);
+	for (size_t i = 0; i < 24; i++) {
+		for (int side = 0; side < 2; side++) {
+			struct assay_sample *s = &c.pairs[0].side[side].samples[i];
+
+			s->flags = i % 6 < 5 ? ASSAY_SAMPLE_CONTINUES : 0;
+			s->ns = (uint64_t)((i % 6 == 2 ? 3 : 1) * PAIRED_NS * (side && i % 6 == 2 ? exp(0.04) : 1));
+		}
+	}
+	x = assay_pair_estimate(&c.pairs[0], tmp).log_ratio;
+	assert_true(fabs(x - 0.04 * 3 / 8) < 0.001);
+	assert_true(assay_pair_own_error(&c.pairs[0], tmp) > 0);
+	c.pairs[0].side[ASSAY_HEAD].samples[3].ns *= 100;
+	x = assay_pair_estimate(&c.pairs[0], tmp).log_ratio;
+	assert_true(x > 0.04 * 3 / 8 && x < 0.75);
+	/* one part of six takes twice as long: of seven eighths of the time nothing changed */
+	for (size_t i = 0; i < 24; i++)
+		c.pairs[0].side[ASSAY_HEAD].samples[i].ns = (uint64_t)((i % 6 == 2 ? 3 : i % 6 ? 1 : 2) * PAIRED_NS);
+	x = assay_pair_estimate(&c.pairs[0], tmp).log_ratio;
+	assert_true(fabs(x - log(2) * 3 / (3 + 14)) < 1e-8);
+	paired_release(&c);
+}
+
+/*
+ * Calls of twelve parts, that is six blocks, of which the second takes 15 of 20 of the time. Blocks that are dropped
+ * count by it, as their parts do in the estimate; what disturbed them on one side does not make them longer.
+ */
+TEST(dropped_parts)
+{
+	static const struct {
+		const char *name;
+		unsigned dropped; /* a bit a block */
+		double of_time;
+		bool usable;
+	} rows[] = {
+		{ "one short", 1u << 0, 1 / 20.0, true },
+		{ "all short", 0x3du, 5 / 20.0, true },
+		{ "the long one", 1u << 1, 15 / 20.0, false },
+		{ "all", 0x3fu, 1, false },
+	};
+	const struct assay_paired_rule rule = usual_rule();
+	bool final;
+
+	for (size_t i = 0; i < N_OF(rows); i++)
+		for (int side = 0; side < 2; side++) {
+			struct assay_comparison_case c;
+			struct assay_pair_estimate e;
+			double tmp[12 * ASSAY_PAIR_TMP];
+
+			paired_make(&c, "op/variant", 1, 12);
+			for (size_t k = 0; k < 24; k++)
+				for (int s = 0; s < 2; s++) {
+					struct assay_sample *x = &c.pairs[0].side[s].samples[k];
+					const bool hit = rows[i].dropped >> (k / 2 % 6) & 1;
+
+					x->flags = k % 12 < 11 ? ASSAY_SAMPLE_CONTINUES : 0;
+					x->ns *= k / 2 % 6 == 1 ? 15 : 1;
+					x->flags |= hit && s == side ? ASSAY_DISTURB_MIGRATION : 0;
+					x->ns *= hit && s == side ? 50 : 1;
+				}
+			e = assay_pair_estimate(&c.pairs[0], tmp);
+			if (e.usable != rows[i].usable || fabs(e.dropped_weight - 12 * rows[i].of_time) > 1e-9)
+				fail_msg("%s: %g of 12 dropped", rows[i].name, e.dropped_weight);
+			/* a pair that is left out is so as a whole */
+			assert_true(fabs(judge(&c, &rule, &final).dropped_frac - (e.usable ? rows[i].of_time : 1)) <
+				    1e-9);
+			paired_release(&c);
+		}
+}
+
+/* The four ratios of the blocks lie 1 % apart, those of one block on both sides of the rest. */
+TEST(own_error)
+{
+	struct assay_comparison_case c;
+	double tmp[100 * ASSAY_PAIR_TMP], apart, alike;
+
+	paired_make(&c, "op/variant", 1, 100);
+	for (size_t b = 0; b < 100; b++)
+		for (size_t k = 0; k < 2; k++)
+			c.pairs[0].side[ASSAY_HEAD].samples[2 * b + k].ns += (uint64_t)((double)b * 1e-4 * PAIRED_NS);
+	apart = assay_pair_own_error(&c.pairs[0], tmp);
+	/* a rank is known to 1/20 of 100: the same of 1 % */
+	assert_true(fabs(apart - 0.0005) < 0.00002);
+	for (size_t b = 0; b < 100; b++)
+		for (size_t k = 0; k < 2; k++)
+			c.pairs[0].side[ASSAY_HEAD].samples[2 * b + k].ns =
+				(uint64_t)((1 + (double)(k ? b : 99 - b) * 1e-4) * PAIRED_NS);
+	alike = assay_pair_own_error(&c.pairs[0], tmp);
+	assert_true(alike < apart / 10);
+	c.pairs[0].n_blocks = 1;
+	assert_true(assay_pair_own_error(&c.pairs[0], tmp) == 0);
+	c.pairs[0].n_blocks = 100;
+	paired_release(&c);
+}
+
+/* Sixteen ratios of calls in slices, in steps of 0.1 %: what lies beyond the middle eight is drawn in to these. */
+TEST(own_error_of_slices)
+{
+	struct assay_comparison_case c;
+	double tmp[8 * ASSAY_PAIR_TMP];
+
+	paired_make(&c, "op/variant", 1, 8);
+	set_flags(&c.pairs[0], ASSAY_SAMPLE_BESIDE);
+	for (size_t i = 0; i < 16; i++)
+		c.pairs[0].side[ASSAY_HEAD].samples[i].ns = (uint64_t)(PAIRED_NS * exp((double)(7 * i % 16) * 1e-3));
+	assert_true(fabs(assay_pair_estimate(&c.pairs[0], tmp).log_ratio - 7.5e-3) < 1e-8);
+	assert_true(fabs(assay_pair_own_error(&c.pairs[0], tmp) - sqrt(140.0 / 15) * 4 / 8 * 1e-3) < 1e-8);
+	paired_release(&c);
+}
+
+/* Half of the blocks must be clean, and drift within blocks cancels. */
+TEST(estimate)
+{
+	struct assay_comparison_case c;
+	struct assay_pair_estimate e;
+	double tmp[4 * ASSAY_PAIR_TMP];
+	struct assay_sample *base, *head;
+
+	paired_make(&c, "op/variant", 1, 4);
+	base = c.pairs[0].side[ASSAY_BASE].samples;
+	head = c.pairs[0].side[ASSAY_HEAD].samples;
+	/* drift within blocks, A B B A and B A A B: cancels */
+	for (int b = 0; b < 4; b++) {
+		uint64_t outer[2] = { 1000, 1030 }, inner[2] = { 1010, 1020 };
+
+		for (int k = 0; k < 2; k++) {
+			base[2 * b + k].ns = b & 1 ? inner[k] : outer[k];
+			head[2 * b + k].ns = b & 1 ? outer[k] : inner[k];
+		}
+	}
+	e = assay_pair_estimate(&c.pairs[0], tmp);
+	assert_true(e.usable && fabs(e.log_ratio) < 1e-12 && e.n_dropped == 0);
+
+	head[0].ns = 2000;
+	head[2].ns = 3000;
+	/* four each: of 16, four are far above, and the median lies among those of drift */
+	e = assay_pair_estimate(&c.pairs[0], tmp);
+	assert_true(fabs(e.log_ratio - log(1030.0 / 1000) / 2) < 1e-12);
+
+	base[4].flags = head[7].flags = ASSAY_DISTURB_MIGRATION;
+	e = assay_pair_estimate(&c.pairs[0], tmp);
+	assert_int_equal(e.n_dropped, 2);
+	assert_true(e.usable);
+	base[0].flags = ASSAY_DISTURB_MIGRATION;
+	assert_false(assay_pair_estimate(&c.pairs[0], tmp).usable);
+	c.pairs[0].n_blocks = 0;
+	assert_false(assay_pair_estimate(&c.pairs[0], tmp).usable);
+	c.pairs[0].n_blocks = 4;
+	paired_release(&c);
+}
+
+/* Disturbances are spread by chance; neither the side they hit nor what the times were changes what is dropped. */
+TEST(dropping_is_blind)
+{
+	struct assay_comparison_case c, swapped;
+	double tmp[40 * ASSAY_PAIR_TMP];
+
+	paired_make(&c, "op/variant", 50, 40);
+	paired_make(&swapped, "op/variant", 50, 40);
+	for (size_t i = 0; i < c.n_pairs; i++) {
+		for (size_t k = 0; k < 160; k++) {
+			struct assay_philox w = assay_random4(11, (uint32_t)i, k);
+			struct assay_sample *s = &c.pairs[i].side[k & 1].samples[k / 2];
+
+			s->ns = 900000 + w.v[0] % 200000;
+			s->switches = w.v[1] % 40 == 0;
+			s->steal_ticks = w.v[1] % 50 == 0;
+			s->flags = w.v[1] % 30 ? 0 : ASSAY_DISTURB_MIGRATION;
+			swapped.pairs[i].side[!(k & 1)].samples[k / 2] = *s;
+		}
+		for (int how = 0; how < 3; how++) {
+			struct assay_pair_estimate a = assay_pair_estimate(&c.pairs[i], tmp), b;
+
+			/* swapped sides; the head ten times faster; the head up to twice as slow */
+			for (size_t k = 0; k < 80 && how == 1; k++)
+				swapped.pairs[i].side[ASSAY_BASE].samples[k].ns /= 10;
+			for (size_t k = 0; k < 80 && how == 2; k++)
+				swapped.pairs[i].side[ASSAY_BASE].samples[k].ns *= 10 + k % 10;
+			b = assay_pair_estimate(&swapped.pairs[i], tmp);
+			assert_int_equal(a.n_dropped, b.n_dropped);
+			assert_memory_equal(a.by_kind, b.by_kind, sizeof(a.by_kind));
+			assert_int_equal(a.usable, b.usable);
+			assert_true(a.n_dropped > 0);
+			if (how == 0 && a.usable)
+				assert_true(fabs(a.log_ratio + b.log_ratio) < 1e-15);
+		}
+	}
+	paired_release(&c);
+	paired_release(&swapped);
+}
+
+/* A change by a large factor is seen through any disturbance that could not have taken so long. */
+TEST(large_factors_cannot_hide)
+{
+	static const struct {
+		double slowdown;
+		int disturbed; /* the side: in every block one switch, of which nobody tells how long it took */
+		enum assay_verdict want;
+	} rows[] = {
+		{ 9.0, ASSAY_HEAD, ASSAY_REGRESSED },     { 9.0, ASSAY_BASE, ASSAY_REGRESSED },
+		{ -0.9, ASSAY_BASE, ASSAY_IMPROVED },     { -0.9, ASSAY_HEAD, ASSAY_IMPROVED },
+		{ 0.02, ASSAY_HEAD, ASSAY_INCONCLUSIVE }, { -0.02, ASSAY_BASE, ASSAY_INCONCLUSIVE },
+	};
+	const struct assay_paired_rule rule = usual_rule();
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_comparison_case c;
+		struct assay_gate_case g;
+		bool final;
+
+		paired_make(&c, "op/variant", MAX_PAIRS, BLOCKS);
+		for (size_t k = 0; k < c.n_pairs; k++) {
+			for (size_t b = 0; b < 2 * BLOCKS; b++) {
+				c.pairs[k].side[ASSAY_BASE].samples[b].ns = 10000000 + k;
+				c.pairs[k].side[ASSAY_HEAD].samples[b].ns = (uint64_t)(1e7 * (1 + rows[i].slowdown));
+				c.pairs[k].side[rows[i].disturbed].samples[b].switches = 5;
+			}
+		}
+		g = judge(&c, &rule, &final);
+		assert_true(final && g.dropped_frac == 1);
+		if (g.verdict != rows[i].want)
+			fail_msg("%g: %s: %s", rows[i].slowdown, assay_verdict_name(g.verdict), g.reason);
+		paired_release(&c);
+	}
+}
+
+/* What clocks tell is taken off either side; of what a call interrupted took, half may be its caches. */
+TEST(range)
+{
+	struct assay_comparison_case c;
+	struct assay_pair_range r;
+	double tmp[3 * ASSAY_PAIR_TMP];
+
+	paired_make(&c, "op/variant", 1, 3);
+	paired_set(&c, 0, log(2));
+	r = assay_pair_range(&c.pairs[0], tmp);
+	assert_true(fabs(r.least - log(2)) < 1e-8 && fabs(r.most - log(2)) < 1e-8);
+	for (size_t k = 0; k < 6; k++) {
+		struct assay_sample *s = &c.pairs[0].side[ASSAY_HEAD].samples[k];
+
+		s->ns *= 3;
+		s->flags = ASSAY_SAMPLE_WAIT_TOLD;
+		s->waited_ns = (uint64_t)(4 * PAIRED_NS);
+	}
+	r = assay_pair_range(&c.pairs[0], tmp);
+	assert_true(fabs(r.least - log(1)) < 1e-8 && fabs(r.most - log(2)) < 1e-8 && fabs(r.likely - log(2)) < 1e-8);
+	for (size_t k = 0; k < 6; k++)
+		c.pairs[0].side[ASSAY_HEAD].samples[k].flags = ASSAY_SAMPLE_WAIT_TOLD | ASSAY_DISTURB_MIGRATION;
+	r = assay_pair_range(&c.pairs[0], tmp);
+	assert_true(isinf(r.least) && fabs(r.most - log(2)) < 1e-8);
+	/* of parts, the long one counts for what it is */
+	for (size_t k = 0; k < 6; k++)
+		c.pairs[0].side[ASSAY_HEAD].samples[k] = (struct assay_sample){
+			.iterations = 1, .ns = (uint64_t)((k < 2 ? 22 : 1) * PAIRED_NS), .flags = ASSAY_SAMPLE_CONTINUES
+		};
+	r = assay_pair_range(&c.pairs[0], tmp);
+	assert_true(fabs(r.least - log(8)) < 1e-8 && fabs(r.most - log(8)) < 1e-8);
+	c.pairs[0].n_blocks = 0;
+	r = assay_pair_range(&c.pairs[0], tmp);
+	assert_true(isinf(r.least) && isinf(r.most));
+	c.pairs[0].n_blocks = 3;
+	paired_release(&c);
+}
+
+TEST(too_much_was_dropped)
+{
+	static const struct {
+		uint32_t flag;
+		uint32_t switches, steal;
+		const char *kind;
+	} rows[] = {
+		{ ASSAY_DISTURB_MIGRATION, 0, 0, "migrations" },
+		{ ASSAY_DISTURB_THROTTLE, 0, 0, "throttling" },
+		{ ASSAY_DISTURB_DEVICE, 0, 0, "throttling of the device" },
+		{ 0, 1000, 0, "involuntary switches" },
+		{ 0, 0, 50, "steal" },
+	};
+	const struct assay_paired_rule rule = usual_rule();
+
+	for (size_t i = 0; i < N_OF(rows); i++)
+		for (unsigned bad = 3; bad <= 10; bad++) { /* of ten blocks */
+			struct assay_comparison_case c;
+			struct assay_gate_case g;
+			char want[128];
+			bool final;
+
+			paired_make(&c, "op/variant", MAX_PAIRS, BLOCKS);
+			set_all(&c, 0.05, 0.001);
+			for (size_t k = 0; k < c.n_pairs; k++)
+				for (size_t b = 0; b < bad; b++) {
+					struct assay_sample *s = &c.pairs[k].side[b & 1].samples[2 * b + 1];
+
+					s->flags = rows[i].flag;
+					s->switches = rows[i].switches;
+					s->steal_ticks = rows[i].steal;
+				}
+			g = judge(&c, &rule, &final);
+			assert_true(final);
+			/* 30 % are allowed; a pair of which more than half is gone counts as gone */
+			assert_true(fabs(g.dropped_frac - (bad > 5 ? 1 : bad / 10.0)) < 1e-12);
+			if (bad == 3) {
+				assert_int_equal(g.verdict, ASSAY_REGRESSED);
+			} else if (bad < 10) {
+				/* of less than half of the blocks the head was disturbed, and all others are slow */
+				assert_int_equal(g.verdict, ASSAY_REGRESSED);
+				assert_non_null(strstr(g.reason, "slower, whatever disturbed"));
+			} else {
+				snprintf(want, sizeof(want),
+					 "host too noisy: %u %% of samples discarded (limit 30 %%), mostly for %s; a "
+					 "quieter host would decide it",
+					 bad > 5 ? 100 : bad * 10, rows[i].kind);
+				assert_int_equal(g.verdict, ASSAY_INCONCLUSIVE);
+				assert_string_equal(g.reason, want);
+			}
+			assert_int_equal(g.pairs, bad == 10 ? MAX_PAIRS : 8);
+			paired_release(&c);
+		}
+}
+
+TEST(spread)
+{
+	struct assay_comparison_case c;
+	struct assay_err err;
+	struct assay_paired_readings r;
+
+	paired_make(&c, "op/variant", 4, 2);
+	paired_set(&c, 0, 0.001);
+	paired_set(&c, 1, 0.004);
+	paired_set(&c, 2, 0.5);
+	paired_set(&c, 3, 0.001);
+	for (size_t s = 0; s < 4; s++)
+		c.pairs[2].side[ASSAY_HEAD].samples[s].flags = ASSAY_DISTURB_THROTTLE;
+	assert_int_equal(assay_paired_readings(&c, &r, &err), 0);
+	assert_int_equal(r.n, 3);
+	assert_true(fabs(r.mean - 0.002) < 1e-8);
+	assert_true(fabs(r.sd - 0.003 / sqrt(3)) < 1e-8);
+	paired_release(&c);
+}
+
 UNIT_GROUP(NULL, NULL)

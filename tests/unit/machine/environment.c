@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recorded hosts: container limits, steal, memory, fingerprint, environment and what doctor says of them. */
+#include <time.h>
+
+#include "base/file.h"
+#include "folder_fixture.h"
+#include "host_fixture.h"
 #include "machine/environment.h"
 #include "machine/host_facts.h"
+#include "machine/lost_time.h"
 #include "machine/pmu_probe.h"
-#include "host_fixture.h"
+#include "model/result.h"
+#include "unit.h"
 
 #define MIB UINT64_C(1048576)
 
@@ -386,6 +393,158 @@ TEST(test_texts)
 	assert_false(assay_host_field("a: 1\n", "a", &v));
 	assert_false(assay_host_field("a: x\n", "a:", &v));
 	assert_false(assay_host_field(NULL, "a:", &v));
+}
+
+/* ---- disturbance ---- */
+
+/* What a host shows between two polls, from files of a made-up host. */
+
+#define STAT      "proc/stat"
+#define PRESSURE  "proc/pressure/cpu"
+#define FREQUENCY "sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq"
+
+static void put(const char *path, const char *text)
+{
+	char full[256], *slash;
+
+	snprintf(full, sizeof(full), "%s/%s", folder, path);
+	slash = strrchr(full, '/');
+	*slash = '\0';
+	assert_int_equal(0, assay_file_mkdirs(full, NULL));
+	*slash = '/';
+	assert_int_equal(0, assay_file_write(full, text, strlen(text), NULL));
+}
+
+/* user nice system idle iowait irq softirq steal */
+static const char *const before_stat = "cpu  9 0 9 9 0 0 0 5\ncpu0 1 0 1 1 0 0 0 2\ncpu1 1 0 1 1 0 0 0 3\n";
+
+TEST(polls_see_changes)
+{
+	static const struct {
+		const char *name, *path, *text;
+		uint32_t flags, ticks;
+	} cases[] = {
+		{ "nothing", STAT, "cpu  9 0 9 9 0 0 0 5\ncpu0 1 0 1 1 0 0 0 2\ncpu1 9 0 9 9 0 0 0 3\n", 0, 0 },
+		{ "steal of another CPU", STAT, "cpu  9 0 9 9 0 0 0 9\ncpu0 1 0 1 1 0 0 0 6\ncpu1 1 0 1 1 0 0 0 3\n", 0,
+		  0 },
+		{ "steal of ours", STAT, "cpu  9 0 9 9 0 0 0 9\ncpu0 1 0 1 1 0 0 0 2\ncpu1 1 0 1 1 0 0 0 7\n",
+		  ASSAY_DISTURB_STEAL, 4 },
+		{ "pressure", PRESSURE, "some avg10=0.00 avg60=0.00 avg300=0.00 total=101\n", ASSAY_DISTURB_PRESSURE,
+		  0 },
+		{ "frequency hunts", FREQUENCY, "2960000\n", 0, 0 },
+		{ "frequency drops", FREQUENCY, "2400000\n", ASSAY_DISTURB_FREQUENCY, 0 },
+	};
+	const int cpus[] = { 1 };
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_disturbance d;
+		uint32_t flags, ticks;
+
+		put(STAT, before_stat);
+		put(PRESSURE, "some avg10=0.00 avg60=0.00 avg300=0.00 total=100\n");
+		put(FREQUENCY, "3000000\n");
+		assay_disturbance_begin(&d, folder, cpus, 1);
+		assert_int_equal(0, assay_disturbance_poll(&d, &ticks));
+		put(cases[i].path, cases[i].text);
+		flags = assay_disturbance_poll(&d, &ticks);
+		if (flags != cases[i].flags || ticks != cases[i].ticks)
+			fail_msg("%s: flags %x, ticks %u", cases[i].name, flags, ticks);
+		/* what was told once is not told again */
+		assert_int_equal(0, assay_disturbance_poll(&d, &ticks));
+		assert_int_equal(0, ticks);
+	}
+}
+
+/* A host that shows nothing is not a disturbed one. */
+TEST(hidden_counters_flag_nothing)
+{
+	const int cpus[] = { 0 };
+	struct assay_disturbance d;
+	uint32_t ticks;
+
+	assay_disturbance_begin(&d, "/nonexistent", cpus, 1);
+	assert_false(d.steal_known || d.quota_known || d.pressure_known || d.frequency_khz);
+	assert_int_equal(0, assay_disturbance_poll(&d, &ticks));
+}
+
+/* ---- lost time ---- */
+
+/* What a thread lost, from two readings of its clocks. */
+
+TEST(from_two_readings)
+{
+	static const struct {
+		const char *name;
+		uint64_t wall_ns, cpu_ns, waited_ns; /* that went by */
+		bool waits_told;
+		uint64_t voluntary, involuntary;
+		struct assay_lost_time want;
+		bool coarse;
+	} rows[] = {
+		{ "all its own", 1000, 1000, 0, true, 0, 0, { 0, 0, true }, false },
+		{ "a clock that is a little ahead", 1000, 1003, 0, true, 0, 0, { 0, 0, true }, false },
+		{ "others had the CPU", 1000, 600, 400, true, 0, 1, { 400, 0, true }, false },
+		{ "the hypervisor had it", 1000, 600, 0, true, 0, 0, { 0, 400, true }, false },
+		{ "both", 1000, 600, 100, true, 0, 1, { 100, 300, true }, false },
+		{ "no more than all", 1000, 600, 700, true, 0, 1, { 400, 0, true }, false },
+		{ "asleep is not lost", 1000, 600, 100, true, 3, 1, { 100, 0, true }, false },
+		{ "a wait that nobody tells, by a switch", 1000, 600, 0, false, 0, 1, { 400, 0, true }, false },
+		{ "nobody tells, no switch", 1000, 600, 0, false, 0, 0, { 0, 400, true }, false },
+		{ "nobody tells, and asleep", 1000, 600, 0, false, 1, 1, { 0, 0, false }, false },
+		{ "waking up is not lost", 1000, 600, 100, true, 3, 0, { 0, 0, true }, false },
+		{ "asleep, nobody tells, no switch", 1000, 600, 0, false, 3, 0, { 0, 0, true }, false },
+		{ "a coarse clock", 1000, 0, 100, true, 0, 1, { 100, 0, true }, true },
+		{ "a coarse clock, and nobody tells", 1000, 0, 0, false, 0, 1, { 0, 0, false }, true },
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		const struct assay_thread_time before = { 50, 20, 7, rows[i].waits_told, !rows[i].coarse };
+		const struct assay_thread_time after = { 50 + rows[i].wall_ns, 20 + rows[i].cpu_ns,
+							 7 + rows[i].waited_ns, rows[i].waits_told, !rows[i].coarse };
+		struct assay_lost_time lost =
+			assay_lost_time_between(&before, &after, rows[i].voluntary, rows[i].involuntary);
+
+		if (lost.waited_ns != rows[i].want.waited_ns || lost.stolen_ns != rows[i].want.stolen_ns ||
+		    lost.told != rows[i].want.told)
+			fail_msg("%s: waited %llu, stolen %llu, told %d", rows[i].name,
+				 (unsigned long long)lost.waited_ns, (unsigned long long)lost.stolen_ns, lost.told);
+	}
+}
+
+/* One thread of which nothing is known makes the most unknown. */
+TEST(most_of_threads)
+{
+	const struct assay_lost_time a = { 5, 7, true }, b = { 6, 1, true }, unknown = { 0, 0, false };
+	struct assay_lost_time most = { .told = true };
+
+	assay_lost_time_most(&most, &a);
+	assay_lost_time_most(&most, &b);
+	assert_true(most.waited_ns == 6 && most.stolen_ns == 7 && most.told);
+	assay_lost_time_most(&most, &unknown);
+	assert_true(most.waited_ns == 6 && most.stolen_ns == 7 && !most.told);
+}
+
+TEST(ticks_give_way_to_clocks)
+{
+	assert_true(assay_steal_is_timed(0, 0));
+	assert_false(assay_steal_is_timed(2499999, 1));
+	assert_true(assay_steal_is_timed(2500000, 1));
+	assert_false(assay_steal_is_timed(7000000, 3));
+}
+
+/* A thread that sleeps lets the wall clock run, and its own clock stand. */
+TEST(this_thread)
+{
+	const struct timespec nap = { .tv_nsec = 20000000 };
+	struct assay_thread_time before, after;
+
+	assay_thread_time_read(&before);
+	nanosleep(&nap, NULL);
+	assay_thread_time_read(&after);
+	assert_true(after.wall_ns - before.wall_ns >= 20000000);
+	assert_true(after.cpu_ns > before.cpu_ns || !after.cpu_told);
+	assert_true(after.cpu_ns - before.cpu_ns < after.wall_ns - before.wall_ns);
+	assert_true(after.waited_ns >= before.waited_ns);
 }
 
 UNIT_GROUP(hosts_make, folder_remove)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a case tells and learns of the pace of its cores. */
-#include "measure_world.h"
-
+#include "counters/preloaded.h"
 #include "measure/case_metrics.h"
+#include "measure/pair.h"
+#include "measure_world.h"
+#include "worker/time_limits.h"
 
 static void keep_sampled(void *arg, enum assay_stage stage, double done_frac)
 {
@@ -111,6 +113,244 @@ TEST(the_pace_is_not_tried_in_vain)
 	assert_false(assay_result_pace_tried(&r));
 	assay_result_release(&r);
 	assay_core_paces_release(&paces);
+}
+
+/* ---- patience ---- */
+
+/* When a worker counts as hanging, by numbers alone, and that plugins which hang are told with where and how long. */
+
+#define S UINT64_C(1000000000)
+
+static const struct assay_worker_args none;
+
+static uint64_t most(const struct assay_patience *p, enum assay_command cmd, const struct assay_worker_args *a)
+{
+	return assay_patience_limit(p, cmd, a, NULL, 120 * S).most_ns;
+}
+
+/* Of what was never done, a share of the timeout, or what so much work can take. */
+TEST(a_first_time_has_a_share_of_the_timeout)
+{
+	struct assay_case_facts f = { .cost = { .ops = 1e6, .bytes_read = 1e6 }, .copies = 1, .bytes = 1000000 };
+	struct assay_patience p = { 0 };
+	struct assay_patience_limit l = assay_patience_limit(&p, ASSAY_CMD_PREPARE, &none, &f, 120 * S);
+
+	assert_int_equal(l.expected_ns, 0);
+	assert_true(l.most_ns == 30 * S);
+	f.cost.ops = 1e9;
+	f.copies = 2;
+	l = assay_patience_limit(&p, ASSAY_CMD_VERIFY, &none, &f, 120 * S);
+	assert_true(l.most_ns > 100 * S && l.most_ns < 101 * S);
+	p.first_ns = 40 * S;
+	assert_true(most(&p, ASSAY_CMD_PREPARE, &none) == 40 * S);
+	p.first_ns = 0;
+	/* short timeouts are no reason for haste */
+	assert_true(assay_patience_limit(&p, ASSAY_CMD_VERIFY, &none, NULL, 20 * S).most_ns == 10 * S);
+}
+
+TEST(later_times_have_a_multiple_of_what_it_took)
+{
+	static const struct {
+		enum assay_command cmd;
+		struct assay_worker_args args;
+		double most_s;
+	} cases[] = {
+		{ ASSAY_CMD_PREPARE, { 0 }, 60 },
+		{ ASSAY_CMD_VERIFY, { 0 }, 40 },
+		/* nothing was sampled yet: a call, and that of the hand-over, take as long as to check it */
+		{ ASSAY_CMD_SAMPLE, { .iterations = 1, .count = 1 }, 80 },
+		{ ASSAY_CMD_SAMPLE, { .iterations = 2, .count = 2 }, 200 },
+		{ ASSAY_CMD_RECHECK, { 0 }, 80 },
+		{ ASSAY_CMD_OUTPUT, { 0 }, 40 },
+		{ ASSAY_CMD_REPORT, { 0 }, 100 },
+		{ ASSAY_CMD_FINISH, { 0 }, 100 },
+		{ ASSAY_CMD_COUNT, { 0 }, 400 },
+	};
+	struct assay_patience p = { 0 };
+
+	assay_patience_learn(&p, ASSAY_CMD_PREPARE, &none, 3 * S);
+	assay_patience_learn(&p, ASSAY_CMD_VERIFY, &none, 2 * S);
+	assay_patience_learn(&p, ASSAY_CMD_VERIFY, &none, 1 * S); /* it can take longer */
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		double is = (double)most(&p, cases[i].cmd, &cases[i].args) * 1e-9;
+
+		if (is < cases[i].most_s - 0.1 || is > cases[i].most_s + 0.1)
+			fail_msg("%zu: %g s, not %g s", i, is, cases[i].most_s);
+	}
+	p = (struct assay_patience){ 0 };
+	assay_patience_learn(&p, ASSAY_CMD_VERIFY, &none, 1000);
+	assert_true(most(&p, ASSAY_CMD_VERIFY, &none) == 10 * S);
+}
+
+/* The command with most calls tells what one takes: in a short one the hand-over is most of it. */
+TEST(samples_tell_what_a_call_takes)
+{
+	const struct assay_worker_args one = { .iterations = 1, .count = 1 },
+				       many = { .iterations = 999, .count = 1000 },
+				       pair = { .iterations = 499999, .count = 1 };
+	struct assay_patience p = { 0 };
+
+	assay_patience_learn(&p, ASSAY_CMD_VERIFY, &none, S);
+	assay_patience_learn(&p, ASSAY_CMD_SAMPLE, &one, S / 10);
+	assert_true(most(&p, ASSAY_CMD_SAMPLE, &many) > 900000 * S);
+	assay_patience_learn(&p, ASSAY_CMD_SAMPLE, &many, S);
+	assert_true(most(&p, ASSAY_CMD_SAMPLE, &many) == 20 * S);
+	assay_patience_learn(&p, ASSAY_CMD_SAMPLE, &one, S);
+	assert_true(most(&p, ASSAY_CMD_SAMPLE, &many) == 20 * S);
+	/* two samples of a side, and an untimed call before each */
+	assert_true(most(&p, ASSAY_CMD_PAIR, &pair) >= 20 * S && most(&p, ASSAY_CMD_PAIR, &pair) < 21 * S);
+	/* all that a sample does, once more, besides the check */
+	assay_patience_learn(&p, ASSAY_CMD_SAMPLE, &many, S);
+	assert_true(most(&p, ASSAY_CMD_RECHECK, &none) >= 40 * S && most(&p, ASSAY_CMD_RECHECK, &none) < 41 * S);
+}
+
+TEST(parts_of_calls_count_as_parts)
+{
+	const struct assay_worker_args calls = { .iterations = 1, .count = 5 },
+				       parts = { .iterations = 1, .count = 5, .turn_parts = 1 };
+	struct assay_patience p = { .call_parts = 100 };
+
+	assay_patience_learn(&p, ASSAY_CMD_PAIR, &calls, 20 * S);
+	assert_true(most(&p, ASSAY_CMD_PAIR, &calls) == 400 * S);
+	assert_true(most(&p, ASSAY_CMD_PAIR, &parts) == 42 * S);
+}
+
+/* The one that made the inputs, or asked the oracle, took longer than the other, which may do it the next time. */
+TEST(the_other_side_tells_what_a_step_may_take)
+{
+	struct assay_patience base = { 0 }, head = { .other = &base };
+
+	assay_patience_learn(&base, ASSAY_CMD_PREPARE, &none, 6 * S);
+	/* what the head does for the first time may take any factor longer than in the base */
+	assert_true(most(&head, ASSAY_CMD_PREPARE, &none) == 30 * S);
+	assay_patience_learn(&head, ASSAY_CMD_PREPARE, &none, 1000);
+	assert_true(most(&head, ASSAY_CMD_PREPARE, &none) == 120 * S);
+	assert_true(most(&base, ASSAY_CMD_PREPARE, &none) == 120 * S);
+}
+
+/* Both have to come to their end. */
+TEST(sides_that_take_turns_have_the_time_of_both)
+{
+	const struct assay_patience p = { 0 };
+	const struct assay_patience_limit a = { S, 20 * S }, b = { 3 * S, 60 * S };
+
+	assert_true(assay_patience_sum(&p, a, b).most_ns == 80 * S);
+	assert_true(assay_patience_sum(&p, a, b).expected_ns == 4 * S);
+	assert_true(assay_patience_sum(&p, (struct assay_patience_limit){ 1, 1 }, (struct assay_patience_limit){ 1, 1 })
+			    .most_ns == 10 * S);
+}
+
+/* A machine that stood still for a minute did not wait for a minute. */
+TEST(time_without_a_look_counts_little)
+{
+	assert_int_equal(assay_patience_counted(40, 50), 40);
+	assert_int_equal(assay_patience_counted(60000, 50), 100);
+}
+
+TEST(hangs_are_told_with_where_and_how_long)
+{
+	static const struct {
+		const char *variant;
+		int64_t n;
+		const char *reason;
+	} cases[] = {
+		{ "ref", 7, "(while making inputs, expected within 2 s)" },
+		{ "prepare", 8, "(while preparing, expected within 2 s)" },
+		{ "late", 8, "(while running, expected to take " },
+		{ "release", 8, "(while releasing, expected to take " },
+	};
+	struct world *w = *state;
+	struct assay_strings plugins = { 0 };
+	struct assay_inventory *inv;
+	struct assay_err err = { 0 };
+
+	add_plugin(&plugins, w->dir, "hangs");
+	assert_int_equal(assay_inventory_open(&inv, &plugins, NULL, &w->host, &err), 0);
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_patience patience = { .floor_ns = S };
+		const struct assay_measure_options o = { .plugins = &plugins,
+							 .topology = w->topology,
+							 .host = &w->host,
+							 .clock = &w->clock,
+							 .seed = 42,
+							 .patience = &patience };
+		struct assay_case c = make_case(cases[i].variant, cases[i].n, 1, ASSAY_CACHE_WARM);
+		struct assay_case_facts facts;
+		struct assay_result r;
+
+		snprintf(c.op, sizeof(c.op), "hang.copy");
+		assert_int_equal(assay_case_make_key(&c, NULL), 0);
+		c.timeout_ns = 8 * S;
+		assert_int_equal(assay_inventory_describe(inv, &c, 1, &facts, &err), 0);
+		assert_int_equal(assay_measure_case(&c, assay_inventory_catalog(inv), &facts, &o, &r, &err), 0);
+		if (r.status != ASSAY_STATUS_TIMEOUT || !strstr(r.reason, cases[i].reason) ||
+		    strncmp(r.reason, "not done after ", 15))
+			fail_msg("%s: %s: %s", c.key, assay_status_name(r.status), r.reason);
+		assay_result_release(&r);
+	}
+	assay_inventory_close(inv);
+	assay_strings_release(&plugins);
+}
+
+/* A pair of these, of which one does not come back; each has @floor_ns for what it never did, a fifth for samples. */
+static void measure_hanging(struct world *w, const char *const names[2], uint64_t floor_ns, struct assay_pair *p)
+{
+	struct assay_strings plugins[2] = { { 0 }, { 0 } };
+	struct assay_pair_options po = { .plugins = { &plugins[0], &plugins[1] }, .sampling_ns = floor_ns / 5 };
+	struct assay_measure_options o = {
+		.topology = w->topology, .host = &w->host, .clock = &w->clock, .seed = 42, .plugins = &plugins[1]
+	};
+	struct assay_case c = make_case("work", 1024, 1, ASSAY_CACHE_WARM);
+	struct assay_pair_lessons lessons = { 0 };
+	struct assay_case_facts facts;
+	struct assay_inventory *inv;
+	char difference[ASSAY_DIFFERENCE_MAX];
+
+	snprintf(c.op, sizeof(c.op), "lenient.triple");
+	assert_int_equal(assay_case_make_key(&c, NULL), 0);
+	for (int i = 0; i < 2; i++) {
+		add_plugin(&plugins[i], w->dir, "compare_op");
+		add_plugin(&plugins[i], w->dir, names[i]);
+		lessons.patience[i].floor_ns = floor_ns;
+	}
+	assert_int_equal(assay_inventory_open(&inv, &plugins[1], NULL, &w->host, NULL), 0);
+	assert_int_equal(assay_inventory_describe(inv, &c, 1, &facts, NULL), 0);
+	assert_int_equal(
+		assay_measure_pair(&c, assay_inventory_catalog(inv), &facts, &o, &po, &lessons, p, difference, NULL),
+		0);
+	assay_inventory_close(inv);
+	for (int i = 0; i < 2; i++)
+		assay_strings_release(&plugins[i]);
+}
+
+/*
+ * Whoever waits for its turn is not the one that hangs. On a busy machine a side that goes on may get no processor for
+ * as long as the floor, and calls that are slow hang when the other side has had its turns; so all is doubled for
+ * another try.
+ */
+TEST(a_side_that_hangs_is_told_from_the_one_that_waits)
+{
+	static const char *const sides[2][2] = { { "compare_base", "compare_hangs" },
+						 { "compare_hangs", "compare_base" } };
+
+	if (ASSAY_SANITIZED_HEAP) /* too few calls fit into a pair */
+		skip();
+
+	for (int hanging = 0; hanging < 2; hanging++) {
+		struct assay_pair p = { 0 };
+
+		for (uint64_t floor = S; floor <= 16 * S && p.side[!hanging].status != ASSAY_STATUS_FAILED;
+		     floor *= 2) {
+			assay_pair_release(&p);
+			measure_hanging(*state, sides[!hanging], floor, &p);
+		}
+		assert_int_equal(p.side[hanging].status, ASSAY_STATUS_TIMEOUT);
+		if (strncmp(p.side[hanging].reason, "not done after ", 15))
+			fail_msg("%s", p.side[hanging].reason);
+		assert_int_equal(p.side[!hanging].status, ASSAY_STATUS_FAILED);
+		assert_non_null(strstr(p.side[!hanging].reason, "the other side of the pair timeout: not done after "));
+		assay_pair_release(&p);
+	}
 }
 
 MEASURE_GROUP

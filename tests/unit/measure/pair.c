@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Process pairs: what their sides have in common, what they learn, and who is called wrong. */
-#include "pair_world.h"
-
-#include "counters/preloaded.h"
-
+#include <sys/personality.h>
 #include <sys/types.h>
 #include <unistd.h>
+
+#include "counters/preloaded.h"
+#include "judge/comparison_judge.h"
+#include "judge/gate.h"
+#include "measure/case_metrics.h"
+#include "measure/rounds.h"
+#include "model/summary.h"
+#include "pair_trace.h"
+#include "pair_world.h"
+#include "unit.h"
 
 /* Both sides map the same tensors, as long as both are right with it; who is wrong is told by memory of its own. */
 TEST(tensors_are_common)
@@ -290,6 +297,478 @@ TEST(wrong_once_is_wrong)
 	release(&m);
 	unsetenv("ASSAY_TEST_ONCE");
 	unlink(path);
+}
+
+/* ---- pair layout ---- */
+
+/* Where the memory of the sides of a pair lies. */
+
+/* May this process start others without drawn addresses? Some sandboxes refuse it. */
+static bool addresses_can_be_fixed(void)
+{
+	const int now = personality(0xffffffff);
+	const bool can = now >= 0 && personality((unsigned long)now | ADDR_NO_RANDOMIZE) >= 0;
+
+	if (can)
+		personality((unsigned long)now);
+	return can;
+}
+
+/* The sides of a pair have all that they use at the same addresses, which each pair draws anew. */
+TEST(sides_lie_alike)
+{
+	struct assay_pair_lessons lessons = { 0 };
+	struct assay_measure_options o;
+	int64_t tensor[2], prepared[2], code[2], stack[2];
+	struct measured m;
+	struct trace t;
+
+	trace_open(&t, "0");
+	setenv("ASSAY_TEST_PREPARE", "100000", 1);
+	plan(*state, (const char *const[2]){ "compare_trace", "compare_trace" }, &m);
+	o = options_of(*state, &m);
+	take_pair(&o, &lessons, &m);
+	for (uint64_t i = 0; i < 2; i++) {
+		trace_clear(&t);
+		take_pair_as(&o, (struct assay_pair_options){ .pair_seed = 7 + i, .iterations = m.pair.iterations },
+			     &lessons, &m);
+		assert_ok(&m);
+		trace_read(&t);
+		assert_true(t.tensor[0] == t.tensor[1] && t.prepared[0] && t.prepared[0] == t.prepared[1]);
+		if (addresses_can_be_fixed())
+			assert_true(t.code[0] == t.code[1] && t.stack[0] == t.stack[1] && t.job[0] == t.job[1]);
+		tensor[i] = t.tensor[0];
+		prepared[i] = t.prepared[0];
+		code[i] = t.code[0];
+		stack[i] = t.stack[0];
+	}
+	assert_true(tensor[0] != tensor[1] && prepared[0] != prepared[1]);
+	assert_true(code[0] != code[1] && stack[0] != stack[1]);
+	unsetenv("ASSAY_TEST_PREPARE");
+	trace_close(&t);
+	release(&m);
+}
+
+static bool same_pages(const struct trace *t)
+{
+	for (size_t i = 0; i < t->n_stack_pages[0]; i++) {
+		bool there = false;
+
+		for (size_t k = 0; k < t->n_stack_pages[1]; k++)
+			there |= t->stack_pages[1][k] == t->stack_pages[0][i];
+		if (!there)
+			return false;
+	}
+	return t->n_stack_pages[0] == t->n_stack_pages[1];
+}
+
+static bool many_pages_drawn(const struct later *l)
+{
+	for (int side = 0; side < 2; side++)
+		if (l->t.n_stack_pages[side] < 6 || (l->t.job_pages[side][0] && l->t.n_job_pages[side] < 14))
+			return false;
+	return !addresses_can_be_fixed() || same_pages(&l->t);
+}
+
+static bool no_pages_drawn(const struct later *l)
+{
+	return l->t.n_stack_pages[0] <= 3 && l->t.n_stack_pages[1] <= 3 && l->t.n_job_pages[0] == 1 &&
+	       l->t.n_job_pages[1] == 1;
+}
+
+/*
+ * Short calls meet many pages of what their side has to itself: the same ones of the stack, and physical ones of the
+ * job. Long calls do not, since they would not show it.
+ */
+TEST(own_pages_of_short_calls_are_drawn)
+{
+	static const struct {
+		const char *spin_ns;
+		bool (*as_wanted)(const struct later *l);
+	} rows[] = { { "20000", many_pages_drawn }, { "100000", no_pages_drawn } };
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		bool as_wanted = false;
+
+		/* on a busy machine a short call can take long, a pair have few turns, or one side an audit */
+		for (uint64_t k = 0; k < 10 && !as_wanted; k++) {
+			struct later l;
+			size_t others[2];
+
+			later_open(&l, *state, rows[i].spin_ns, 1);
+			later_take(&l, 3 + k, others);
+			as_wanted = rows[i].as_wanted(&l);
+			later_close(&l);
+		}
+		if (!as_wanted)
+			fail_msg("row %zu: pages are drawn otherwise", i);
+	}
+}
+
+/* ---- pair metrics ---- */
+
+/*
+ * What a run measures of a case a pair measures of each side: the same metrics and counts, and what the policy demands
+ * of them holds or fails alike, in a gate and in a comparison.
+ */
+
+#define KEPT_BYTES 12345 /* of compare_keeps */
+
+/* The head measured alone, and in a pair with the base. */
+static void measure_both(struct world *w, bool verify_only, struct measured *m)
+{
+	struct assay_pair_lessons lessons = { 0 };
+	struct assay_measure_options o;
+	struct assay_err err = { 0 };
+
+	plan(w, (const char *const[2]){ "compare_base", "compare_keeps" }, m);
+	o = options_of(w, m);
+	o.verify_only = verify_only;
+	if (assay_measure_case(&m->c, assay_inventory_catalog(m->inv), &m->facts, &o, &m->of_run, &err))
+		fail_msg("%s", err.text);
+	take_pair(&o, &lessons, m);
+	if (m->of_run.status || m->pair.side[0].status || m->pair.side[1].status)
+		fail_msg("'%s', '%s', '%s'", m->of_run.reason, m->pair.side[0].reason, m->pair.side[1].reason);
+}
+
+/* Name by name, in the same order. */
+static void same_names(const struct assay_result *r, const struct assay_pair_side *s)
+{
+	assert_int_equal(r->n_metrics, s->n_metrics);
+	for (size_t i = 0; i < r->n_metrics; i++) {
+		assert_string_equal(r->metrics[i].tag, s->metrics[i].tag);
+		assert_string_equal(r->metrics[i].unit, s->metrics[i].unit);
+		assert_int_equal(r->metrics[i].better, s->metrics[i].better);
+	}
+	assert_int_equal(r->counters.n, s->counters.n);
+	for (size_t i = 0; i < r->counters.n; i++) {
+		assert_string_equal(r->counters.v[i].name, s->counters.v[i].name);
+		assert_string_equal(r->counters.v[i].source, s->counters.v[i].source);
+	}
+	assert_int_equal(r->counters.n_missing, s->counters.n_missing);
+	for (size_t i = 0; i < r->counters.n_missing; i++)
+		assert_string_equal(r->counters.missing[i].name, s->counters.missing[i].name);
+}
+
+TEST(a_side_has_what_a_case_has)
+{
+	/* what takes other cases or a device, what only cold cases have, and counts under a simulator, is not here */
+	static const char *const not_here[] = { "roof_frac", "parallel_efficiency", "rotated_bytes" };
+	const struct assay_pair_side *head, *base;
+	struct measured m;
+
+	measure_both(*state, false, &m);
+	base = &m.pair.side[ASSAY_BASE];
+	head = &m.pair.side[ASSAY_HEAD];
+	same_names(&m.of_run, head);
+	same_names(&m.of_run, base);
+	for (size_t i = 0; i < assay_n_metrics; i++) {
+		const char *tag = assay_metrics[i].tag;
+		bool here = !assay_exact_is_metric(tag) && strncmp(tag, "device_", 7) && strcmp(tag, not_here[0]) &&
+			    strcmp(tag, not_here[1]) && strcmp(tag, not_here[2]);
+
+		if (here != isfinite(side_value(head, tag)))
+			fail_msg("%s", tag);
+	}
+	/* what does not depend on the time is the same */
+	assert_true(side_value(head, "prepare_bytes") == KEPT_BYTES && side_value(base, "prepare_bytes") == 0);
+	assert_true(assay_result_metric(&m.of_run, "prepare_bytes")->value == KEPT_BYTES);
+	assert_true(side_value(head, "op_bytes") == assay_result_metric(&m.of_run, "op_bytes")->value);
+	assert_true(side_value(head, "arith_intensity") == assay_result_metric(&m.of_run, "arith_intensity")->value);
+	/* and rates follow from it */
+	for (int i = 0; i < 2; i++) {
+		const struct assay_pair_side *s = &m.pair.side[i];
+
+		assert_true(side_value(s, "time_s") > 0 && side_value(s, "rss_peak_bytes") > 1e6);
+		assert_true(fabs(side_value(s, "ops_per_s") * side_value(s, "time_s") - N) < 1e-6);
+		assert_true(fabs(side_value(s, "bytes_per_s") * side_value(s, "time_s") - 8 * N) < 1e-6);
+		assert_true(fabs(side_value(s, "items_per_s") * side_value(s, "time_s") - N) < 1e-6);
+		assert_true(assay_counters_find(&s->counters, "disturbed_samples") != NULL);
+	}
+	release(&m);
+}
+
+/* Without samples there is no time, but what making the case took. */
+TEST(verifying_measures_memory)
+{
+	struct measured m;
+
+	measure_both(*state, true, &m);
+	assert_true(assay_result_metric(&m.of_run, "prepare_bytes")->value == KEPT_BYTES);
+	assert_non_null(assay_result_metric(&m.of_run, "rss_peak_bytes"));
+	assert_non_null(assay_result_metric(&m.of_run, "machine_total_bytes"));
+	assert_null(assay_result_metric(&m.of_run, "time_s"));
+	assert_int_equal(m.of_run.counters.n, 0);
+	release(&m);
+}
+
+/* ---- from the measurement to the verdict ---- */
+
+static enum assay_verdict demand_verdict(const struct assay_gate_report *r, const char *metric)
+{
+	enum assay_verdict found = ASSAY_N_VERDICTS;
+
+	for (size_t i = 0; i < r->n_cases; i++)
+		if (!strcmp(r->cases[i].metric, metric)) {
+			assert_int_equal(found, ASSAY_N_VERDICTS);
+			found = r->cases[i].verdict;
+		}
+	return found;
+}
+
+static enum assay_verdict gated(const struct measured *m, const struct assay_policy *p, const char *metric)
+{
+	struct assay_result results[] = { m->of_run };
+	const struct assay_run run = { .results = results, .n_results = 1 };
+	const struct assay_manifest manifest = { .n_entries = 0 };
+	const struct assay_gate_input in = {
+		.run = &run, .manifest = &manifest, .policy = p, .allow_no_baseline = true
+	};
+	struct assay_gate_report r;
+	struct assay_err err = { 0 };
+	enum assay_verdict v;
+
+	if (assay_gate_judge(&in, &r, &err))
+		fail_msg("%s", err.text);
+	v = demand_verdict(&r, metric);
+	assay_gate_report_release(&r);
+	return v;
+}
+
+static enum assay_verdict compared(const struct measured *m, const struct assay_policy *p, const char *metric)
+{
+	struct assay_pair pairs[] = { m->pair };
+	struct assay_comparison_case c = { .c = m->c, .in_base = true, .in_head = true, .pairs = pairs, .n_pairs = 1 };
+	const struct assay_comparison cmp = {
+		.alpha = 0.01, .family = 1, .max_pairs = 64, .rule = ASSAY_JUDGE_RULE, .cases = &c, .n_cases = 1
+	};
+	struct assay_gate_report r;
+	struct assay_err err = { 0 };
+	enum assay_verdict v;
+
+	if (assay_comparison_judge(&cmp, p, &(struct assay_comparison_judging){ 0 }, &r, &err))
+		fail_msg("%s", err.text);
+	v = demand_verdict(&r, metric);
+	assay_gate_report_release(&r);
+	return v;
+}
+
+TEST(memory_is_judged_alike)
+{
+	static const struct {
+		const char *metric, *holds, *fails;
+	} rows[] = {
+		{ "prepare_bytes", "<= 12345", "<= 0" },   { "op_bytes", "<= 1e9", "<= 0" },
+		{ "rss_peak_bytes", "<= 1e12", "<= 0" },   { "machine_used_bytes", ">= 1", "<= 0" },
+		{ "machine_total_bytes", ">= 1", "<= 0" }, { "prepare_s", "<= 100", "<= -1" },
+		{ "arith_intensity", ">= 0.1", ">= 1" },   { "items_per_s", ">= 1", ">= 1e18" },
+	};
+	struct measured m;
+
+	measure_both(*state, false, &m);
+	for (size_t i = 0; i < N_OF(rows); i++)
+		for (int fails = 0; fails < 2; fails++) {
+			enum assay_verdict want = fails ? ASSAY_REGRESSED : ASSAY_PASS, got[2];
+			struct assay_policy p;
+			char text[128];
+
+			snprintf(text, sizeof(text), "limit \"lenient.*\" { require = {\"%s %s\"} }\n", rows[i].metric,
+				 fails ? rows[i].fails : rows[i].holds);
+			assert_int_equal(assay_policy_parse(&p, text, "p.conf", NULL), 0);
+			got[0] = gated(&m, &p, rows[i].metric);
+			got[1] = compared(&m, &p, rows[i].metric);
+			if (got[0] != want || got[1] != want)
+				fail_msg("%s: gate %s, comparison %s", text, assay_verdict_name(got[0]),
+					 assay_verdict_name(got[1]));
+			assay_policy_release(&p);
+		}
+	release(&m);
+}
+
+/* ---- rounds ---- */
+
+/* Cases measured in several rounds: which are worth it, and what the rounds come to. */
+
+static const struct assay_cost cost = { .ops = 1000, .bytes_read = 64 };
+
+/* One round: @n samples of @ns each. */
+static void make_round(struct assay_result *r, size_t n, uint64_t ns, double hits, double rss)
+{
+	struct assay_count count = {
+		.name = "kv_hits", .source = "op", .per_iteration = true, .value = hits, .running_frac = 1
+	};
+	struct assay_count roof = { .name = "roof_ns", .source = "assay", .value = hits, .running_frac = 1 };
+
+	*r = (struct assay_result){ .status = ASSAY_STATUS_OK,
+				    .checked = true,
+				    .correct = true,
+				    .n_samples = n,
+				    .steady = true,
+				    .warmup_ns = 7,
+				    .max_rel_err = 1e-7,
+				    .c.budget_ns = 1000 };
+	strcpy(r->c.key, "op/v/-/t=1/warm");
+	strcpy(r->digest, "0123");
+	r->samples = calloc(n, sizeof(*r->samples));
+	assert_non_null(r->samples);
+	for (size_t i = 0; i < n; i++)
+		r->samples[i] = (struct assay_sample){ .iterations = 1, .ns = ns };
+	assert_int_equal(0, assay_summary_fill(r, NULL));
+	assert_int_equal(0, assay_time_metrics(r, &cost, NULL));
+	assert_int_equal(0, assay_result_add_metric(r, "tpot_s", "s", -1, hits / 100));
+	assert_int_equal(0, assay_result_add_metric(r, "rss_peak_bytes", "B", -1, rss));
+	assert_int_equal(0, assay_counters_add(&r->counters, &count));
+	snprintf(roof.how, sizeof(roof.how), "peak.i8_dot; in turn, %.1f to %.1f %%", hits, hits + 5);
+	r->roof = (struct assay_result_roof){
+		ASSAY_BOUND_ARITHMETIC, "peak.i8_dot", "i8", { hits / 100, (hits + 5) / 100, true }
+	};
+	assert_int_equal(0, assay_counters_add(&r->counters, &roof));
+	assert_int_equal(0, assay_disturbance_counts(r, NULL));
+}
+
+static double metric(const struct assay_result *r, const char *tag)
+{
+	const struct assay_metric *m = assay_result_metric(r, tag);
+
+	assert_non_null(m);
+	return m->value;
+}
+
+TEST(rounds_add_up)
+{
+	struct assay_result r, second, third;
+	size_t n_metrics, n_counts;
+
+	make_round(&r, 10, 100, 30, 5000);
+	make_round(&second, 20, 140, 60, 9000);
+	make_round(&third, 5, 110, 90, 4000);
+	second.samples[3].switches = 1;
+	second.max_rel_err = 3e-7;
+	third.steady = false;
+	n_metrics = r.n_metrics;
+	n_counts = r.counters.n;
+	assert_int_equal(0, assay_result_add_round(&r, &second, &cost, NULL));
+	assert_int_equal(2, r.rounds);
+	assert_true(r.steady);
+	assert_int_equal(0, assay_result_add_round(&r, &third, &cost, NULL));
+
+	assert_int_equal(3, r.rounds);
+	assert_int_equal(35, r.n_samples);
+	assert_true(r.samples[10].flags & ASSAY_SAMPLE_NEW_ROUND && r.samples[30].flags & ASSAY_SAMPLE_NEW_ROUND);
+	assert_true(r.median_ns == 110);
+	/* of the samples: from the median; of the op: the mean of the rounds */
+	assert_true(metric(&r, "time_s") == 110e-9);
+	assert_true(metric(&r, "ops_per_s") == 1000 / 110e-9);
+	assert_true(metric(&r, "tpot_s") == 0.6);
+	assert_true(metric(&r, "rss_peak_bytes") == 9000);
+	assert_true(assay_counters_find(&r.counters, "kv_hits")->value == 60);
+	assert_string_equal(assay_counters_find(&r.counters, "roof_ns")->how, "peak.i8_dot; in turn, 30.0 to 95.0 %");
+	assert_true(assay_counters_find(&r.counters, "involuntary_switches")->value == 1);
+	assert_int_equal(n_metrics, r.n_metrics);
+	assert_int_equal(n_counts, r.counters.n);
+	assert_false(r.steady);
+	assert_false(r.converged); /* 100, 110 and 140 are far apart, however alike the samples of each are */
+	assert_true(r.warmup_ns == 21 && r.max_rel_err == 3e-7);
+	assay_result_release(&r);
+	assay_result_release(&second);
+	assay_result_release(&third);
+}
+
+/* Without @tag, and without the counts. */
+static void forget(struct assay_result *r, const char *tag)
+{
+	for (size_t i = 0; i < r->n_metrics; i++)
+		if (!strcmp(r->metrics[i].tag, tag))
+			r->metrics[i] = r->metrics[--r->n_metrics];
+	assay_counters_release(&r->counters);
+}
+
+/* A round that does not know a value has no weight in its mean. */
+TEST(means_are_of_the_rounds_that_know)
+{
+	struct assay_result r, round[3];
+
+	make_round(&r, 10, 100, 30, 5000);
+	for (unsigned i = 0; i < 3; i++) {
+		make_round(&round[i], 10, 100, 60 + 30 * i, 5000);
+		if (i == 1)
+			forget(&round[i], "tpot_s");
+		assert_int_equal(0, assay_result_add_round(&r, &round[i], &cost, NULL));
+		assay_result_release(&round[i]);
+	}
+	assert_int_equal(4, r.rounds);
+	assert_true(metric(&r, "tpot_s") == (0.3 + 0.6 + 1.2) / 3);
+	assert_true(assay_counters_find(&r.counters, "kv_hits")->value == 70);
+	assert_true(assay_counters_find(&r.counters, "roof_ns")->value == 70);
+	assay_result_release(&r);
+}
+
+TEST(a_bad_round_decides)
+{
+	static const struct {
+		enum assay_status status;
+		const char *reason, *digest, *want;
+		enum assay_status want_status;
+	} cases[] = {
+		{ ASSAY_STATUS_CRASHED, "killed by signal 11", "0123", "round 2: killed by signal 11",
+		  ASSAY_STATUS_CRASHED },
+		{ ASSAY_STATUS_TIMEOUT, "after 5 s", "0123", "round 2: after 5 s", ASSAY_STATUS_TIMEOUT },
+		{ ASSAY_STATUS_OK, "", "4567",
+		  "round 2: the output differs from that of the round before, with the same inputs",
+		  ASSAY_STATUS_WRONG },
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_result r, second;
+
+		make_round(&r, 10, 100, 1, 1);
+		make_round(&second, 10, 100, 1, 1);
+		second.status = cases[i].status;
+		strcpy(second.reason, cases[i].reason);
+		strcpy(second.digest, cases[i].digest);
+		r.log = strdup("first");
+		second.log = strdup("second");
+		assert_int_equal(0, assay_result_add_round(&r, &second, &cost, NULL));
+		assert_string_equal("second", r.log);
+		assert_int_equal(cases[i].want_status, r.status);
+		assert_string_equal(cases[i].want, r.reason);
+		assert_int_equal(cases[i].want_status != ASSAY_STATUS_WRONG, r.correct);
+		assert_int_equal(0, r.n_samples + r.n_metrics + r.counters.n);
+		assert_true(r.median_ns == 0);
+		assay_result_release(&r);
+		assay_result_release(&second);
+	}
+}
+
+/* What was said first stays; silence gives way to words. */
+TEST(words_of_good_rounds)
+{
+	struct assay_result r, round[2];
+
+	make_round(&r, 10, 100, 30, 5000);
+	r.log = strdup("");
+	for (unsigned i = 0; i < 2; i++) {
+		make_round(&round[i], 10, 100, 30, 5000);
+		round[i].log = strdup(i ? "later" : "sooner");
+		assert_int_equal(0, assay_result_add_round(&r, &round[i], &cost, NULL));
+		assay_result_release(&round[i]);
+		assert_string_equal("sooner", r.log);
+	}
+	assay_result_release(&r);
+}
+
+TEST(only_what_is_worth_it)
+{
+	struct assay_result r;
+
+	make_round(&r, 10, 100, 1, 1); /* of a budget of 1000 ns */
+	assert_true(assay_round_wanted(&r, 12000));
+	assert_false(assay_round_wanted(&r, 12001));
+	r.status = ASSAY_STATUS_SKIPPED;
+	assert_false(assay_round_wanted(&r, 0));
+	assay_result_release(&r);
+	assert_int_equal(900, assay_round_budget_ns(900, 1));
+	assert_int_equal(300, assay_round_budget_ns(900, 3));
 }
 
 MEASURE_GROUP

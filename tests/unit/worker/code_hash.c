@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One shared object, built over and over with one thing changed: which changes does the digest of a function see? */
-
 #include <dlfcn.h>
 #include <limits.h>
+#include <link.h>
 #include <unistd.h>
 
-#include "unit.h"
+#include "assay/plugin.h"
 #include "base/file.h"
+#include "unit.h"
+#include "worker/case/code_pages.h"
 #include "worker/plugin/code_hash.h"
+#include "worker/plugin/function_code.h"
 
 static int hash_of(const char *name, struct assay_digest *d, struct assay_err *err)
 {
@@ -138,6 +141,162 @@ TEST(test_survives_damage)
 	dlclose(dl);
 	close(fd);
 	unlink(copy);
+}
+
+/* ---- code pages ---- */
+
+/* Code of a loaded plugin on pages of this process, at the addresses and under the name that it had. */
+
+/* Read-only mappings of @path in /proc/self/smaps: their bytes, those on pages of this process, and executable ones. */
+struct mapped {
+	unsigned long kib, own_kib, executable_kib;
+};
+
+static struct mapped look(const char *path)
+{
+	FILE *f = fopen("/proc/self/smaps", "r");
+	struct mapped m = { 0 };
+	char line[8192], perms[8] = "";
+	bool here = false;
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		unsigned long kib;
+
+		if (sscanf(line, "%*x-%*x %7s", perms) == 1)
+			here = strstr(line, path) && perms[1] != 'w';
+		else if (here && sscanf(line, "Size: %lu", &kib) == 1) {
+			m.kib += kib;
+			m.executable_kib += perms[2] == 'x' ? kib : 0;
+		} else if (here && sscanf(line, "Anonymous: %lu", &kib) == 1)
+			m.own_kib += kib;
+	}
+	fclose(f);
+	return m;
+}
+
+/* As if AddressSanitizer kept the first bytes of pages of @dl free between constants: chance puts them there. */
+static void forbid_first_bytes(void *dl)
+{
+	void (*forbid)(const volatile void *, size_t);
+	struct link_map *map = NULL;
+
+	*(void **)&forbid = dlsym(RTLD_DEFAULT, "__asan_poison_memory_region");
+	assert_int_equal(0, dlinfo(dl, RTLD_DI_LINKMAP, &map));
+	if (forbid)
+		forbid((void *)map->l_addr, 8);
+}
+
+TEST(code_gets_pages_of_its_own)
+{
+	char dir[4096], path[8192];
+	struct mapped before, after;
+	const struct assay_plugin *p;
+	const struct assay_shape shape = { .size = sizeof(shape), .n_threads = 1, .axis = { 1024 } };
+	struct assay_problem problem = { .size = sizeof(problem) };
+	struct assay_reason why = { "" };
+	void *dl;
+
+	assert_int_equal(0, assay_file_exe_dir(dir, sizeof(dir), NULL));
+	snprintf(path, sizeof(path), "%s/plugins/example_op.so", dir);
+	dl = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	assert_non_null(dl);
+	p = dlsym(dl, ASSAY_PLUGIN_SYMBOL);
+	assert_non_null(p);
+	before = look("example_op.so");
+	forbid_first_bytes(dl);
+	assay_code_pages_draw(dl);
+	after = look("example_op.so");
+	assert_true(before.kib && before.executable_kib && after.kib == before.kib);
+	assert_int_equal(after.executable_kib, before.executable_kib);
+	/* what was relocated and made read-only has pages of its own already */
+	assert_true(before.own_kib < before.kib && after.own_kib == after.kib);
+	assert_string_equal(p->ops[0].name, "example.scale");
+	assert_int_equal(0, p->ops[0].describe(&shape, &problem, &why)); /* it runs */
+	assert_true(problem.n_tensors > 0);
+	dlclose(dl);
+}
+
+/* ---- function code ---- */
+
+/* One shared object, built over and over with one thing changed: which functions' digests see it? */
+
+static const char *const functions[] = { "callee", "step_one",  "step_two",     "step_three",
+					 "choose", "probe_run", "probe_release" };
+
+static int read_codes(const char *name, struct assay_function_codes *c, struct assay_err *err)
+{
+	char exe[PATH_MAX], path[PATH_MAX + 64];
+
+	assert_int_equal(assay_file_exe_dir(exe, sizeof(exe), NULL), 0);
+	snprintf(path, sizeof(path), "%s/code_hash/%s.so", exe, name);
+	return assay_function_codes_read(c, path, err);
+}
+
+TEST(only_what_changed_differs)
+{
+	static const struct {
+		const char *name;
+		const char *differ[4];
+	} rows[] = {
+		{ "base", { NULL } },           { "unrelated", { NULL } }, /* everything lies elsewhere */
+		{ "callee", { "callee" } },     { "constant", { "callee" } },  { "table", { "probe_run" } },
+		{ "pointer", { "probe_run" } }, { "pointed", { "step_two" } }, { "jumps", { "choose" } },
+		{ "data", { "probe_run" } },    { "string", { "probe_run" } }, { "import", { "probe_run" } },
+	};
+	struct assay_function_codes base;
+
+	assert_int_equal(read_codes("base", &base, NULL), 0);
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_function_codes other;
+
+		assert_int_equal(read_codes(rows[i].name, &other, NULL), 0);
+		for (size_t f = 0; f < N_OF(functions); f++) {
+			const uint64_t a = assay_function_codes_find(&base, functions[f]);
+			const uint64_t b = assay_function_codes_find(&other, functions[f]);
+			bool differs = false;
+
+			for (size_t k = 0; k < N_OF(rows[i].differ) && rows[i].differ[k]; k++)
+				differs |= !strcmp(rows[i].differ[k], functions[f]);
+			assert_true(a && b);
+			if ((a != b) != differs)
+				fail_msg("%s of '%s' %s", functions[f], rows[i].name,
+					 differs ? "is the same" : "differs");
+		}
+		assay_function_codes_release(&other);
+	}
+	assert_int_equal(assay_function_codes_find(&base, "none"), 0);
+	assert_true(assay_function_codes_find(&base, "callee.constprop.0") ==
+		    assay_function_codes_find(&base, "callee"));
+	assay_function_codes_release(&base);
+}
+
+/* Without relocations nothing that changed passes for the same. */
+TEST(a_file_without_relocations)
+{
+	struct assay_function_codes bare, again;
+
+	assert_int_equal(read_codes("bare", &bare, NULL), 0);
+	assert_int_equal(read_codes("bare", &again, NULL), 0);
+	for (size_t f = 0; f < N_OF(functions); f++) {
+		assert_true(assay_function_codes_find(&bare, functions[f]) != 0);
+		assert_true(assay_function_codes_find(&bare, functions[f]) ==
+			    assay_function_codes_find(&again, functions[f]));
+	}
+	assay_function_codes_release(&bare);
+	assay_function_codes_release(&again);
+}
+
+TEST(a_file_without_symbols)
+{
+	struct assay_function_codes c;
+	struct assay_err err = { 0 };
+
+	assert_int_equal(read_codes("stripped", &c, &err), ASSAY_EUNAVAILABLE);
+	assert_non_null(strstr(err.text, "has no symbols"));
+	assay_function_codes_release(&c);
+	assert_true(read_codes("none", &c, &err) < 0);
+	assay_function_codes_release(&c);
 }
 
 UNIT_GROUP(NULL, NULL)

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exact counts: what is recorded, what repeats cost, and what joins a run. */
+#include <math.h>
+
+#include "drive/exact/counting.h"
+#include "drive/exact/schedule.h"
+#include "exact_fixture.h"
+#include "unit.h"
+
+/* ---- exact join ---- */
+
+/* What exact counts add to the result of a case, and what they say of its time. */
+
+#define KEY "example.scale/ref/n=1024/t=1/warm"
+
+static void join(double median_ns, uint64_t instructions, struct assay_result *r)
+{
+	struct assay_exact_case c = { .key = KEY, .status = ASSAY_STATUS_OK };
+	const struct assay_exact_run counts = { .cases = &c, .n_cases = 1 };
+	const struct assay_plan plan = { 0 };
+	bool changed = false;
+
+	*r = (struct assay_result){
+		.c = { .key = KEY }, .status = ASSAY_STATUS_OK, .correct = true, .median_ns = median_ns
+	};
+	c.total.v[ASSAY_EXACT_INSTRUCTIONS] = instructions;
+	assert_int_equal(0, assay_exact_counting_join(r, &counts, &plan, "", &changed, NULL));
+	assert_true(changed);
+}
+
+/* 72000 instructions take 1.5 µs at the very least. */
+TEST(counts_agree_with_the_time)
+{
+	struct assay_result r;
+
+	join(1500, 72000, &r);
+	assert_int_equal(ASSAY_STATUS_OK, r.status);
+	assert_true(assay_result_metric(&r, "exact_instructions")->value == 72000);
+	assay_result_release(&r);
+	join(1499, 72000, &r);
+	assert_int_equal(ASSAY_STATUS_WRONG, r.status);
+	assert_false(r.correct);
+	assert_string_equal(r.reason, "faster than any machine can: 72000 instructions a call, in 1.50 µs");
+	assay_result_release(&r);
+}
+
+/* ---- exact packet ---- */
+
+/* A counted case goes from one process to another whole, or not at all. */
+
+static struct assay_text pack(const struct assay_exact_case *c)
+{
+	struct assay_text t = { 0 };
+
+	assay_exact_pack(c, ASSAY_EXACT_END_LATE, &t);
+	assert_false(t.failed);
+	return t;
+}
+
+TEST(a_case_comes_back_as_it_was)
+{
+	struct assay_exact_run run = exact_run();
+	struct assay_exact_case *c = &run.cases[0], back;
+	enum assay_exact_end end = ASSAY_EXACT_END_OTHER;
+
+	for (int texts = 0; texts < 2; texts++) {
+		struct assay_text t;
+
+		c->detail = texts ? strdup("line\tkernel.c\t12\tsum\t900 0 0 0 0 0 0 0\n") : NULL;
+		c->log = texts ? strdup("said") : NULL;
+		t = pack(c);
+		assert_int_equal(assay_exact_unpack(t.s, t.len, &back, &end, NULL), 0);
+		assert_int_equal(end, ASSAY_EXACT_END_LATE);
+		assert_string_equal(back.key, c->key);
+		assert_int_equal(back.n_functions, 2);
+		assert_memory_equal(back.functions, c->functions, 2 * sizeof(*c->functions));
+		assert_memory_equal(&back.total, &c->total, sizeof(c->total));
+		if (texts) {
+			assert_string_equal(back.detail, c->detail);
+			assert_string_equal(back.log, c->log);
+		} else {
+			assert_null(back.detail);
+			assert_null(back.log);
+		}
+		assay_exact_case_release(&back);
+		assay_text_release(&t);
+	}
+	assay_exact_run_release(&run);
+}
+
+TEST(what_is_cut_short_is_refused)
+{
+	struct assay_exact_run run = exact_run();
+	struct assay_text t = pack(&run.cases[0]);
+	struct assay_exact_case back;
+	enum assay_exact_end end;
+	struct assay_err err = { 0 };
+	const size_t lengths[] = { 0, sizeof(back), t.len - 1 };
+
+	for (size_t i = 0; i < N_OF(lengths); i++) {
+		assert_int_equal(assay_exact_unpack(t.s, lengths[i], &back, &end, &err), ASSAY_EINTERNAL);
+		assert_non_null(strstr(err.text, "cut short"));
+		assay_exact_case_release(&back);
+	}
+	assay_text_release(&t);
+	assay_exact_run_release(&run);
+}
+
+/* ---- exact price ---- */
+
+/* What it takes to count a case, told from its record. */
+
+TEST(recorded_cases_have_a_price)
+{
+	struct assay_exact_case here[] = {
+		{ .key = "simulated", .total = { { [ASSAY_EXACT_INSTRUCTIONS] = 70000 } } },
+		{ .key = "stepped", .how = ASSAY_EXACT_STEPPED, .total = { { [ASSAY_EXACT_INSTRUCTIONS] = 9000 } } },
+	};
+	struct assay_exact_case there[] = {
+		{ .key = "stepped-long",
+		  .how = ASSAY_EXACT_STEPPED,
+		  .total = { { [ASSAY_EXACT_INSTRUCTIONS] = 70000 } } },
+	};
+	struct assay_exact_run builds[] = { { .cases = here, .n_cases = N_OF(here) },
+					    { .cases = there, .n_cases = N_OF(there) } };
+	const struct assay_exact_baseline b = { .builds = builds, .n_builds = N_OF(builds) }, none = { .n_builds = 0 };
+
+	assert_ptr_equal(assay_exact_price_case(&b, "stepped-long"), &there[0]);
+	assert_null(assay_exact_price_case(&b, "new"));
+	assert_null(assay_exact_price_case(&none, "stepped"));
+	/* a step takes over a hundred times as long as a simulated instruction, a simulator longer to begin */
+	assert_true(assay_exact_price_ns(&b, "stepped") < assay_exact_price_ns(&b, "simulated"));
+	assert_true(assay_exact_price_ns(&b, "simulated") < assay_exact_price_ns(&b, "stepped-long"));
+	assert_true(isinf(assay_exact_price_ns(&b, "new")));
+	assert_true(assay_exact_price_steps(&b, "stepped") == 9000);
+	assert_true(assay_exact_price_steps(&b, "simulated") == 0);
+	assert_true(assay_exact_price_steps(&b, "new") == 0);
+}
+
+UNIT_GROUP(NULL, NULL)
