@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# Installing.
+PREFIX  ?= /usr/local
+DESTDIR ?=
+# one word of the shell, whatever the line holds
+quote = '$(subst ','\'',$(1))'
+I = $(call quote,$(DESTDIR)$(PREFIX))
+# The man page is made from the help texts. An installation goes without it where help2man is missing.
+HELP2MAN = $(shell command -v help2man)
+man_page = ci/man_page.sh $(BUILD)/bin/assay $(VERSION) > $(BUILD)/assay.1.tmp && mv $(BUILD)/assay.1.tmp $(BUILD)/assay.1
+man: all ## write the man page build/assay.1, with help2man
+	$(say)$(man_page)
+install: all ## install to PREFIX (/usr/local) below DESTDIR
+	@$(MAKE) --no-print-directory install-files
+install-files:
+	install -d $(I)/bin $(I)/lib/assay/plugins $(I)/lib/pkgconfig $(I)/include/assay $(I)/share/man/man1 \
+		$(I)/share/assay/bench/suites $(I)/share/assay/bench/groups $(I)/share/assay/baselines/exact \
+		$(I)/share/assay/templates
+	install -m 755 $(BUILD)/bin/assay $(I)/bin/
+	install -m 755 ci/gate.sh $(I)/bin/assay-gate
+	install -m 755 $(PLUGINS) $(I)/lib/assay/plugins/
+	$(if $(KERNEL_COSTS),install -m 644 $(KERNEL_COSTS) $(I)/lib/assay/plugins/)
+	$(if $(HEAP_LIB) $(GPU_LIB),install -m 755 $(HEAP_LIB) $(THREADS_LIB) $(GPU_LIB) $(I)/lib/assay/)
+	install -m 644 harness/include/assay/*.h $(I)/include/assay/
+	{ printf 'prefix=%s\n' $(call quote,$(PREFIX)); sed 's|@VERSION@|$(VERSION)|' harness/cli/assay.pc.in; } > $(I)/lib/pkgconfig/assay.pc
+	$(if $(HELP2MAN),$(man_page) && install -m 644 $(BUILD)/assay.1 $(I)/share/man/man1/,@echo 'no help2man: the man page is left out')
+	install -m 644 bench/*.bench $(I)/share/assay/bench/
+	install -m 644 bench/suites/*.suite $(I)/share/assay/bench/suites/
+	install -m 644 bench/groups/*.group $(I)/share/assay/bench/groups/
+	install -m 644 baselines/*.* $(I)/share/assay/baselines/
+	install -m 644 baselines/exact/*.json $(I)/share/assay/baselines/exact/
+	install -m 644 ci/templates/*.yml $(I)/share/assay/templates/
