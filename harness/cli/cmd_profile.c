@@ -9,11 +9,9 @@
 #include "base/monotonic.h"
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "drive/profile/cost.h"
+#include "drive/profile/profile.h"
 #include "drive/profile/sanitize.h"
 #include "drive/profile/store.h"
-#include "drive/profile/nvidia_tools.h"
-#include "drive/profile/profile.h"
 
 #define MOST_DAYS 18000 /* what a clock that begins in 1970 has behind it */
 

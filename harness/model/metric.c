@@ -32,7 +32,7 @@ const struct assay_metric_info assay_metrics[] = {
 	{ "machine_used_bytes", "B", "memory in use on the machine or in its container after the last sample", 0, 0,
 	  INFINITY },
 	{ "machine_total_bytes", "B", "memory of the machine or its container", 0, 0, INFINITY },
-	/* Of cases on a device, see worker/case/device_metrics.h. Memory is in use by everybody who uses the device. */
+	/* Of cases on a device, see worker/case/device.h. Memory is in use by everybody who uses the device. */
 	{ "device_total_bytes", "B", "memory of the device", 0, 0, INFINITY },
 	{ "device_used_before_bytes", "B", "memory of the device in use before the case", 0, 0, INFINITY },
 	{ "device_used_bytes", "B", "memory of the device in use with the prepared case", 0, 0, INFINITY },

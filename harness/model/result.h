@@ -28,7 +28,7 @@ enum assay_disturb {
 	ASSAY_DISTURB_PRESSURE = 1u << 6,  /* some task of the machine waited for a CPU */
 	ASSAY_DISTURB_SLOW =
 		1u << 7, /* a core calculated slower than it can, before or after: see machine/core_pace.h */
-	ASSAY_DISTURB_DEVICE = 1u << 8, /* a device held its clock down, see worker/case/device_state.h */
+	ASSAY_DISTURB_DEVICE = 1u << 8, /* a device held its clock down, see worker/case/device.h */
 };
 #define ASSAY_N_DISTURB   9
 #define ASSAY_DISTURB_ALL ((1u << ASSAY_N_DISTURB) - 1)

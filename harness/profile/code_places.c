@@ -16,7 +16,6 @@
 
 #include "base/grow.h"
 #include "base/text.h"
-#include "profile/code_places_dwfl.h"
 
 struct assay_code_places {
 	Dwfl *dwfl;

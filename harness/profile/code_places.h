@@ -6,6 +6,7 @@
 #ifndef ASSAY_PROFILE_CODE_PLACES_H
 #define ASSAY_PROFILE_CODE_PLACES_H
 
+#include <elfutils/libdwfl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,5 +52,13 @@ struct assay_code_place assay_code_places_find(struct assay_code_places *p, uint
  */
 size_t assay_code_places_inlined(struct assay_code_places *p, uint64_t address, struct assay_code_place *out,
 				 size_t most, uint64_t *offset);
+
+/* ---- code places dwfl ---- */
+
+/* For what unwinds stacks: the files of a process as libdwfl has them. */
+
+struct assay_code_places;
+
+Dwfl *assay_code_places_dwfl(struct assay_code_places *p);
 
 #endif

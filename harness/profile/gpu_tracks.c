@@ -3,7 +3,7 @@
  * The clock of CUPTI is its own: two looks at both clocks, the first and the last of the process, say how it goes
  * against CLOCK_MONOTONIC. A file is input: its process may have ended while it wrote.
  */
-#include "profile/gpu_tracks.h"
+#include "profile/gpu_profile.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "counters/gpu/records.h"
-#include "profile/gpu_profile.h"
 
 #define MEMORY_NAME   "GPU memory in use"
 #define FIRST_PROCESS 1000000 /* processes of programs have lower numbers */

@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "counters/heap/sites.h"
-#include "profile/logged_frames.h"
+#include "profile/thread_logs.h"
 
 #define MOST_FRAMES (ASSAY_HEAP_SITES_DEPTH * 4 + 1)
 

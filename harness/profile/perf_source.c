@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
-#include "profile/cpu_source.h"
+#include "profile/cpu_sampler.h"
 #include "profile/perf_event.h"
 
 #define RING_PAGES       1024 /* at the least, where so many may be locked; fewer for whoever may not lock these */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers in the files are those of their processes; a trace has numbers of its own. */
-#include "profile/span_trace.h"
+#include "profile/thread_profile.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "base/grow.h"
 #include "model/profile.h"
-#include "profile/logged_frames.h"
+#include "profile/thread_logs.h"
 
 #define MOST_FRAMES 130
 

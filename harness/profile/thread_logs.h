@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "counters/threads/log.h"
+#include "model/profile.h"
 #include "profile/code_places.h"
 
 struct assay_thread_log {
@@ -50,5 +51,24 @@ size_t assay_thread_logs_find(const struct assay_thread_logs *logs, const struct
 /* Of a call that waits. */
 const char *assay_wait_call_name(uint32_t call);
 bool assay_wait_call_meets(uint32_t call);
+
+/* ---- logged frames ---- */
+
+/* Frames of a stack table from the addresses that a preloaded object wrote down. */
+
+/* Frames of a stack that grows, the outermost first. */
+struct assay_logged_list {
+	uint32_t *v, n, most;
+};
+
+/*
+ * Append the function at @address to @list, behind those it was inlined into. *known: the innermost has a name. What
+ * there is no room for is left out.
+ */
+int assay_logged_frames(struct assay_code_places *places, struct assay_stack_table *t, uint64_t address,
+			struct assay_logged_list *list, bool *known, struct assay_err *err);
+/* Append a label. */
+int assay_logged_label(struct assay_stack_table *t, const char *text, struct assay_logged_list *list,
+		       struct assay_err *err);
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "counters/heap/sites.h"
 #include "model/profile.h"
-#include "profile/logged_frames.h"
+#include "profile/thread_logs.h"
 
 #define LABELS      2
 #define MOST_FRAMES (ASSAY_HEAP_SITES_DEPTH * 4 + LABELS)

@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 #include "counters/preloaded.h"
-#include "profile/cpu_source.h"
+#include "profile/cpu_sampler.h"
 
 #define FILE_BYTES                                                                                                     \
 	(ASSAY_TIMER_HEAD_BYTES + (size_t)ASSAY_TIMER_RINGS * (ASSAY_TIMER_HEAD_BYTES + ASSAY_TIMER_RING_BYTES))

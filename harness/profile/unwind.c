@@ -11,7 +11,7 @@
 #if ASSAY_LIBDW
 #include <elfutils/libdwfl.h>
 
-#include "profile/code_places_dwfl.h"
+#include "profile/code_places.h"
 
 #define KNOWN_BITS 12
 #define MOST_READS (4 * ASSAY_STACK_MAX)

@@ -28,4 +28,13 @@ struct assay_reply_expected {
 int assay_reply_take(struct assay_worker_reply *own, const struct assay_worker_reply *page,
 		     const struct assay_reply_expected *e, struct assay_err *err);
 
+/* ---- reply text ---- */
+
+/* The texts of a worker's answer. Plugins write most of them: reasons, names of tensors, counters and metrics. */
+
+/*
+ * Terminate all texts of @r and make them printable, see base/text.h. The numbers of entries need not be valid.
+ */
+void assay_reply_make_printable(struct assay_worker_reply *r);
+
 #endif

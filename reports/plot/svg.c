@@ -22,7 +22,7 @@ static void add_style(struct assay_text *out)
 	assay_text_add(out, "}\n</style>\n");
 }
 
-/* Add the attribute's value "rgb( 0, 114, 178)" at the quote @s as "#0072b2". Returns its length, 0 where it is none. */
+/* Add the value "rgb( 0, 114, 178)", whose quote is at @s, as "#0072b2". Returns its length, 0 where it is none. */
 static size_t add_colour(struct assay_text *out, const char *s)
 {
 	unsigned r, g, b;

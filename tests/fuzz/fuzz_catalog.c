@@ -3,7 +3,7 @@
 #include <jansson.h>
 
 #include "fuzz.h"
-#include "worker/inventory/catalog.h"
+#include "worker/inventory/inventory.h"
 
 /* A child that talks nonsense is given up, and the plugin with it. */
 static void check(int rc, const struct assay_err *err)

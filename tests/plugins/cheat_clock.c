@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variants that take the processor's clock away from the harness: reading it traps, and a signal handler gives the time. */
+/*
+ * Variants that take the processor's clock away from the harness: reading it traps, and a signal handler gives the
+ * time.
+ */
 #include "side.h"
 
 #if defined(__x86_64__)

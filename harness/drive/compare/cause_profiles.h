@@ -10,7 +10,7 @@
 #include "model/gate_report.h"
 #include "model/profile.h"
 #include "store/store.h"
-#include "worker/plugin/function_code.h"
+#include "worker/plugin/code_hash.h"
 
 #define ASSAY_BECAUSE_FOR_NS 4000000000u
 

@@ -3,7 +3,7 @@
 #ifndef ASSAY_DRIVE_EXCHANGE_IMPORT_H
 #define ASSAY_DRIVE_EXCHANGE_IMPORT_H
 
-#include "drive/exchange/request.h"
+#include "drive/exchange/reader.h"
 #include "drive/watch.h"
 #include "model/reports.h"
 

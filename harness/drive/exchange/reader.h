@@ -4,11 +4,24 @@
 #define ASSAY_DRIVE_EXCHANGE_READER_H
 
 #include <jansson.h>
+#include <stdint.h>
 
 #include "base/hash.h"
-#include "drive/exchange/request.h"
 #include "drive/watch.h"
 #include "model/reports.h"
+
+/* ---- request ---- */
+
+/* What an import is asked for. */
+
+/* All-zero but for the first three is the default: what the file says, else unknown. Strings are borrowed. */
+struct assay_import_request {
+	const char *db, *format, *path; /* format "auto": the one that it is; path "-": standard input */
+	const char *commit, *machine, *label;
+	const char *suite;   /* NULL: named like the format */
+	uint64_t started_ns; /* 0: as the file says */
+	int64_t replace;     /* the run that these bytes became with wrong options, to be removed; 0: none */
+};
 
 struct assay_store;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processes differ by layout, so the interval is that over pairs, whose turns are sampled or not, in turn. */
-#include "drive/profile/cost.h"
+#include "drive/profile/profile.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -16,7 +16,6 @@
 #include "drive/profile/kinds.h"
 #include "machine/clock.h"
 #include "measure/profile.h"
-#include "profile/gpu_meter.h"
 #include "profile/gpu_profile.h"
 
 #define LOOK_NS 10000000u

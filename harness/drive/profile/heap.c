@@ -9,7 +9,6 @@
 #include "counters/heap/sites.h"
 #include "counters/preloaded.h"
 #include "drive/profile/kinds.h"
-#include "drive/profile/preloaded.h"
 #include "measure/profile.h"
 #include "model/verdict.h"
 #include "profile/heap_profile.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A case is profiled as a run of it alone, in a database that is thrown away: the tools follow its processes. */
-#include "drive/profile/nvidia_tools.h"
+#include "drive/profile/profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include "drive/profile/request.h"
 #include "drive/watch.h"
 #include "model/profile.h"
+#include "stats/distributions.h"
 
 /* Is there such a kind? ASSAY_EUSAGE with those that exist. */
 int assay_profile_kind_check(const char *kind, struct assay_err *err);
@@ -21,5 +22,41 @@ const char *assay_profile_kind(size_t i);
  */
 int assay_profile_take(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_profile *out,
 		       struct assay_err *unkept, struct assay_err *err);
+
+/* ---- cost ---- */
+
+/* What profiling costs a case: process pairs in lock step, whose turns are sampled or plain. */
+
+#define ASSAY_COST_CONTROL_HZ 20000 /* must be seen: else nothing is known of the other */
+#define ASSAY_COST_LEVEL      0.98  /* each of its ends is passed by chance once in a hundred */
+
+struct assay_profile_cost {
+	unsigned rate_hz;
+	size_t pairs;
+	double ratio; /* processor time of sampled turns over that of plain ones */
+	struct assay_interval ci;
+};
+
+/*
+ * Measure the cost of q->rate_hz and of the control, in turn for q->for_ns in all. ASSAY_EWRONG, ASSAY_EWORKER: as
+ * above, ASSAY_EUNAVAILABLE: nothing can be sampled here.
+ */
+int assay_profile_cost(const struct assay_profile_request *q, const struct assay_watch *w,
+		       struct assay_profile_cost out[2], struct assay_err *err);
+
+/* ---- nvidia tools ---- */
+
+/* NVIDIA's profilers, which run instead of assay's own: Nsight Systems and Nsight Compute. */
+
+/* ASSAY_EUSAGE with the tools that exist. */
+int assay_profile_tool_check(const char *tool, struct assay_err *err);
+/* Can @tool write @path, judging by its ending? ASSAY_EUSAGE says which ending it must have. */
+int assay_profile_tool_output(const char *tool, const char *path, struct assay_err *err);
+/*
+ * Run @tool on the case or the program of @q; its report becomes @path.
+ * ASSAY_EUNAVAILABLE where it is not installed, ASSAY_EWORKER where it fails.
+ */
+int assay_profile_tool_run(const char *tool, const struct assay_profile_request *q, const struct assay_watch *w,
+			   const char *path, struct assay_err *err);
 
 #endif

@@ -13,12 +13,9 @@
 #include "counters/gpu/records.h"
 #include "counters/threads/threads.h"
 #include "drive/profile/kinds.h"
-#include "drive/profile/preloaded.h"
 #include "measure/profile.h"
 #include "model/verdict.h"
-#include "profile/gpu_meter.h"
-#include "profile/gpu_tracks.h"
-#include "profile/span_trace.h"
+#include "profile/gpu_profile.h"
 #include "profile/thread_profile.h"
 
 #define SAMPLE_NS  50000000u /* so long that what threads do at its ends counts for nothing */

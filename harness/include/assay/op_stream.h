@@ -11,9 +11,10 @@
  *
  *	l1, l2  half of that cache of each thread
  *	l3      half of the last-level cache, or eight times the level-2 cache of a core where that is less; but no less
- *	        than twice the level-2 caches of all threads, or one and a half where twice would exceed the last level
- *	dram    eight times the last-level cache, or 512 MiB where that is less, but no less than twice the cache, and no
- *	        more than a quarter of the memory
+ *	        than twice the level-2 caches of all threads, or one and a half where twice would exceed the last
+ *	        level
+ *	dram    eight times the last-level cache, or 512 MiB where that is less, but no less than twice the cache, and
+ *	        no more than a quarter of the memory
  *	2xllc   twice the last-level cache: read again and again, a part of it stays there
  *
  * A run makes `passes` passes over them, so that the start of the threads does not count where a pass takes

@@ -9,11 +9,10 @@
 #include "counters/provider.h"
 #include "worker/audit/data.h"
 #include "worker/audit/times.h"
-#include "worker/case/branch_memory.h"
 #include "worker/case/check.h"
 #include "worker/case/device.h"
-#include "worker/case/device_buffers.h"
 #include "worker/case/job.h"
+#include "worker/case/memory.h"
 
 /* Of inputs that are made anew in every audit, and not only before the first sample. */
 #define QUICK_INPUT_BYTES (256u << 10)

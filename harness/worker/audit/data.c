@@ -6,7 +6,7 @@
 
 #include "assay/random.h"
 #include "worker/case/check.h"
-#include "worker/case/device_buffers.h"
+#include "worker/case/device.h"
 #include "worker/case/job.h"
 
 /* Of inputs of which single elements change: a call on more takes longer than the samples can pay for. */

@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "worker/case/device.h"
 #include "worker/case/services.h"
-#include "worker/case/device_buffers.h"
-#include "worker/case/device_metrics.h"
 
 #define POISON 0x7Bu /* as float 1.3e36, as int8 123, as I2_S code pairs that include 3 */
 

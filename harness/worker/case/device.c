@@ -7,11 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "worker/case/device_buffers.h"
-#include "worker/case/device_faults.h"
-#include "worker/case/device_metrics.h"
-#include "worker/case/device_state.h"
-
 /*
  * The time of calls on a device is that between two marks on its stream, in which the host has done what it does for
  * them. To wait for the stream takes it longer, but not by much. So only series of a length count, there must be

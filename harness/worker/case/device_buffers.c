@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Buffers on a device. A guard keeps the alignment that the device gives, which is at most so much. */
-#include "worker/case/device_buffers.h"
+#include "worker/case/device.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "worker/case/device_faults.h"
 
 #define GUARD_BYTES 512
 #define GUARD_BYTE  0xC5

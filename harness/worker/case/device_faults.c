@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Words for what a device does wrong. */
-#include "worker/case/device_faults.h"
+#include "worker/case/device.h"
 
 #include <stdio.h>
 

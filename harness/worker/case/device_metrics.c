@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is measured of a device beside the samples. A number that cannot be had is left out. */
-#include "worker/case/device_metrics.h"
+#include "worker/case/device.h"
 
 #include <math.h>
 #include <stdio.h>

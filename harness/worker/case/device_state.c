@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Clocks and throttle reasons, from whoever tells them. */
-#include "worker/case/device_state.h"
+#include "worker/case/device.h"
 
 #include <math.h>
 

@@ -10,14 +10,12 @@
 #include <string.h>
 
 #include "assay/random.h"
-#include "worker/pair/call_slices.h"
 #include "worker/case/check.h"
-#include "worker/case/device.h"
-#include "worker/case/services.h"
 #include "worker/case/code_pages.h"
-#include "worker/case/device_faults.h"
-#include "worker/case/device_metrics.h"
-#include "worker/case/page_layout.h"
+#include "worker/case/device.h"
+#include "worker/case/memory.h"
+#include "worker/case/services.h"
+#include "worker/pair/call_slices.h"
 
 /* Do the loaded plugins have all that the case needs: its op, its variant, and the device of that? */
 static bool all_loaded(const struct assay_case_job *j)
@@ -435,9 +433,9 @@ void assay_case_job_release(struct assay_case_job *j)
 }
 
 /*
- * The loop that is timed. Kept apart so that nothing else is compiled into it. Audits run through the same loop, so that
- * a call cannot tell by its return address that it is audited. A sample has no hook, and its calls follow each other
- * directly.
+ * The loop that is timed. Kept apart so that nothing else is compiled into it. Audits run through the same loop, so
+ * that a call cannot tell by its return address that it is audited. A sample has no hook, and its calls follow each
+ * other directly.
  */
 static __attribute__((noinline)) int run_loop(struct assay_case_job *j, uint64_t iterations)
 {

@@ -5,7 +5,7 @@
 #include "counters/provider.h"
 #include "machine/core_pace.h"
 #include "worker/audit/audit.h"
-#include "worker/case/device_state.h"
+#include "worker/case/device.h"
 #include "worker/case/job.h"
 #include "worker/case/services.h"
 

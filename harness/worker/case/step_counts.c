@@ -15,9 +15,8 @@
 #include "counters/callgrind/callgrind.h"
 #include "counters/step/replay.h"
 #include "profile/code_places.h"
-#include "worker/case/services.h"
 #include "worker/case/exact_call.h"
-#include "worker/case/step_progress.h"
+#include "worker/case/services.h"
 
 #define LINE_SHIFT 6
 

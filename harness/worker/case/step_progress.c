@@ -3,7 +3,7 @@
  * A kernel may first read all that there is, or pack it, and fills its outputs in bursts, such as a tile of rows. So
  * what comes before the first burst is taken as it is, and the rate begins behind it.
  */
-#include "worker/case/step_progress.h"
+#include "worker/case/step_counts.h"
 
 #include <stdlib.h>
 

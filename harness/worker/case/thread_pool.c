@@ -18,7 +18,6 @@
 
 #include "counters/threads/threads.h"
 #include "worker/case/memory.h"
-#include "worker/case/page_layout.h"
 
 #define SPINS 4000
 

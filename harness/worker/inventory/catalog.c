@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From what the inventory's child says, in JSON, to the catalog. */
-#include "worker/inventory/catalog.h"
+#include "worker/inventory/inventory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,6 @@
 #include "base/arch.h"
 #include "machine/cpu_features.h"
 #include "worker/case/memory.h"
-#include "worker/inventory/check.h"
 #include "worker/plugin/loader.h"
 
 static char *copy_string(const json_t *obj, const char *key, bool *oom)

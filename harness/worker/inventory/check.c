@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rules are those of assay/plugin.h, and that a name or tag is taken once. */
-#include "worker/inventory/check.h"
+#include "worker/inventory/inventory.h"
 
 #include <inttypes.h>
 #include <math.h>

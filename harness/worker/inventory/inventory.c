@@ -13,8 +13,6 @@
 #include <string.h>
 
 #include "machine/cpu_features.h"
-#include "worker/inventory/catalog.h"
-#include "worker/inventory/process.h"
 #include "worker/plugin/loader.h"
 
 /* Each time costs a fresh child, and ten seconds where it hung. */

@@ -3,7 +3,7 @@
  * Each question has a number that its answers repeat: a line that a plugin wrote by itself answers nothing. How many
  * lines an answer has is known to whoever asked.
  */
-#include "worker/inventory/process.h"
+#include "worker/inventory/inventory.h"
 
 #include <errno.h>
 #include <poll.h>

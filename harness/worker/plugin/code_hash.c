@@ -23,7 +23,6 @@
 
 #include "base/file.h"
 #include "worker/plugin/elf_image.h"
-#include "worker/plugin/relocation_fields.h"
 
 #define FIELD_MAX 8
 

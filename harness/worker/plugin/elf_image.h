@@ -46,4 +46,22 @@ size_t assay_elf_section_at(const struct assay_elf *e, uint64_t addr, uint64_t l
 bool assay_elf_symbols(const struct assay_elf *e, uint32_t type, struct assay_elf_symbols *out);
 const char *assay_elf_symbol_name(const struct assay_elf_symbols *t, const Elf64_Sym *sym);
 
+/* ---- relocation fields ---- */
+
+/* Which bits of machine code a relocation fills in, as the processor's ABI says. */
+
+/* Little-endian, @width bytes, those of @mask. */
+struct assay_relocation_field {
+	uint16_t machine;
+	uint32_t type;
+	unsigned width; /* 8 at most */
+	uint64_t mask;
+	bool absolute; /* the addend is an offset from the symbol to what is meant, and nothing else */
+};
+
+/* NULL: this kind is not known here. */
+const struct assay_relocation_field *assay_relocation_field_of(uint16_t machine, uint32_t type);
+/* Clear them in the instruction at @bytes. */
+void assay_relocation_clear(const struct assay_relocation_field *f, unsigned char *bytes);
+
 #endif

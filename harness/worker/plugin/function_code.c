@@ -4,7 +4,7 @@
  * each of these what it means: the name of a symbol, or a place in a section with the contents of data. Where a file
  * keeps none, all constants and the order of imported names take part in every digest.
  */
-#include "worker/plugin/function_code.h"
+#include "worker/plugin/code_hash.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,7 +16,6 @@
 #include "base/text.h"
 #include "model/profile_diff.h"
 #include "worker/plugin/elf_image.h"
-#include "worker/plugin/relocation_fields.h"
 
 struct reading {
 	struct assay_function_codes *out;

@@ -7,7 +7,7 @@
 
 #include "model/profile.h"
 #include "model/profile_diff.h"
-#include "profile/span_trace.h"
+#include "profile/thread_profile.h"
 
 #define NONE ASSAY_TRACE_NONE
 

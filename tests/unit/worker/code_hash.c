@@ -10,7 +10,6 @@
 #include "unit.h"
 #include "worker/case/code_pages.h"
 #include "worker/plugin/code_hash.h"
-#include "worker/plugin/function_code.h"
 
 static int hash_of(const char *name, struct assay_digest *d, struct assay_err *err)
 {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "measure_world.h"
-#include "worker/inventory/check.h"
+#include "worker/inventory/inventory.h"
 
 TEST(inventory_describes)
 {

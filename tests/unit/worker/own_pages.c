@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "worker/case/memory.h"
-#include "worker/case/page_layout.h"
 
 #define PAGES 5u
 

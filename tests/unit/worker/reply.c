@@ -11,7 +11,6 @@
 #include "unit.h"
 #include "worker/case/state.h"
 #include "worker/reply.h"
-#include "worker/reply_text.h"
 
 #define THREADS 2
 #define SAMPLES 3

@@ -2,7 +2,7 @@
 /* Steps of a call, told from its first stretch and the outputs that this filled. */
 #include "unit.h"
 
-#include "worker/case/step_progress.h"
+#include "worker/case/step_counts.h"
 
 #define OUTPUT ((uint64_t)1 << 32)
 #define INPUT  ((uint64_t)1 << 33)

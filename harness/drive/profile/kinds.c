@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drive/profile/preloaded.h"
+#include "drive/profile/kinds.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -7,6 +7,8 @@
 #include "base/monotonic.h"
 #include "base/process.h"
 #include "counters/preloaded.h"
+
+/* ---- preloaded ---- */
 
 #define LOOK_NS  20000000u
 #define MOST_ENV 5
