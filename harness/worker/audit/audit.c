@@ -16,14 +16,17 @@
 
 /* Of inputs that are made anew in every audit, and not only before the first sample. */
 #define QUICK_INPUT_BYTES (256u << 10)
-/* Of inputs that are replaced within a series: copying more takes so long that a call could take it for a pause. */
-#define MOST_SWAPPED_BYTES (64u << 10)
 /* In a row, so that a variant that computes once after a pause is found out. */
 #define LEAST_CALLS 4
 #define MORE_CALLS  8
 /* Of an element that differs; of elements that change together. */
 #define DRAWS            64
 #define ELEMENTS_TO_VARY 16
+
+/* Of a series, while its data is not in the caches yet. */
+#define FIRST_CALLS 3
+
+#define PAGE 4096u
 
 #define AUDIT_SHARE 0.02
 #define LAST_SHARE  0.03 /* of the oracle in the last audit, as long as that took on other inputs before */
@@ -105,10 +108,15 @@ struct assay_outcome assay_case_audit_begin(struct assay_case_job *j)
 
 /* ---- timed calls ------------------------------------------------------------------------------------------------- */
 
-/* The number of calls before those that an audit looks at: drawn, and fewer than a sample has. */
+/*
+ * The number of calls before those that an audit looks at: drawn, and fewer than a sample has. The first calls of a
+ * series take longer, and a variant could take that for a pause, too.
+ */
 static uint64_t calls_before(struct assay_case_job *j, uint64_t iterations)
 {
-	return iterations > 1 ? 1 + assay_audit_draw(&j->audit, iterations - 1) : 0;
+	const uint64_t least = iterations > 2 * FIRST_CALLS ? FIRST_CALLS : iterations > 1;
+
+	return least + assay_audit_draw(&j->audit, iterations - least);
 }
 
 static struct assay_outcome hooked_calls(struct assay_case_job *j, const struct assay_call_hook *hook, uint64_t n,
@@ -404,32 +412,45 @@ static struct assay_outcome look_at_other(struct assay_case_job *j)
 	return out.status == ASSAY_STATUS_OK ? back : out;
 }
 
-/* Of copy 0: some elements take the values of others, or all inputs are replaced. */
+/* Of copy 0: some elements take the values of others, or other memory takes the place of inputs. */
 struct change {
 	struct assay_case_job *j;
-	const unsigned char *inputs; /* NULL: only elements change */
-	int n;                       /* elements */
+	void *data[ASSAY_MAX_TENSORS]; /* what takes their place, and afterwards what they were; NULL: they stay */
+	bool made;
+	int n; /* elements */
 	unsigned char *at[ELEMENTS_TO_VARY];
 	uint64_t before[ELEMENTS_TO_VARY], value[ELEMENTS_TO_VARY];
 	uint32_t bytes[ELEMENTS_TO_VARY];
 };
+
+static void swap_inputs(struct change *c)
+{
+	for (uint32_t t = 0; t < c->j->problem.n_tensors; t++) {
+		void *was = c->j->tensors[t].data;
+
+		if (!c->data[t])
+			continue;
+		c->j->tensors[t].data = c->data[t];
+		c->data[t] = was;
+	}
+	c->made = !c->made;
+}
 
 static void make_change(void *arg, uint64_t copy)
 {
 	struct change *c = arg;
 
 	(void)copy;
-	if (c->inputs)
-		assay_audit_put_inputs(c->j, c->inputs);
+	swap_inputs(c);
 	for (int i = 0; i < c->n; i++)
 		assay_audit_store(c->at[i], c->value[i], c->bytes[i]);
 }
 
 /* An element that is drawn twice gets its own value back, because the last change is undone first. */
-static void undo_change(struct change *c, const unsigned char *was)
+static void undo_change(struct change *c)
 {
-	if (c->inputs)
-		assay_audit_put_inputs(c->j, was);
+	if (c->made)
+		swap_inputs(c);
 	for (int i = c->n - 1; i >= 0; i--)
 		assay_audit_store(c->at[i], c->before[i], c->bytes[i]);
 }
@@ -452,12 +473,12 @@ static void choose_elements(struct change *c)
 		/* the next draw of the same element has to find what this change leaves there */
 		assay_audit_store(p, c->value[c->n], bytes);
 	}
-	undo_change(c, NULL);
+	undo_change(c);
 }
 
 /*
  * The inputs change within a series, and the outputs of the next call are looked at. A variant that calculates only
- * after a pause leaves those of the inputs before: the change takes no longer than some microseconds. Ask the oracle if
+ * after a pause leaves those of the inputs before, because the change takes less than a microsecond. Ask the oracle if
  * the outputs are the same as before, or in any case (@ask).
  */
 static struct assay_outcome change_within(struct assay_case_job *j, uint64_t iterations, struct change *c, bool ask)
@@ -493,27 +514,47 @@ static struct assay_outcome vary_elements(struct assay_case_job *j, uint64_t ite
 
 	choose_elements(&c);
 	out = change_within(j, iterations, &c, ask);
-	undo_change(&c, NULL);
+	undo_change(&c);
 	return out;
 }
 
-/* No element may change alone, because it may be a place or a length. */
+/* Copy the inputs that change to memory in @room, which lies in its page as they do. */
+static void place_inputs(struct change *c, unsigned char *room)
+{
+	const struct assay_case_job *j = c->j;
+
+	for (uint32_t t = 0; t < j->problem.n_tensors; t++) {
+		const struct assay_tensor *from = &j->tensors[t];
+
+		if (!assay_audit_changes(j, t))
+			continue;
+		room += PAGE - (uintptr_t)room % PAGE + (uintptr_t)from->data % PAGE;
+		c->data[t] = memcpy(room, from->data, from->bytes);
+		room += from->bytes + PAGE; /* a variant may read a little beyond */
+	}
+}
+
+/*
+ * No element may change alone, because it may be a place or a length. Copying all of them would take so long that a
+ * call could take it for a pause, so that their tensors get other memory.
+ */
 static struct assay_outcome vary_all(struct assay_case_job *j, uint64_t iterations)
 {
 	struct assay_outcome out = assay_audit_inputs_are_kept(j);
 	const uint64_t bytes = assay_audit_changed_bytes(j);
-	unsigned char *was = malloc(2 * bytes), *other = was + bytes;
-	struct change c = { .j = j, .inputs = other };
+	unsigned char *was = calloc(1, 3 * bytes + 3 * PAGE * ASSAY_MAX_TENSORS);
+	struct change c = { .j = j };
 
 	if (!was)
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for other inputs");
 	assay_audit_keep_inputs(j, was);
 	if (out.status == ASSAY_STATUS_OK)
-		out = assay_audit_draw_inputs(j, other);
-	undo_change(&c, was);
+		out = assay_audit_draw_inputs(j, was + bytes);
+	place_inputs(&c, was + 2 * bytes);
+	assay_audit_put_inputs(j, was);
 	if (out.status == ASSAY_STATUS_OK)
 		out = change_within(j, iterations, &c, false);
-	undo_change(&c, was);
+	undo_change(&c);
 	free(was);
 	return out;
 }
@@ -550,7 +591,7 @@ static struct assay_outcome audit(struct assay_case_job *j, uint64_t iterations,
 		out = look_at_other(j);
 	if (out.status == ASSAY_STATUS_OK && last && single && a->n_changing)
 		out = vary_elements(j, iterations, whole && a->change == ASSAY_AUDIT_REVERSE);
-	else if (out.status == ASSAY_STATUS_OK && last && single && assay_audit_changed_bytes(j) <= MOST_SWAPPED_BYTES)
+	else if (out.status == ASSAY_STATUS_OK && last && single && quick)
 		out = vary_all(j, iterations);
 	j->next_copy = copy;
 	return out;
