@@ -77,7 +77,7 @@ comparisons() {
 	run "$ASSAY" show comparisons
 	[ "$status" = 0 ]
 	[ "${#lines[@]}" -ge 5 ]
-	[[ ${lines[1]} == *" c4 "*quick*PASS* ]]
+	[[ ${lines[1]} =~ " c4 ".*quick.*(PASS|INCONCLUSIVE) ]] # a busy host decides nothing
 	[[ $output == *" c2 "*quick*WRONG_RESULT*compare_wrong.so* ]]
 	run --separate-stderr "$ASSAY" show comparisons --json
 	is '.schema == 1 and (.comparisons | map(.id)) == [4, 3, 2, 1] and (.comparisons | map(.exit)) == [0, 4, 3, 1]'
