@@ -85,6 +85,18 @@ static int group_frames(const struct assay_stack_table *t, size_t *of, struct as
 	return rc;
 }
 
+/* What a variant runs in timed iterations: what the harness does around its calls is not. */
+static void mark_kernel(const struct assay_stack_table *t, const struct assay_stack *s, const size_t *of,
+			struct assay_profile_function *v)
+{
+	uint32_t from, end = assay_stack_harness(t, s, &from);
+
+	if (!assay_stack_leaves_harness(t, s, end))
+		return;
+	for (uint32_t i = end; i < s->n; i++)
+		v[of[t->order[s->first + i]]].kernel = true;
+}
+
 /* A function that calls itself counts once a stack. */
 static void add_stack(const struct assay_stack_table *t, size_t stack, const size_t *of,
 		      struct assay_profile_function *v, size_t *seen)
@@ -111,6 +123,8 @@ static void add_stack(const struct assay_stack_table *t, size_t stack, const siz
 		return;
 	v[leaf].self += s->weight;
 	v[leaf].timed_self += timed ? s->weight : 0;
+	if (timed)
+		mark_kernel(t, s, of, v);
 }
 
 int assay_profile_functions(const struct assay_profile *p, struct assay_profile_function **out, size_t *n,

@@ -61,6 +61,13 @@ int assay_stack_table_put(struct assay_stack_table *t, const uint32_t *frames, u
 int assay_stack_table_add(struct assay_stack_table *t, const uint32_t *frames, uint32_t n, uint64_t weight,
 			  struct assay_err *err);
 void assay_stack_table_release(struct assay_stack_table *t);
+/*
+ * Frames [*from, returned) of the stack are those that start the code of a case: below the labels those of the program
+ * "assay", which is also the worker, and what started that.
+ */
+uint32_t assay_stack_harness(const struct assay_stack_table *t, const struct assay_stack *s, uint32_t *from);
+/* Does frame @d of the stack, or one that it called, belong to a plugin or a library that is not the C library? */
+bool assay_stack_leaves_harness(const struct assay_stack_table *t, const struct assay_stack *s, uint32_t d);
 
 enum assay_thread_state {
 	ASSAY_STATE_RUNNING,
@@ -193,6 +200,7 @@ struct assay_profile_function {
 	bool inlined;             /* always */
 	uint64_t self, total;     /* weights: of it alone, and with all that it calls */
 	uint64_t timed_self;      /* of its own in timed iterations */
+	bool kernel;              /* a variant runs it in these: it is not of the harness or a check alone */
 };
 
 /* All functions, those first that take most themselves. @out is malloc'ed. */

@@ -130,3 +130,35 @@ void assay_stack_table_release(struct assay_stack_table *t)
 	assay_name_index_release(&t->stack_index);
 	*t = (struct assay_stack_table){ 0 };
 }
+
+/* Does it start programs and threads: the C library or the loader, or code of no file? */
+static bool starts(const char *object)
+{
+	return !object[0] || !strncmp(object, "libc.so", strlen("libc.so")) || !strncmp(object, "ld-", strlen("ld-")) ||
+	       !strncmp(object, "libpthread", strlen("libpthread"));
+}
+
+uint32_t assay_stack_harness(const struct assay_stack_table *t, const struct assay_stack *s, uint32_t *from)
+{
+	uint32_t d = 0, end;
+
+	while (d < s->n && t->frames[t->order[s->first + d]].kind == ASSAY_FRAME_LABEL)
+		d++;
+	for (*from = end = d; d < s->n; d++) {
+		const char *object = t->frames[t->order[s->first + d]].object;
+
+		if (!strcmp(object, "assay"))
+			end = d + 1;
+		else if (!starts(object))
+			break;
+	}
+	return end;
+}
+
+bool assay_stack_leaves_harness(const struct assay_stack_table *t, const struct assay_stack *s, uint32_t d)
+{
+	for (; d < s->n; d++)
+		if (!starts(t->frames[t->order[s->first + d]].object))
+			return true;
+	return false;
+}

@@ -54,38 +54,10 @@ const struct assay_frame assay_flame_harness = {
 	.kind = ASSAY_FRAME_LABEL, .name = "harness", .object = "", .file = ""
 };
 
-/* Does it start programs and threads: the C library or the loader, or code of no file? */
-static bool starts(const char *object)
-{
-	return !object[0] || !strncmp(object, "libc.so", strlen("libc.so")) || !strncmp(object, "ld-", strlen("ld-")) ||
-	       !strncmp(object, "libpthread", strlen("libpthread"));
-}
-
 static const struct assay_frame *frame_at(const struct assay_stack_table *stacks, const struct assay_stack *k,
 					  uint32_t d)
 {
 	return &stacks->frames[stacks->order[k->first + d]];
-}
-
-/*
- * Frames [*from, returned) of the stack start the code that is measured: below the labels those of the program "assay",
- * which is also the worker, and what started that.
- */
-static uint32_t harness_end(const struct assay_stack_table *stacks, const struct assay_stack *k, uint32_t *from)
-{
-	uint32_t d = 0, end;
-
-	while (d < k->n && frame_at(stacks, k, d)->kind == ASSAY_FRAME_LABEL)
-		d++;
-	for (*from = end = d; d < k->n; d++) {
-		const char *object = frame_at(stacks, k, d)->object;
-
-		if (!strcmp(object, "assay"))
-			end = d + 1;
-		else if (!starts(object))
-			break;
-	}
-	return end;
 }
 
 static int add_stacks(struct assay_flame_tree *t, const struct assay_stack_table *stacks, bool before, bool fold)
@@ -94,7 +66,7 @@ static int add_stacks(struct assay_flame_tree *t, const struct assay_stack_table
 
 	for (size_t i = 0; i < stacks->n_stacks && !rc; i++) {
 		const struct assay_stack *k = &stacks->stacks[i];
-		uint32_t at = 0, from = 0, end = fold ? harness_end(stacks, k, &from) : 0;
+		uint32_t at = 0, from = 0, end = fold ? assay_stack_harness(stacks, k, &from) : 0;
 
 		grow(&t->nodes[at], k->weight, before);
 		for (uint32_t d = 0; d < k->n && !rc; d++) {

@@ -46,25 +46,53 @@ static void add_more(const struct assay_emit_style *style, struct assay_text *ou
 		assay_profile_put_line(style, out, "  and %zu more %s: --verbose shows all", n - shown, what);
 }
 
+/* What is not of the kernel, in one row: the harness between its calls, and checks of what it gave. */
+static void add_rest(const struct assay_profile *p, const struct assay_profile_function *f, size_t n,
+		     const struct assay_emit_style *style, struct assay_columns *t)
+{
+	char own[32], ns[32], name[64];
+	uint64_t self = 0, timed = 0;
+	size_t rest = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (f[i].kernel)
+			continue;
+		rest++;
+		self += f[i].self;
+		timed += f[i].timed_self;
+	}
+	if (!rest)
+		return;
+	add_share(own, sizeof(own), self, p->stacks.weight);
+	assay_quantity_text((double)timed / (double)p->timed_weight * p->iteration_ns * 1e-9, "s", style->utf8, ns,
+			    sizeof(ns));
+	snprintf(name, sizeof(name), "harness and checks: %zu function%s", rest, rest == 1 ? "" : "s");
+	assay_columns_row(t, (const char *const[]){ own, "", ns, name, "" });
+}
+
 static void add_functions(const struct assay_profile *p, const struct assay_emit_style *style, struct assay_text *out)
 {
 	struct assay_columns t = { .align = "rrrll", .indent = "  " };
 	struct assay_profile_function *f = NULL;
 	struct assay_interval ci;
-	bool timed = p->timed_weight && isfinite(p->iteration_ns);
-	size_t n, shown;
+	bool timed = p->timed_weight && isfinite(p->iteration_ns), folds = timed && !style->verbose;
+	size_t n, shown = 0, most = style->verbose ? SIZE_MAX : FEW, of = 0;
 
 	if (assay_profile_functions(p, &f, &n, NULL)) {
 		out->failed = true;
 		return;
 	}
-	shown = style->verbose || n < FEW ? n : FEW;
 	assay_columns_row(&t,
 			  (const char *const[]){ "self", "total", timed ? "self per call" : "", "function", "source" });
-	for (size_t i = 0; i < shown; i++) {
+	for (size_t i = 0; i < n; i++) {
 		char own[32], total[32], ns[32] = "", place[256], name[512];
 		const double v = assay_profile_function_ns(p, &f[i], &ci);
 
+		if (folds && !f[i].kernel)
+			continue;
+		if (of++ >= most)
+			continue;
+		shown++;
 		add_share(own, sizeof(own), f[i].self, p->stacks.weight);
 		add_share(total, sizeof(total), f[i].total, p->stacks.weight);
 		if (isfinite(v))
@@ -76,8 +104,10 @@ static void add_functions(const struct assay_profile *p, const struct assay_emit
 			 f[i].inlined ? " (inlined)" : "");
 		assay_columns_row(&t, (const char *const[]){ own, total, ns, name, place });
 	}
+	if (folds)
+		add_rest(p, f, n, style, &t);
 	assay_profile_put_table(&t, style, out);
-	add_more(style, out, shown, n, "functions");
+	add_more(style, out, shown, of, "functions");
 	free(f);
 }
 

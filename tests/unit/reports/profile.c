@@ -7,6 +7,7 @@
 
 #include "model/profile.h"
 #include "reports/profile/flame_tree.h"
+#include "reports/profile/parts.h"
 
 static const struct assay_frame labels[] = { { .kind = ASSAY_FRAME_LABEL, .name = "phase: prepare" },
 					     { .kind = ASSAY_FRAME_LABEL, .name = ASSAY_PROFILE_TIMED } };
@@ -102,6 +103,56 @@ TEST(functions_sum)
 	p.iteration_ns = NAN;
 	assert_true(isnan(assay_profile_function_ns(&p, &f[1], &ci)) && isnan(ci.lo));
 	free(f);
+	assay_profile_release(&p);
+}
+
+/* What a variant runs in timed iterations, and what the harness does around its calls. */
+TEST(functions_of_the_kernel_and_of_the_harness)
+{
+	enum { LOOP, CLOCK, KERNEL, COPY, CHECK, N };
+	static const struct assay_frame frames[N] = {
+		[LOOP] = { .name = "loop", .object = "assay" },
+		[CLOCK] = { .name = "clock_gettime", .object = "libc.so.6" },
+		[KERNEL] = { .name = "kernel", .object = "mine.so" },
+		[COPY] = { .name = "memcpy", .object = "libc.so.6" },
+		[CHECK] = { .name = "check", .object = "mine.so" },
+	};
+	static const struct {
+		const struct assay_frame *label, *leaf[3];
+		uint64_t weight;
+	} rows[] = {
+		{ &labels[0], { &frames[LOOP], &frames[CHECK], &frames[COPY] }, 4 },
+		{ &labels[1], { &frames[LOOP], &frames[CLOCK] }, 3 },
+		{ &labels[1], { &frames[LOOP], &frames[KERNEL] }, 80 },
+		{ &labels[1], { &frames[LOOP], &frames[KERNEL], &frames[COPY] }, 13 },
+	};
+	const struct assay_emit_style style = { .utf8 = true };
+	struct assay_profile p = { .is_case = true, .kind = "cpu", .unit = "samples", .iteration_ns = 960 };
+	struct assay_profile_function *f;
+	struct assay_report_profile r = { .p = &p };
+	struct assay_text out = { 0 };
+	size_t n;
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		uint32_t v[4], k = 0;
+
+		assert_int_equal(assay_stack_table_frame(&p.stacks, rows[i].label, &v[k++], NULL), 0);
+		for (size_t d = 0; d < N_OF(rows[i].leaf) && rows[i].leaf[d]; d++)
+			assert_int_equal(assay_stack_table_frame(&p.stacks, rows[i].leaf[d], &v[k++], NULL), 0);
+		assert_int_equal(assay_stack_table_add(&p.stacks, v, k, rows[i].weight, NULL), 0);
+		p.timed_weight += i ? rows[i].weight : 0;
+	}
+	assert_int_equal(assay_profile_functions(&p, &f, &n, NULL), 0);
+	assert_int_equal(n, N);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(f[i].kernel, !strcmp(f[i].name, "kernel") || !strcmp(f[i].name, "memcpy"));
+	free(f);
+	assay_profile_tables(&r, &style, &out);
+	assert_non_null(strstr(out.s, "kernel"));
+	assert_non_null(strstr(out.s, "harness and checks: 3 functions"));
+	assert_null(strstr(out.s, "clock_gettime"));
+	assert_non_null(strstr(out.s, "30.0 ns  harness and checks"));
+	assay_text_release(&out);
 	assay_profile_release(&p);
 }
 
