@@ -75,7 +75,7 @@ static void add_functions(const struct assay_profile *p, const struct assay_emit
 	struct assay_columns t = { .align = "rrrll", .indent = "  " };
 	struct assay_profile_function *f = NULL;
 	struct assay_interval ci;
-	bool timed = p->timed_weight && isfinite(p->iteration_ns), folds = timed && !style->verbose;
+	bool timed = p->timed_weight && isfinite(p->iteration_ns), folds = timed && (!style->verbose || style->html);
 	size_t n, shown = 0, most = style->verbose ? SIZE_MAX : FEW, of = 0;
 
 	if (assay_profile_functions(p, &f, &n, NULL)) {

@@ -246,7 +246,8 @@ static void add_legend(const struct view *v, struct assay_text *out)
 	if (v->faster)
 		legend_line(v, "vs ref",
 			    "speed-up over the reference variant on as many threads; empty where one of both times has "
-			    "no interval, or was taken mostly from disturbed samples",
+			    "no interval, or was taken mostly from disturbed samples, and where its own would be "
+			    "wider than the ratio",
 			    out);
 	if (v->roof)
 		legend_line(v, "% of limit",

@@ -88,6 +88,8 @@ void assay_run_cells_vs_reference(const struct assay_run *run, const struct assa
 	if (!reference || reference == r || !assay_summary_ratio(reference, r, &t))
 		return;
 	half = fmax(t.ci.hi / t.times, t.times / t.ci.lo) - 1;
+	if (!(half < 1)) /* an interval wider than the ratio says nothing */
+		return;
 	decimals = t.times < 9.95 ? 2 : t.times < 99.5 ? 1 : 0;
 	snprintf(buf, size, utf8 ? "×%.*f ±%.*f %%" : "%.*fx +-%.*f %%", decimals, t.times, half < 0.0995 ? 1 : 0,
 		 100 * half);

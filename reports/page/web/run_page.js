@@ -65,10 +65,10 @@ function bestCases() {
 	return [...best.values()];
 }
 
-// "95 %" of a time, and what makes it doubtful.
+// "95 %" of a time, and what else makes it doubtful.
 function doubtOf(c) {
 	const half = c.ci95_ns ? '±' + percent(widthFrac(c)) : '';
-	return [half, warnings(c)].filter(Boolean).join(', ');
+	return [half, warnings(c).replace(/wide interval(, )?/, '')].filter(Boolean).join(', ');
 }
 
 const numbers = ['Time', 'Rate', 'vs ref'];
