@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "base/text.h"
-#include "drive/hints.h"
+#include "drive/user_text.h"
 #include "drive/installed.h"
 #include "model/catalog.h"
 #include "model/result.h"

@@ -138,7 +138,7 @@ static int check_profiles(const struct diff_args *a, struct assay_err *err)
 	if (bad)
 		return assay_err_set(err, ASSAY_EUSAGE, "%s is of runs: '%s' and '%s' are profiles", bad, a->first,
 				     a->second);
-	return a->out ? assay_hint_user_path(assay_emit_check(ASSAY_REPORT_PROFILE_DIFF, a->out, err), err) : 0;
+	return a->out ? assay_user_path_error(assay_emit_check(ASSAY_REPORT_PROFILE_DIFF, a->out, err), err) : 0;
 }
 
 /* A picture stands beside the table. */
@@ -153,7 +153,7 @@ static int diff_profiles(const struct diff_args *a, struct assay_err *err)
 	if (!rc)
 		rc = assay_profile_diff_find(a->s.r.db, names, a->kind, a->sanitize, side, &d, err);
 	if (!rc && a->out)
-		rc = assay_hint_user_path(assay_emit_file(&r, NULL, a->out, err), err);
+		rc = assay_user_path_error(assay_emit_file(&r, NULL, a->out, err), err);
 	if (!rc)
 		rc = assay_cli_emit(&r, a->s.json, a->s.verbose, err);
 	assay_profile_diff_release(&d);
@@ -171,7 +171,7 @@ static int put(const struct diff_args *a, const struct assay_report *r, struct a
 
 	style.verbose = a->s.verbose;
 	if (a->out)
-		return assay_hint_user_path(assay_emit_file(r, format, a->out, err), err);
+		return assay_user_path_error(assay_emit_file(r, format, a->out, err), err);
 	rc = assay_emit(r, format ? format : "text", &style, &out, err);
 	if (!rc)
 		assay_cli_put(&out);

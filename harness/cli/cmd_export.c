@@ -95,7 +95,7 @@ static int write_report(const struct export_args *a, const struct assay_report *
 	int rc;
 
 	if (a->out)
-		return assay_hint_user_path(assay_emit_file(r, a->format, a->out, err), err);
+		return assay_user_path_error(assay_emit_file(r, a->format, a->out, err), err);
 	rc = assay_emit(r, a->format, &style, &out, err);
 	if (!rc)
 		assay_cli_put(&out);

@@ -239,7 +239,7 @@ static int write_plot(const struct plot_args *a, const struct assay_plot *p, con
 		.plot = { .plot = p, .options = { .theme = a->theme, .interrupted = assay_interrupt_flag() } }
 	};
 
-	return assay_hint_user_path(assay_emit_file(&r, NULL, path, err), err);
+	return assay_user_path_error(assay_emit_file(&r, NULL, path, err), err);
 }
 
 static size_t n_points(const struct assay_trend_lines *l)

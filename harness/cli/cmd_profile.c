@@ -249,7 +249,7 @@ static int profile_once(struct profile_args *a, struct assay_watcher *w, int *st
 		rc = assay_profile_sanitize(&p, err);
 	if (!rc && a->out)
 		unwritten.code =
-			assay_hint_user_path(assay_emit_file(&r, file_format(a), a->out, &unwritten), &unwritten);
+			assay_user_path_error(assay_emit_file(&r, file_format(a), a->out, &unwritten), &unwritten);
 	if (!rc && a->q.command && !a->s.json)
 		fputc('\n', stderr); /* the last line of the program may have no end, and both may be one terminal */
 	if (!rc && a->before)
@@ -357,7 +357,7 @@ static int check_files(const struct profile_args *a, struct assay_err *err)
 			  : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 		free(name);
 	}
-	return assay_hint_user_path(rc, err);
+	return assay_user_path_error(rc, err);
 }
 
 static int tell_cost(struct profile_args *a, struct assay_watcher *w, int *status, struct assay_err *err)

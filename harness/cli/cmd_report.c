@@ -73,7 +73,7 @@ static int write_page(const struct report_args *a, const struct assay_result_pag
 						  .profiles = p->profiles,
 						  .n_profiles = p->n_profiles } };
 
-	return assay_hint_user_path(assay_emit_file(&r, NULL, a->out, err), err);
+	return assay_user_path_error(assay_emit_file(&r, NULL, a->out, err), err);
 }
 
 static int report(void *args, struct assay_watcher *w, int *status, struct assay_err *err)

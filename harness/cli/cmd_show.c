@@ -216,7 +216,7 @@ static int show_profile(const struct show_args *a, struct assay_err *err)
 	struct assay_profile p = { 0 };
 	struct assay_bottleneck b;
 	struct assay_report r = { .kind = ASSAY_REPORT_PROFILE, .profile = { .p = &p, .lines = a->lines } };
-	int rc = a->out ? assay_hint_user_path(assay_emit_check(ASSAY_REPORT_PROFILE, a->out, err), err) : 0;
+	int rc = a->out ? assay_user_path_error(assay_emit_check(ASSAY_REPORT_PROFILE, a->out, err), err) : 0;
 
 	if (!rc)
 		rc = assay_profile_find(a->s.r.db, a->name, a->kind, &p, err);
@@ -227,7 +227,7 @@ static int show_profile(const struct show_args *a, struct assay_err *err)
 	if (!rc && a->sanitize)
 		rc = assay_profile_sanitize(&p, err);
 	if (!rc && a->out)
-		rc = assay_hint_user_path(assay_emit_file(&r, NULL, a->out, err), err);
+		rc = assay_user_path_error(assay_emit_file(&r, NULL, a->out, err), err);
 	if (!rc)
 		rc = assay_cli_emit(&r, a->s.json, a->s.verbose, err);
 	assay_profile_release(&p);

@@ -70,7 +70,7 @@ static int write_files(const struct assay_report *r, const struct assay_compare_
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && !rc; i++)
 		if (files[i].path)
-			rc = assay_hint_user_path(assay_emit_file(r, files[i].format, files[i].path, err), err);
+			rc = assay_user_path_error(assay_emit_file(r, files[i].format, files[i].path, err), err);
 	return rc;
 }
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "drive/hints.h"
+#include "drive/user_text.h"
 
 /* By how much the budget grows for a case that one did not decide, where nothing says how much would do. */
 #define MORE_BUDGETS    4

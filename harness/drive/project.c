@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "drive/hints.h"
+#include "drive/user_text.h"
 #include "drive/installed.h"
 
 static const char *const names[] = { "assay.conf", ".assay.conf", "ci/assay.conf" };
@@ -253,5 +253,5 @@ int assay_policy_file_load(struct assay_policy *p, const char *named, char *path
 				     "no policy '%s': write one, an empty file takes the defaults, or name one with "
 				     "--policy",
 				     path);
-	return assay_hint_user_path(rc, err);
+	return assay_user_path_error(rc, err);
 }

@@ -329,7 +329,7 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 		.all_checks = !s.is_later,
 		.few_copies = s.is_later ? FEW_COPIES : 0,
 		.deadline_ns = assay_monotonic_ns() + c->timeout_ns,
-		.patience = o->patience,
+		.timeouts = o->timeouts,
 		.facts = facts,
 		.interrupted = o->interrupted,
 	};

@@ -297,7 +297,7 @@ static int count(struct counting *k, const struct assay_case *c)
 	struct assay_callgrind_command cg;
 	struct assay_worker_launch launch;
 	struct assay_worker_options wo;
-	struct assay_patience patience = { .first_ns = c->timeout_ns / FIRST_SHARE };
+	struct assay_timeout_history timeouts = { .first_ns = c->timeout_ns / FIRST_SHARE };
 	struct assay_case bound = *c;
 	const bool stepped = k->out->how == ASSAY_EXACT_STEPPED;
 	const uint64_t steps = o->max_steps ? o->max_steps : ASSAY_EXACT_STEPS;
@@ -331,7 +331,7 @@ static int count(struct counting *k, const struct assay_case *c)
 		.host = &host,
 		.deadline_ns = assay_monotonic_ns() + bound.timeout_ns,
 		.cpu_most_ns = o->left_ns,
-		.patience = &patience,
+		.timeouts = &timeouts,
 		.facts = k->facts,
 		.interrupted = o->interrupted,
 		.launch = &launch,

@@ -31,8 +31,9 @@ struct assay_measure_options {
 	const struct assay_topology *topology;
 	const struct assay_host_info *host; /* what ops may know of the machine */
 	const struct assay_clock *clock;
-	struct assay_core_paces *paces;  /* what is known about the pace of the cores; each case adds to it; or NULL */
-	struct assay_patience *patience; /* what the case took before, to which this adds; NULL: nothing is known */
+	struct assay_core_paces *paces; /* what is known about the pace of the cores; each case adds to it; or NULL */
+	struct assay_timeout_history
+		*timeouts; /* what the case took before, to which this adds; NULL: nothing is known */
 	struct assay_placement_options placement;
 	uint64_t seed;
 	uint64_t layout_seed; /* seed that draws where everything lies in memory; 0: at the same places every time */

@@ -36,7 +36,7 @@
 struct pair_session {
 	const struct assay_measure_options *o;
 	const struct assay_pair_options *po;
-	struct assay_pair_lessons *lessons;
+	struct assay_pair_calibration *calibration;
 	const struct assay_case *c;
 	const struct assay_case_facts *facts; /* of the case, or own_facts */
 	const struct assay_case_facts *case_facts;
@@ -98,8 +98,8 @@ static int find_iterations(struct pair_session *s)
 	int rc;
 
 	p->iterations = s->po->iterations;
-	if (p->iterations && s->lessons->sample_ns > 0) {
-		s->turns.sample_ns = s->lessons->sample_ns;
+	if (p->iterations && s->calibration->sample_ns > 0) {
+		s->turns.sample_ns = s->calibration->sample_ns;
 		rc = 0;
 	} else if (!p->iterations) {
 		rc = assay_iterations_find(s->turns.w[first], target, &p->iterations, &s->turns.sample_ns, &ps->status,
@@ -162,7 +162,7 @@ static bool differ(const struct assay_pair *p)
  */
 static int warm_up(struct pair_session *s)
 {
-	const bool first = !(s->lessons->sample_ns > 0);
+	const bool first = !(s->calibration->sample_ns > 0);
 	const uint64_t cap_ns = s->po->sampling_ns / (first ? 2 : 8);
 	const bool rotate = s->facts->copies > 1 && s->facts != &s->own_facts;
 	int rc = rotate ? assay_turns_rotate(&s->turns, s->po->pair_seed, s->facts->copies) : 0;
@@ -172,9 +172,9 @@ static int warm_up(struct pair_session *s)
 	if (first || 4 * s->turns.sample_ns <= (double)cap_ns)
 		rc = assay_turns_warm(&s->turns, s->po->pair_seed, cap_ns, !first && !s->c->device[0]);
 	if (first)
-		s->lessons->steady = s->p->steady;
-	s->p->steady |= s->lessons->steady;
-	s->lessons->sample_ns = s->turns.sample_ns;
+		s->calibration->steady = s->p->steady;
+	s->p->steady |= s->calibration->steady;
+	s->calibration->sample_ns = s->turns.sample_ns;
 	return rc;
 }
 
@@ -213,7 +213,7 @@ static uint64_t call_parts(const struct pair_session *s, int side)
 static void divide_calls(struct pair_session *s, bool first)
 {
 	struct assay_turns *t = &s->turns;
-	struct assay_pair_lessons *l = s->lessons;
+	struct assay_pair_calibration *l = s->calibration;
 	bool inputs_only = true;
 
 	if (first && assay_turns_by_parts(t)) {
@@ -232,7 +232,7 @@ static void divide_calls(struct pair_session *s, bool first)
 	t->call_turns = l->call_turns;
 }
 
-static void give_up_slices(struct assay_pair_lessons *l)
+static void give_up_slices(struct assay_pair_calibration *l)
 {
 	l->slices = false;
 	l->whole = true;
@@ -256,26 +256,26 @@ static int sample(struct pair_session *s)
 
 	if (rc)
 		return rc;
-	s->lessons->sample_ns = s->turns.sample_ns;
+	s->calibration->sample_ns = s->turns.sample_ns;
 	if (s->turns.slices) {
 		const double ns = (double)(assay_monotonic_ns() - start);
 
-		s->lessons->crowded = samples_ns(s->p) < SLICES_SHARE * ns ? s->lessons->crowded + 1 : 0;
-		if (s->lessons->crowded == CROWDED_PAIRS)
-			give_up_slices(s->lessons);
+		s->calibration->crowded = samples_ns(s->p) < SLICES_SHARE * ns ? s->calibration->crowded + 1 : 0;
+		if (s->calibration->crowded == CROWDED_PAIRS)
+			give_up_slices(s->calibration);
 	}
 	return 0;
 }
 
 /* Then whole calls of the first pair tell nothing of the pairs behind it. */
-static bool others_are_divided(const struct assay_pair_lessons *l)
+static bool others_are_divided(const struct assay_pair_calibration *l)
 {
 	return l->turn_parts || (l->slices && !l->own_memory);
 }
 
 static int take_samples(struct pair_session *s)
 {
-	const bool first = !(s->lessons->sample_ns > 0);
+	const bool first = !(s->calibration->sample_ns > 0);
 	int rc = find_iterations(s);
 
 	if (!rc)
@@ -283,7 +283,7 @@ static int take_samples(struct pair_session *s)
 	s->turns.counting = true;
 	if (!rc)
 		divide_calls(s, first);
-	if (!rc && (!first || s->again || s->po->alone || !others_are_divided(s->lessons)))
+	if (!rc && (!first || s->again || s->po->alone || !others_are_divided(s->calibration)))
 		rc = sample(s);
 	return rc ? rc : assay_turns_both(&s->turns, ASSAY_CMD_RECHECK, NULL);
 }
@@ -310,9 +310,9 @@ static int drive_pair(struct pair_session *s, const struct assay_catalog_op *op,
 /* In the first pairs, and in as many others as the seed draws, since they take time. */
 static bool with_all_checks(const struct pair_session *s)
 {
-	const uint32_t of = s->lessons->sample_ns < LONG_SAMPLE_NS ? ALL_CHECKS_OF : ALL_CHECKS_LONG_OF;
+	const uint32_t of = s->calibration->sample_ns < LONG_SAMPLE_NS ? ALL_CHECKS_OF : ALL_CHECKS_LONG_OF;
 
-	return !(s->lessons->sample_ns > 0) || s->po->all_checks ||
+	return !(s->calibration->sample_ns > 0) || s->po->all_checks ||
 	       assay_random4(s->po->pair_seed, 4, 0).v[0] % of == 0;
 }
 
@@ -324,7 +324,7 @@ static bool with_all_checks(const struct pair_session *s)
 static void keep_apart(struct pair_session *s)
 {
 	s->facts = s->case_facts;
-	if (!s->lessons->slices || s->turns.common != ASSAY_COMMON_ALL || s->facts->copies > 1)
+	if (!s->calibration->slices || s->turns.common != ASSAY_COMMON_ALL || s->facts->copies > 1)
 		return;
 	s->own_facts = *s->facts;
 	s->own_facts.copies = 2;
@@ -334,7 +334,7 @@ static void keep_apart(struct pair_session *s)
 
 static int take_pair(struct pair_session *s, const struct assay_catalog_op *op, const char *events, char *difference)
 {
-	const bool first = !(s->lessons->sample_ns > 0);
+	const bool first = !(s->calibration->sample_ns > 0);
 	struct assay_turns_side side[2];
 	int rc;
 
@@ -342,27 +342,27 @@ static int take_pair(struct pair_session *s, const struct assay_catalog_op *op, 
 	s->turns = (struct assay_turns){
 		.p = s->p,
 		.err = s->err,
-		.accepted = &s->lessons->accepted,
+		.accepted = &s->calibration->accepted,
 		.kept = s->po->kept,
 		.audit = true,
 		.all_checks = with_all_checks(s),
 		.other_late = !first,
-		.common = s->lessons->own_memory    ? ASSAY_COMMON_NONE
-			  : s->lessons->inputs_only ? ASSAY_COMMON_INPUTS
-						    : ASSAY_COMMON_ALL,
+		.common = s->calibration->own_memory    ? ASSAY_COMMON_NONE
+			  : s->calibration->inputs_only ? ASSAY_COMMON_INPUTS
+							: ASSAY_COMMON_ALL,
 	};
 	if (s->turns.common == ASSAY_COMMON_ALL && !first && assay_kept_memory_usable(s->po->kept))
 		s->turns.few_copies = FEW_COPIES;
 	difference[0] = '\0';
 	keep_apart(s);
 	for (int i = 0; i < 2; i++) {
-		s->lessons->patience[i].other = &s->lessons->patience[!i];
+		s->calibration->timeouts[i].other = &s->calibration->timeouts[!i];
 		side[i] = (struct assay_turns_side){ .c = case_of(s, i),
 						     .facts = s->facts,
 						     .plugins = s->po->plugins[i],
 						     .parts = s->po->parts[i],
 						     .events = events,
-						     .patience = &s->lessons->patience[i] };
+						     .timeouts = &s->calibration->timeouts[i] };
 	}
 	rc = assay_turns_open(&s->turns, side, s->o);
 	if (rc)
@@ -393,52 +393,52 @@ static bool suspicious(const struct assay_pair *p)
  * that was wrong in slices, and is right in whole calls, is not cut from then on; it is wrong if it is so again.
  */
 static int take_again(struct pair_session *s, const struct assay_catalog_op *op, const char *events,
-		      const struct assay_pair_lessons *before, char *difference)
+		      const struct assay_pair_calibration *before, char *difference)
 {
 	struct assay_pair first = *s->p, own;
 	int rc;
 
 	s->again = true;
-	s->lessons->own_memory = true;
-	s->lessons->sample_ns = 0;
+	s->calibration->own_memory = true;
+	s->calibration->sample_ns = 0;
 	rc = take_pair(s, op, events, difference);
 	if (rc || suspicious(s->p)) {
 		assay_pair_release(&first);
 		return rc;
 	}
 	own = *s->p;
-	s->lessons->own_memory = false;
-	s->lessons->slices = false;
-	s->lessons->sample_ns = 0;
-	s->lessons->turn_parts = before->turn_parts; /* so that as much is common as was */
-	s->lessons->inputs_only = before->inputs_only;
+	s->calibration->own_memory = false;
+	s->calibration->slices = false;
+	s->calibration->sample_ns = 0;
+	s->calibration->turn_parts = before->turn_parts; /* so that as much is common as was */
+	s->calibration->inputs_only = before->inputs_only;
 	rc = take_pair(s, op, events, difference);
 	if (!rc && before->slices && !suspicious(s->p)) {
 		assay_pair_release(&first);
 		assay_pair_release(&own);
-		give_up_slices(s->lessons);
+		give_up_slices(s->calibration);
 		return 0;
 	}
-	s->lessons->own_memory = suspicious(s->p);
+	s->calibration->own_memory = suspicious(s->p);
 	assay_pair_release(s->p);
-	*s->p = s->lessons->own_memory ? own : first;
-	assay_pair_release(s->lessons->own_memory ? &first : &own);
+	*s->p = s->calibration->own_memory ? own : first;
+	assay_pair_release(s->calibration->own_memory ? &first : &own);
 	difference[0] = '\0';
-	if (!s->lessons->own_memory && differ(s->p) && s->p->side[ASSAY_HEAD].status == ASSAY_STATUS_OK)
+	if (!s->calibration->own_memory && differ(s->p) && s->p->side[ASSAY_HEAD].status == ASSAY_STATUS_OK)
 		snprintf(difference, ASSAY_DIFFERENCE_MAX, "outputs differ now and then");
 	return rc;
 }
 
 int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *cat,
 		       const struct assay_case_facts *facts, const struct assay_measure_options *o,
-		       const struct assay_pair_options *po, struct assay_pair_lessons *lessons, struct assay_pair *out,
-		       char *difference, struct assay_err *err)
+		       const struct assay_pair_options *po, struct assay_pair_calibration *calibration,
+		       struct assay_pair *out, char *difference, struct assay_err *err)
 {
 	struct pair_session s = {
-		.o = o, .po = po, .lessons = lessons, .c = c, .case_facts = facts, .p = out, .err = err
+		.o = o, .po = po, .calibration = calibration, .c = c, .case_facts = facts, .p = out, .err = err
 	};
 	const struct assay_catalog_op *op = assay_catalog_op(cat, c->op);
-	const struct assay_pair_lessons before = *lessons;
+	const struct assay_pair_calibration before = *calibration;
 	uint64_t start = assay_monotonic_ns();
 	struct assay_text events = { 0 };
 	int rc;
@@ -449,7 +449,7 @@ int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *c
 	rc = assay_measure_choose(o, c, op, &s.choice, &events, err);
 	if (!rc)
 		rc = take_pair(&s, op, events.s, difference);
-	if (!rc && suspicious(out) && !lessons->own_memory)
+	if (!rc && suspicious(out) && !calibration->own_memory)
 		rc = take_again(&s, op, events.s, &before, difference);
 	assay_counter_choice_release(&s.choice);
 	assay_text_release(&events);

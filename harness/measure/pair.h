@@ -23,7 +23,7 @@ struct assay_pair_options {
 };
 
 /* What the pairs of a case learn from earlier ones; starts all-zero. */
-struct assay_pair_lessons {
+struct assay_pair_calibration {
 	struct assay_accepted accepted; /* outputs that the oracle accepted */
 	bool own_memory;                /* the sides cannot share their tensors */
 	double sample_ns;               /* duration of a sample; 0: there was no pair before */
@@ -31,10 +31,10 @@ struct assay_pair_lessons {
 	uint32_t call_turns;
 	bool slices; /* calls are cut into slices that take turns */
 	bool whole;  /* calls are never cut into slices: a side cannot bear it, or other processes run in between */
-	bool inputs_only;                  /* outputs are not common: each side is in the middle of its own */
-	unsigned crowded;                  /* pairs in a row in which others ran in between */
-	bool steady;                       /* the times were steady at the end of the first pair's warm-up */
-	struct assay_patience patience[2]; /* with either side: the head may have become slower by any factor */
+	bool inputs_only;                         /* outputs are not common: each side is in the middle of its own */
+	unsigned crowded;                         /* pairs in a row in which others ran in between */
+	bool steady;                              /* the times were steady at the end of the first pair's warm-up */
+	struct assay_timeout_history timeouts[2]; /* with either side: the head may have become slower by any factor */
 };
 
 /*
@@ -50,7 +50,7 @@ struct assay_pair_lessons {
  */
 int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *cat,
 		       const struct assay_case_facts *facts, const struct assay_measure_options *o,
-		       const struct assay_pair_options *po, struct assay_pair_lessons *lessons, struct assay_pair *out,
-		       char *difference, struct assay_err *err);
+		       const struct assay_pair_options *po, struct assay_pair_calibration *calibration,
+		       struct assay_pair *out, char *difference, struct assay_err *err);
 
 #endif

@@ -21,7 +21,7 @@ static void drain(void *arg)
 	if (!k->cpu)
 		return;
 	assay_cpu_profile_drain(k->cpu);
-	assay_worker_wait_less(k->worker, assay_cpu_profile_patience_ns(k->cpu));
+	assay_worker_wait_less(k->worker, assay_cpu_profile_read_every_ns(k->cpu));
 }
 
 static void enter(struct assay_profiled_worker *k, const char *phase)
@@ -101,8 +101,8 @@ static double used_ns(const struct assay_profiled_worker *k)
 int assay_profiled_worker_sample(struct assay_profiled_worker *k, double ns)
 {
 	const struct assay_worker_reply *reply = assay_worker_reply(k->worker);
-	const double patience = k->cpu ? (double)assay_cpu_profile_patience_ns(k->cpu) : ns;
-	const double batch = fmin(ns, patience) / fmax(1, k->sample_ns);
+	const double timeouts = k->cpu ? (double)assay_cpu_profile_read_every_ns(k->cpu) : ns;
+	const double batch = fmin(ns, timeouts) / fmax(1, k->sample_ns);
 	struct assay_profiled_turns *turns = &k->turns[k->cpu && !k->paused];
 	const double used_before = used_ns(k);
 	double iterated = 0;

@@ -74,7 +74,7 @@ int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2
 			.try_pace = !t->pace_untold,
 			.pace = assay_core_paces_of(o->paces, side[i].c->variant, threads),
 			.deadline_ns = assay_monotonic_ns() + side[i].c->timeout_ns,
-			.patience = side[i].patience,
+			.timeouts = side[i].timeouts,
 			.facts = side[i].facts,
 			.interrupted = o->interrupted,
 		};

@@ -13,9 +13,9 @@ struct assay_turns_side {
 	const struct assay_case *c;
 	const struct assay_case_facts *facts;
 	const struct assay_strings *plugins;
-	const char *parts;               /* see enum assay_plugin_part; NULL: all of everything */
-	const char *events;              /* see struct assay_worker_options */
-	struct assay_patience *patience; /* likewise */
+	const char *parts;                      /* see enum assay_plugin_part; NULL: all of everything */
+	const char *events;                     /* see struct assay_worker_options */
+	struct assay_timeout_history *timeouts; /* likewise */
 };
 
 struct assay_turns {

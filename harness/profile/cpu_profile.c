@@ -232,9 +232,9 @@ static uint64_t look_ns(const struct assay_cpu_profile *p)
 	return (uint64_t)(LOOK_SAMPLES * 1e9 / assay_cpu_sampler_rate_hz(p->sampler));
 }
 
-uint64_t assay_cpu_profile_patience_ns(const struct assay_cpu_profile *p)
+uint64_t assay_cpu_profile_read_every_ns(const struct assay_cpu_profile *p)
 {
-	const uint64_t ns = assay_cpu_sampler_patience_ns(p->sampler);
+	const uint64_t ns = assay_cpu_sampler_read_every_ns(p->sampler);
 
 	return p->seen < FIRST_SAMPLES && !p->leaves && look_ns(p) < ns ? look_ns(p) : ns;
 }

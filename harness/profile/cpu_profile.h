@@ -22,9 +22,9 @@ const char *const *assay_cpu_profile_environment(const struct assay_cpu_profile 
 int assay_cpu_profile_attach(struct assay_cpu_profile *p, pid_t pid, struct assay_err *err);
 /* Why no process took part, as assay_cpu_sampler_absent() says it. */
 const char *assay_cpu_profile_absent(const struct assay_cpu_profile *p);
-/* Take what was sampled. Call this more often than every assay_cpu_profile_patience_ns(). */
+/* Take what was sampled. Call this more often than every assay_cpu_profile_read_every_ns(). */
 void assay_cpu_profile_drain(struct assay_cpu_profile *p);
-uint64_t assay_cpu_profile_patience_ns(const struct assay_cpu_profile *p);
+uint64_t assay_cpu_profile_read_every_ns(const struct assay_cpu_profile *p);
 /* How long code must run until it is known how much of its stacks is to be copied. */
 uint64_t assay_cpu_profile_settling_ns(const struct assay_cpu_profile *p);
 /* The label above the thread and the frames of samples from now on; NULL: none. Both are borrowed. */

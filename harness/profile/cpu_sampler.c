@@ -131,7 +131,7 @@ void assay_cpu_sampler_drain(struct assay_cpu_sampler *s, const struct assay_cpu
 	s->lost += assay_sample_rings_drain(s->rings, s->n_rings, l);
 }
 
-uint64_t assay_cpu_sampler_patience_ns(const struct assay_cpu_sampler *s)
+uint64_t assay_cpu_sampler_read_every_ns(const struct assay_cpu_sampler *s)
 {
 	uint64_t least = UINT64_MAX;
 

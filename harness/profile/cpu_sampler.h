@@ -83,7 +83,7 @@ bool assay_cpu_sampler_pauses_free(const struct assay_cpu_sampler *s);
 /* Report everything that happened so far. Call this more often than rings fill. */
 void assay_cpu_sampler_drain(struct assay_cpu_sampler *s, const struct assay_cpu_listener *l);
 /* How long a ring takes to fill half, at this rate. */
-uint64_t assay_cpu_sampler_patience_ns(const struct assay_cpu_sampler *s);
+uint64_t assay_cpu_sampler_read_every_ns(const struct assay_cpu_sampler *s);
 /* Samples that were dropped, because a ring was full. */
 uint64_t assay_cpu_sampler_lost(const struct assay_cpu_sampler *s);
 /* The rate at which samples came: timers of CPU time are bound to the kernel's tick. */

@@ -200,7 +200,7 @@ static uint32_t word_of(uint64_t order_seed, uint32_t slot)
 	return 2 * (assay_random4(order_seed, 1, 0).v[0] + slot);
 }
 
-void assay_pair_blur(struct assay_pair_turn *turn, uint64_t seed, uint64_t n)
+void assay_pair_randomize_slot(struct assay_pair_turn *turn, uint64_t seed, uint64_t n)
 {
 	const struct assay_philox draw = assay_random4(seed, 2, n);
 

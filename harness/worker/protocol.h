@@ -253,8 +253,8 @@ struct assay_page {
 /*
  * Two partners hand the turn over between them, without the controller. `slot`, `ready` and `slice` tell a plugin
  * nothing: they start at random values and have another value in each series of calls, timed or not, see
- * assay_pair_blur(). What slices need besides does tell something, but the outputs of each such call are scrambled
- * before it.
+ * assay_pair_randomize_slot(). What slices need besides does tell something, but the outputs of each such call are
+ * scrambled before it.
  */
 struct assay_pair_turn {
 	_Atomic uint32_t slot;  /* the futex: the sample that may be taken; odd: none */
@@ -340,7 +340,7 @@ unsigned assay_pair_beginner(uint64_t order_seed, uint32_t call);
 uint64_t assay_pair_slice_ns(uint64_t order_seed, unsigned side, uint64_t now_ns, uint64_t slice_ns);
 
 /* While this side has the turn, put a meaningless value into `slot`, the one that @seed gives for @n. */
-void assay_pair_blur(struct assay_pair_turn *turn, uint64_t seed, uint64_t n);
+void assay_pair_randomize_slot(struct assay_pair_turn *turn, uint64_t seed, uint64_t n);
 
 /* Give the turn to the other side and wake it. */
 void assay_page_give(struct assay_page *page, enum assay_turn to);

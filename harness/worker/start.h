@@ -37,7 +37,7 @@ struct assay_worker_options {
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC; when it passes, the worker is killed */
 	uint64_t cpu_most_ns; /* processor time after which it is killed; 0: no limit */
 	/* recognises a hang before that, and learns what the case takes; NULL: only this worker is known */
-	struct assay_patience *patience;
+	struct assay_timeout_history *timeouts;
 	const struct assay_case_facts *facts; /* of the case; NULL: nothing is known of its cost */
 	const volatile sig_atomic_t *interrupted;
 	const char *events;         /* what to count, as assay_counter_choice_text() writes it; NULL: nothing */

@@ -20,7 +20,7 @@
 #define SLICES 2
 
 /* Calls of the command itself; a hand-over brings one more. */
-static double calls_of(const struct assay_patience *p, enum assay_command cmd, const struct assay_worker_args *a)
+static double calls_of(const struct assay_timeout_history *p, enum assay_command cmd, const struct assay_worker_args *a)
 {
 	double each = (double)a->iterations + (double)a->extra_iterations + 1;
 
@@ -32,7 +32,7 @@ static double calls_of(const struct assay_patience *p, enum assay_command cmd, c
 }
 
 /* What a command took, of this side or of the other; 0: this one never had it. */
-static double most_taken(const struct assay_patience *p, enum assay_command cmd)
+static double most_taken(const struct assay_timeout_history *p, enum assay_command cmd)
 {
 	const uint64_t own = p->took_ns[cmd], others = p->other ? p->other->took_ns[cmd] : 0;
 
@@ -40,7 +40,7 @@ static double most_taken(const struct assay_patience *p, enum assay_command cmd)
 }
 
 /* 0: unknown. */
-static double expect(const struct assay_patience *p, enum assay_command cmd, const struct assay_worker_args *a)
+static double expect(const struct assay_timeout_history *p, enum assay_command cmd, const struct assay_worker_args *a)
 {
 	const double verify = most_taken(p, ASSAY_CMD_VERIFY), prepare = most_taken(p, ASSAY_CMD_PREPARE);
 	double derived = 0;
@@ -71,7 +71,7 @@ static double expect(const struct assay_patience *p, enum assay_command cmd, con
 	return fmax(derived, most_taken(p, cmd));
 }
 
-static double first_ns(const struct assay_patience *p, const struct assay_case_facts *f, uint64_t timeout_ns)
+static double first_ns(const struct assay_timeout_history *p, const struct assay_case_facts *f, uint64_t timeout_ns)
 {
 	const double share = p->first_ns ? (double)p->first_ns : (double)timeout_ns / FIRST_SHARE;
 	double units;
@@ -82,39 +82,39 @@ static double first_ns(const struct assay_patience *p, const struct assay_case_f
 	return fmax(share, units / FIRST_UNITS_PER_S * 1e9);
 }
 
-static uint64_t floor_of(const struct assay_patience *p)
+static uint64_t floor_of(const struct assay_timeout_history *p)
 {
 	return p->floor_ns ? p->floor_ns : FLOOR_NS;
 }
 
-static uint64_t most_of(const struct assay_patience *p, double ns)
+static uint64_t most_of(const struct assay_timeout_history *p, double ns)
 {
 	return (uint64_t)fmin(9e18, fmax((double)floor_of(p), ns));
 }
 
-struct assay_patience_limit assay_patience_limit(const struct assay_patience *p, enum assay_command cmd,
-						 const struct assay_worker_args *args,
-						 const struct assay_case_facts *facts, uint64_t timeout_ns)
+struct assay_timeout_limit assay_timeout_limit(const struct assay_timeout_history *p, enum assay_command cmd,
+					       const struct assay_worker_args *args,
+					       const struct assay_case_facts *facts, uint64_t timeout_ns)
 {
 	const double expected = expect(p, cmd, args);
 
-	return (struct assay_patience_limit){
+	return (struct assay_timeout_limit){
 		.expected_ns = (uint64_t)fmin(9e18, ceil(expected)),
 		.most_ns = most_of(p, expected > 0 ? FACTOR * expected : first_ns(p, facts, timeout_ns)),
 	};
 }
 
-struct assay_patience_limit assay_patience_sum(const struct assay_patience *p, struct assay_patience_limit a,
-					       struct assay_patience_limit b)
+struct assay_timeout_limit assay_timeout_history_sum(const struct assay_timeout_history *p,
+						     struct assay_timeout_limit a, struct assay_timeout_limit b)
 {
 	const double expected = (double)a.expected_ns + (double)b.expected_ns;
 
-	return (struct assay_patience_limit){ .expected_ns = (uint64_t)fmin(9e18, expected),
-					      .most_ns = most_of(p, FACTOR * expected) };
+	return (struct assay_timeout_limit){ .expected_ns = (uint64_t)fmin(9e18, expected),
+					     .most_ns = most_of(p, FACTOR * expected) };
 }
 
-void assay_patience_learn(struct assay_patience *p, enum assay_command cmd, const struct assay_worker_args *args,
-			  uint64_t took_ns)
+void assay_timeout_history_learn(struct assay_timeout_history *p, enum assay_command cmd,
+				 const struct assay_worker_args *args, uint64_t took_ns)
 {
 	if (took_ns > p->took_ns[cmd])
 		p->took_ns[cmd] = took_ns;
@@ -129,7 +129,7 @@ void assay_patience_learn(struct assay_patience *p, enum assay_command cmd, cons
 	}
 }
 
-uint64_t assay_patience_counted(uint64_t passed_ns, uint64_t slice_ns)
+uint64_t assay_timeout_history_counted(uint64_t passed_ns, uint64_t slice_ns)
 {
 	return passed_ns < SLICES * slice_ns ? passed_ns : SLICES * slice_ns;
 }

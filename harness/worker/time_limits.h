@@ -10,7 +10,7 @@
 #include "worker/protocol.h"
 
 /* What is known about a case from its workers so far; all-zero: nothing. One for each side of a comparison. */
-struct assay_patience {
+struct assay_timeout_history {
 	uint64_t floor_ns; /* the least limit; 0: what fits every machine */
 	uint64_t first_ns; /* for what was never done; 0: a share of the timeout */
 	uint64_t took_ns[ASSAY_N_COMMANDS];
@@ -21,30 +21,30 @@ struct assay_patience {
 	 * The other side of a comparison: the two take turns in making the inputs, and the oracle is asked once for
 	 * both. NULL: there is none.
 	 */
-	const struct assay_patience *other;
+	const struct assay_timeout_history *other;
 };
 
 /* The limit for a command to a case with @timeout_ns, in ns. */
-struct assay_patience_limit {
+struct assay_timeout_limit {
 	uint64_t expected_ns; /* 0: nothing is known that could tell */
 	uint64_t most_ns;
 };
 
 /* @facts: what the case costs; NULL: unknown. */
-struct assay_patience_limit assay_patience_limit(const struct assay_patience *p, enum assay_command cmd,
-						 const struct assay_worker_args *args,
-						 const struct assay_case_facts *facts, uint64_t timeout_ns);
+struct assay_timeout_limit assay_timeout_limit(const struct assay_timeout_history *p, enum assay_command cmd,
+					       const struct assay_worker_args *args,
+					       const struct assay_case_facts *facts, uint64_t timeout_ns);
 /* The limit for two sides that take turns, since each waits for the other. */
-struct assay_patience_limit assay_patience_sum(const struct assay_patience *p, struct assay_patience_limit a,
-					       struct assay_patience_limit b);
+struct assay_timeout_limit assay_timeout_history_sum(const struct assay_timeout_history *p,
+						     struct assay_timeout_limit a, struct assay_timeout_limit b);
 /* The command was done after @took_ns. */
-void assay_patience_learn(struct assay_patience *p, enum assay_command cmd, const struct assay_worker_args *args,
-			  uint64_t took_ns);
+void assay_timeout_history_learn(struct assay_timeout_history *p, enum assay_command cmd,
+				 const struct assay_worker_args *args, uint64_t took_ns);
 
 /*
  * How much of the time @passed_ns since the last look counts, if looks are meant to be @slice_ns apart. If the
  * controller had no processor, or the machine stood still, the worker had to wait as well.
  */
-uint64_t assay_patience_counted(uint64_t passed_ns, uint64_t slice_ns);
+uint64_t assay_timeout_history_counted(uint64_t passed_ns, uint64_t slice_ns);
 
 #endif

@@ -47,10 +47,10 @@ struct assay_worker {
 	uint64_t cpu_most_ns; /* 0: any */
 	bool spent;           /* that processor time */
 	uint64_t end_ns;      /* that it may take to end */
-	struct assay_patience *patience, own_patience;
+	struct assay_timeout_history *timeouts, own_timeouts;
 	const struct assay_case_facts *facts;
 	/* of the command that it has */
-	struct assay_patience_limit limit;
+	struct assay_timeout_limit limit;
 	uint64_t begun_ns, looked_ns, waited_ns, given_ticks;
 	void (*waiting)(void *arg);
 	void *waiting_arg;
@@ -85,7 +85,7 @@ static int start(struct assay_worker **out, const struct pair_file *pair, unsign
 	w->same_clock = !o->launch;
 	w->clock = *o->clock;
 	w->end_ns = o->launch ? SIMULATED_END_NS : END_NS;
-	w->patience = o->patience ? o->patience : &w->own_patience;
+	w->timeouts = o->timeouts ? o->timeouts : &w->own_timeouts;
 	w->facts = o->facts;
 	w->interrupted = o->interrupted;
 	memcpy(w->key, o->c->key, sizeof(w->key));
@@ -300,12 +300,12 @@ static int await_end(struct assay_worker *w, enum assay_status *status, char *re
 static bool over_time(struct assay_worker *w, const struct assay_worker *partner, enum assay_status *status,
 		      char *reason, size_t size)
 {
-	const struct assay_patience_limit limit =
-		partner ? assay_patience_sum(w->patience, w->limit, partner->limit) : w->limit;
+	const struct assay_timeout_limit limit =
+		partner ? assay_timeout_history_sum(w->timeouts, w->limit, partner->limit) : w->limit;
 	uint64_t now = assay_monotonic_ns();
 	char expected[64], waited[32];
 
-	w->waited_ns += assay_patience_counted(now - w->looked_ns, SLICE_NS);
+	w->waited_ns += assay_timeout_history_counted(now - w->looked_ns, SLICE_NS);
 	w->looked_ns = now;
 	w->spent = w->cpu_most_ns && assay_process_cpu_ns(&w->process) > w->cpu_most_ns;
 	if (!w->spent && now <= w->deadline_ns && w->waited_ns <= limit.most_ns)
@@ -339,7 +339,7 @@ void assay_worker_begin(struct assay_worker *w, enum assay_command cmd, const st
 	w->order = (struct assay_order){ .command = cmd, .token = assay_token_draw(), .args = args ? *args : none };
 	if (cmd == ASSAY_CMD_PAIR && !w->index) /* the base begins first */
 		assay_pair_hold(&w->pair->turn, w->order.args.order_seed);
-	w->limit = assay_patience_limit(w->patience, cmd, &w->order.args, w->facts, w->timeout_ns);
+	w->limit = assay_timeout_limit(w->timeouts, cmd, &w->order.args, w->facts, w->timeout_ns);
 	w->begun_ns = w->looked_ns = assay_monotonic_ns();
 	w->waited_ns = 0;
 	w->given_ticks = assay_clock_ticks(&w->clock);
@@ -429,9 +429,9 @@ static int await_reply(struct assay_worker *w, struct assay_worker *partner, enu
 	if (!take_reply(w, status, reason, size))
 		return 0;
 	if (*status == ASSAY_STATUS_OK)
-		assay_patience_learn(w->patience, cmd, &w->order.args, assay_monotonic_ns() - w->begun_ns);
+		assay_timeout_history_learn(w->timeouts, cmd, &w->order.args, assay_monotonic_ns() - w->begun_ns);
 	if (cmd == ASSAY_CMD_VERIFY)
-		w->patience->call_parts = w->reply.call_parts;
+		w->timeouts->call_parts = w->reply.call_parts;
 	return cmd == ASSAY_CMD_FINISH ? await_end(w, status, reason, size, err) : 0;
 }
 

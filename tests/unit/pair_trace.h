@@ -93,7 +93,7 @@ static inline void trace_read(struct trace *t)
 /* Pairs of calls that take @spin_ns, on @copies in turn, behind their first. */
 struct later {
 	struct assay_measure_options o;
-	struct assay_pair_lessons lessons;
+	struct assay_pair_calibration calibration;
 	struct measured m;
 	struct trace t;
 };
@@ -105,7 +105,7 @@ static inline void later_open(struct later *l, struct world *world, const char *
 	plan(world, (const char *const[2]){ "compare_trace", "compare_trace" }, &l->m);
 	l->m.facts.copies = copies;
 	l->o = options_of(world, &l->m);
-	take_pair(&l->o, &l->lessons, &l->m);
+	take_pair(&l->o, &l->calibration, &l->m);
 }
 
 static inline void later_close(struct later *l)
@@ -119,7 +119,7 @@ static inline void later_take(struct later *l, uint64_t seed, size_t others[2])
 {
 	trace_clear(&l->t);
 	take_pair_as(&l->o, (struct assay_pair_options){ .pair_seed = seed, .iterations = l->m.pair.iterations },
-		     &l->lessons, &l->m);
+		     &l->calibration, &l->m);
 	assert_ok(&l->m);
 	trace_read(&l->t);
 	for (int side = 0; side < 2; side++)

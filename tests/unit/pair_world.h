@@ -52,7 +52,7 @@ static inline void plan(struct world *w, const char *const sides[2], struct meas
 
 /* A pair of @m with what @po says beside the plugins; 10 ms of samples, if it says no other. */
 static inline void take_pair_as(const struct assay_measure_options *o, struct assay_pair_options po,
-				struct assay_pair_lessons *lessons, struct measured *m)
+				struct assay_pair_calibration *calibration, struct measured *m)
 {
 	struct assay_err err = { 0 };
 	char difference[ASSAY_DIFFERENCE_MAX];
@@ -61,16 +61,16 @@ static inline void take_pair_as(const struct assay_measure_options *o, struct as
 	po.plugins[ASSAY_HEAD] = &m->plugins[ASSAY_HEAD];
 	po.sampling_ns = po.sampling_ns ? po.sampling_ns : 10000000;
 	assay_pair_release(&m->pair);
-	if (assay_measure_pair(&m->c, assay_inventory_catalog(m->inv), &m->facts, o, &po, lessons, &m->pair, difference,
-			       &err))
+	if (assay_measure_pair(&m->c, assay_inventory_catalog(m->inv), &m->facts, o, &po, calibration, &m->pair,
+			       difference, &err))
 		fail_msg("%s", err.text);
 	assert_string_equal(difference, "");
 }
 
-static inline void take_pair(const struct assay_measure_options *o, struct assay_pair_lessons *lessons,
+static inline void take_pair(const struct assay_measure_options *o, struct assay_pair_calibration *calibration,
 			     struct measured *m)
 {
-	take_pair_as(o, (struct assay_pair_options){ 0 }, lessons, m);
+	take_pair_as(o, (struct assay_pair_options){ 0 }, calibration, m);
 }
 
 /* Both sides were measured, and are right. */

@@ -16,7 +16,7 @@
 
 #include "base/file.h"
 #include "drive/author/template.h"
-#include "drive/hints.h"
+#include "drive/user_text.h"
 #include "drive/installed.h"
 #include "drive/project.h"
 #include "drive/repository.h"
@@ -642,7 +642,7 @@ static int write_file(struct writing *w, const struct file *f, struct assay_err 
 	if (!rc && folders)
 		rc = make_folders(w, path, err);
 	if (!rc)
-		rc = assay_hint_user_path(assay_file_create(path, text.s, text.len, err), err);
+		rc = assay_user_path_error(assay_file_create(path, text.s, text.len, err), err);
 	if (!rc) {
 		rc = assay_strings_add(&w->r->files, path, err);
 		if (rc)

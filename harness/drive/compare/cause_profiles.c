@@ -78,7 +78,7 @@ static int add_pair(const struct blaming *k, size_t at, struct assay_because_evi
 {
 	struct assay_compare_plan *p = k->plan;
 	const struct assay_comparison_case *c = &p->cmp.cases[at];
-	const struct assay_measure_options o = assay_compare_plan_comparing(p, k->q->what, &k->clock, k->watch).measure;
+	const struct assay_measure_options o = assay_compare_plan_loop(p, k->q->what, &k->clock, k->watch).measure;
 	struct assay_profile_pair pair = { .iteration_ns = { NAN, NAN } };
 	struct assay_case base_case;
 	struct assay_profile_pair_options po = {

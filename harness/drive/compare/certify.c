@@ -151,14 +151,14 @@ static int one_trial(struct certifying *c, unsigned kind, struct tally *t, enum 
 	/* progress is that of the certification, not of its trials */
 	const struct assay_watch quiet = { .interrupted = c->watch->interrupted };
 	struct assay_comparison cmp;
-	struct assay_comparing k = assay_compare_plan_comparing(&c->plan, c->q->compare.what, &c->clock, &quiet);
+	struct assay_pair_loop k = assay_compare_plan_loop(&c->plan, c->q->compare.what, &c->clock, &quiet);
 	int rc;
 
 	if (!cases)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	make_trial(c, &cmp, cases, n, slowdown);
 	k.cmp = &cmp;
-	rc = assay_comparing_run(&k, err);
+	rc = assay_pair_loop_run(&k, err);
 	if (!rc)
 		rc = judge_trial(&cmp, &c->plan.policy, t, !kind, worst, err);
 	for (size_t i = 0; i < n; i++) {

@@ -9,7 +9,7 @@
 #include "drive/compare/cause_profiles.h"
 #include "drive/compare/duration.h"
 #include "drive/exact/compare.h"
-#include "drive/hints.h"
+#include "drive/user_text.h"
 #include "drive/machine/doctor.h"
 #include "drive/read_back.h"
 #include "judge/comparison_judge.h"
@@ -109,7 +109,7 @@ static void keep_options(const struct assay_compare_request *q, char options[ASS
 static int take_times(struct comparing *k, struct assay_err *err)
 {
 	struct assay_comparison *cmp = &k->plan.cmp;
-	struct assay_comparing loop;
+	struct assay_pair_loop loop;
 	struct assay_clock clock;
 	bool shared;
 	int kept = 0, rc = assay_clock_init(&clock, err);
@@ -124,7 +124,7 @@ static int take_times(struct comparing *k, struct assay_err *err)
 	rc = tell_duration(k, shared, err);
 	if (rc)
 		return rc;
-	loop = assay_compare_plan_comparing(&k->plan, k->q->what, &clock, k->watch);
+	loop = assay_compare_plan_loop(&k->plan, k->q->what, &clock, k->watch);
 	loop.store = k->store;
 	loop.spent = tell_exceeded;
 	loop.pair_done = store_pair;
@@ -132,7 +132,7 @@ static int take_times(struct comparing *k, struct assay_err *err)
 	assay_watch_tell(k->watch,
 			 &(struct assay_event){ .kind = ASSAY_EVENT_SPAN,
 						.expected_ns = (double)cmp->budget_ns * (double)cmp->n_cases });
-	rc = assay_comparing_run(&loop, err);
+	rc = assay_pair_loop_run(&loop, err);
 	assay_watch_tell(k->watch, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
 	if (!rc)
 		rc = begin(k, err); /* there was no pair to take */

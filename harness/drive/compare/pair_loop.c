@@ -20,12 +20,12 @@ struct case_state {
 	uint64_t spent_ns;
 	double sampling_ns;
 	uint64_t iterations; /* of the first pair; the others take the same */
-	struct assay_pair_lessons lessons;
+	struct assay_pair_calibration calibration;
 	bool learnt; /* a pair with samples has found all of this out */
 	bool decided;
 };
 
-static double margin_of(const struct assay_comparing *k, const struct assay_comparison_case *c)
+static double margin_of(const struct assay_pair_loop *k, const struct assay_comparison_case *c)
 {
 	return log1p(assay_policy_paired_margin(k->policy, &c->c));
 }
@@ -37,10 +37,10 @@ static bool went_well(const struct assay_comparison_case *c, const struct assay_
 }
 
 /* Has the first pair found no more than that calls are to be divided? Then how long the next one samples is set. */
-static bool only_divides(const struct assay_comparing *k, struct case_state *st, const struct assay_comparison_case *c,
+static bool only_divides(const struct assay_pair_loop *k, struct case_state *st, const struct assay_comparison_case *c,
 			 const struct assay_pair *p)
 {
-	const struct assay_pair_lessons *l = &st->lessons;
+	const struct assay_pair_calibration *l = &st->calibration;
 
 	if (p->n_blocks || !went_well(c, p) || !(l->slices || l->turn_parts))
 		return false;
@@ -53,13 +53,13 @@ static bool only_divides(const struct assay_comparing *k, struct case_state *st,
  * The first pair with samples finds out how long to sample. *keep: it is as good as those that follow, which its own
  * noise tells; or it says something else than a time.
  */
-static int learn(const struct assay_comparing *k, struct case_state *st, const struct assay_comparison_case *c,
+static int learn(const struct assay_pair_loop *k, struct case_state *st, const struct assay_comparison_case *c,
 		 const struct assay_pair *p, bool *keep, struct assay_err *err)
 {
 	const double margin = margin_of(k, c);
 	double *tmp = malloc((ASSAY_PAIR_TMP * p->n_blocks + 1) * sizeof(*tmp));
 	struct assay_pair_shown shown = { .rest_ns = assay_pair_length_rest_ns(p, st->sampling_ns),
-					  .least_ns = assay_pair_length_least_ns(p, st->lessons.slices) };
+					  .least_ns = assay_pair_length_least_ns(p, st->calibration.slices) };
 
 	if (!tmp)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu blocks", p->n_blocks);
@@ -72,12 +72,12 @@ static int learn(const struct assay_comparing *k, struct case_state *st, const s
 }
 
 /* After pair @p, which is the last of @c. */
-static int adapt_sampling(const struct assay_comparing *k, struct case_state *st, const struct assay_comparison_case *c,
+static int adapt_sampling(const struct assay_pair_loop *k, struct case_state *st, const struct assay_comparison_case *c,
 			  const struct assay_pair *p, struct assay_err *err)
 {
 	struct assay_paired_readings r;
 	struct assay_pair_shown shown = { .rest_ns = assay_pair_length_rest_ns(p, st->sampling_ns),
-					  .least_ns = assay_pair_length_least_ns(p, st->lessons.slices) };
+					  .least_ns = assay_pair_length_least_ns(p, st->calibration.slices) };
 	int rc = assay_paired_readings(c, &r, err);
 
 	if (!rc)
@@ -91,7 +91,7 @@ static int adapt_sampling(const struct assay_comparing *k, struct case_state *st
 }
 
 /* Where code is the same, nothing is counted and no demand is on a time, that is only taken if it is asked for. */
-static bool changed_only(const struct assay_comparing *k, const struct assay_comparison_case *c)
+static bool changed_only(const struct assay_pair_loop *k, const struct assay_comparison_case *c)
 {
 	const struct assay_catalog_op *op = assay_catalog_op(k->catalog, c->c.op);
 	const bool counts_own = c->c.counters[0] || (op && op->counters.n);
@@ -120,7 +120,7 @@ static int add_pair(struct assay_comparison_case *c, const struct assay_pair *p,
 }
 
 /* Reject times below what this machine's bandwidth or arithmetic allows. */
-static int judge_speed(struct assay_comparing *k, struct assay_machine_limits *limits, size_t i, struct assay_pair *p,
+static int judge_speed(struct assay_pair_loop *k, struct assay_machine_limits *limits, size_t i, struct assay_pair *p,
 		       struct assay_err *err)
 {
 	const struct assay_limits_source from = { .catalog = k->catalog,
@@ -150,7 +150,7 @@ static int judge_speed(struct assay_comparing *k, struct assay_machine_limits *l
 	return rc;
 }
 
-static int one_pair(struct assay_comparing *k, struct case_state *st, size_t i, unsigned round,
+static int one_pair(struct assay_pair_loop *k, struct case_state *st, size_t i, unsigned round,
 		    struct assay_kept_memory *kept, struct assay_machine_limits *limits, struct assay_err *err)
 {
 	struct assay_comparison_case *c = &k->cmp->cases[i];
@@ -178,7 +178,7 @@ static int one_pair(struct assay_comparing *k, struct case_state *st, size_t i, 
 
 	if (rc)
 		return rc;
-	rc = assay_measure_pair(&c->c, k->catalog, &k->facts[i], &k->measure, &po, &st->lessons, &p, c->difference,
+	rc = assay_measure_pair(&c->c, k->catalog, &k->facts[i], &k->measure, &po, &st->calibration, &p, c->difference,
 				err);
 	st->spent_ns += p.wall_ns;
 	st->iterations = p.iterations;
@@ -197,7 +197,7 @@ static int one_pair(struct assay_comparing *k, struct case_state *st, size_t i, 
 	return rc || first ? rc : adapt_sampling(k, st, c, &p, err);
 }
 
-static void tell(const struct assay_comparing *k, const struct case_state *st, const char *key)
+static void tell(const struct assay_pair_loop *k, const struct case_state *st, const char *key)
 {
 	double done = 0;
 
@@ -208,7 +208,7 @@ static void tell(const struct assay_comparing *k, const struct case_state *st, c
 							  .text = key });
 }
 
-static void tell_spent(const struct assay_comparing *k, const struct case_state *st)
+static void tell_spent(const struct assay_pair_loop *k, const struct case_state *st)
 {
 	uint64_t spent_ns = 0;
 	size_t undecided = 0;
@@ -221,7 +221,7 @@ static void tell_spent(const struct assay_comparing *k, const struct case_state 
 		k->spent(k->arg, (double)spent_ns * 1e-9, undecided);
 }
 
-int assay_comparing_run(struct assay_comparing *k, struct assay_err *err)
+int assay_pair_loop_run(struct assay_pair_loop *k, struct assay_err *err)
 {
 	struct assay_comparison *cmp = k->cmp;
 	struct case_state *st = calloc(cmp->n_cases + 1, sizeof(*st));
@@ -259,7 +259,7 @@ int assay_comparing_run(struct assay_comparing *k, struct assay_err *err)
 	return rc;
 }
 
-void assay_comparing_label(const struct assay_side_source *side, char *buf, size_t size)
+void assay_side_label(const struct assay_side_source *side, char *buf, size_t size)
 {
 	const struct assay_build *build = &side->build;
 

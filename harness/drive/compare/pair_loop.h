@@ -22,7 +22,7 @@ struct assay_compare_side {
 	struct assay_text parts; /* a letter a plugin, see enum assay_plugin_part */
 };
 
-struct assay_comparing {
+struct assay_pair_loop {
 	struct assay_comparison *cmp;         /* cases with their controls; pairs are added here */
 	const struct assay_case_facts *facts; /* one a case of cmp */
 	const struct assay_catalog *catalog;  /* of the head */
@@ -45,10 +45,10 @@ struct assay_comparing {
  * it may take up to four times as much for the first looks). ASSAY_EINTERRUPTED when the watch says so, with the
  * finished pairs in cmp.
  */
-int assay_comparing_run(struct assay_comparing *c, struct assay_err *err);
+int assay_pair_loop_run(struct assay_pair_loop *c, struct assay_err *err);
 
 /* "name", of a revision "name (8c1f0aa with changes)". */
-void assay_comparing_label(const struct assay_side_source *side, char *buf, size_t size);
+void assay_side_label(const struct assay_side_source *side, char *buf, size_t size);
 
 /* ---- pair length ---- */
 

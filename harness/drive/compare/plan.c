@@ -416,8 +416,8 @@ int assay_compare_plan_complete(struct assay_compare_plan *p, const struct assay
 	cmp->rule = ASSAY_JUDGE_RULE;
 	cmp->started_ns = assay_clock_unix_ns();
 	cmp->program = assay_build_identity_program();
-	assay_comparing_label(&p->source[ASSAY_BASE], cmp->base, sizeof(cmp->base));
-	assay_comparing_label(&p->source[ASSAY_HEAD], cmp->head, sizeof(cmp->head));
+	assay_side_label(&p->source[ASSAY_BASE], cmp->base, sizeof(cmp->base));
+	assay_side_label(&p->source[ASSAY_HEAD], cmp->head, sizeof(cmp->head));
 	return 0;
 }
 
@@ -469,10 +469,10 @@ void assay_compare_plan_release(struct assay_compare_plan *p)
 	free(p->exact);
 }
 
-struct assay_comparing assay_compare_plan_comparing(struct assay_compare_plan *p, const struct assay_request *r,
-						    const struct assay_clock *clock, const struct assay_watch *w)
+struct assay_pair_loop assay_compare_plan_loop(struct assay_compare_plan *p, const struct assay_request *r,
+					       const struct assay_clock *clock, const struct assay_watch *w)
 {
-	return (struct assay_comparing){
+	return (struct assay_pair_loop){
 		.cmp = &p->cmp,
 		.facts = p->facts,
 		.catalog = p->session.catalog,

@@ -78,8 +78,8 @@ int assay_compare_plan_complete(struct assay_compare_plan *p, const struct assay
  * The loop over the cases of @p, which was made from @r; whoever runs it adds what it should tell. All pointers stay
  * the callers'.
  */
-struct assay_comparing assay_compare_plan_comparing(struct assay_compare_plan *p, const struct assay_request *r,
-						    const struct assay_clock *clock, const struct assay_watch *w);
+struct assay_pair_loop assay_compare_plan_loop(struct assay_compare_plan *p, const struct assay_request *r,
+					       const struct assay_clock *clock, const struct assay_watch *w);
 
 /* ---- policy ---- */
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "drive/hints.h"
+#include "drive/user_text.h"
 #include "drive/installed.h"
 #include "drive/project.h"
 #include "judge/exact_baseline.h"
@@ -130,7 +130,7 @@ static int update_kernels(const char *exact_path, struct assay_err *err)
 	if (!rc)
 		rc = assay_file_read(built, &text, &len, err);
 	if (!rc)
-		rc = assay_hint_user_path(assay_file_write(path, text, len, err), err);
+		rc = assay_user_path_error(assay_file_write(path, text, len, err), err);
 	free(text);
 	return rc == ASSAY_ENOTFOUND ? 0 : rc;
 }
@@ -340,7 +340,7 @@ int assay_exact_baseline_update(struct assay_store *store, const struct assay_ga
 		*slash = '/';
 	}
 	if (!rc)
-		rc = assay_hint_user_path(assay_file_write(path, text.s, text.len, err), err);
+		rc = assay_user_path_error(assay_file_write(path, text.s, text.len, err), err);
 	if (!rc)
 		rc = update_kernels(path, err);
 	assay_text_release(&text);

@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "drive/exact/gate.h"
-#include "drive/hints.h"
+#include "drive/user_text.h"
 #include "drive/installed.h"
 #include "machine/clock.h"
 #include "store/store.h"

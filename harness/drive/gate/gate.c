@@ -11,7 +11,7 @@
 #include "counters/groups.h"
 #include "drive/exact/gate.h"
 #include "drive/gate/segments.h"
-#include "drive/hints.h"
+#include "drive/user_text.h"
 #include "drive/installed.h"
 #include "drive/project.h"
 #include "drive/session.h"
@@ -89,9 +89,9 @@ static int load_manifest(struct gate_files *f, const struct assay_gate_request *
 	int rc;
 
 	if (q->manifest)
-		return assay_hint_user_path(assay_manifest_load(&f->manifest, q->manifest, err), err);
+		return assay_user_path_error(assay_manifest_load(&f->manifest, q->manifest, err), err);
 	snprintf(path, sizeof(path), "%s/%s.manifest", dir, f->run.suite);
-	rc = assay_hint_user_path(assay_manifest_load(&f->manifest, path, err), err);
+	rc = assay_user_path_error(assay_manifest_load(&f->manifest, path, err), err);
 	if (rc == ASSAY_ENOTFOUND)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "no manifest '%s': write it with 'assay list --manifest --suite %s', or name one "

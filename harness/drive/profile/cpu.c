@@ -92,11 +92,11 @@ static void watch_program(const struct assay_profile_request *q, const struct as
 			  struct assay_cpu_profile *cpu)
 {
 	const uint64_t began = assay_monotonic_ns();
-	uint64_t half = assay_cpu_profile_patience_ns(cpu) / 2;
+	uint64_t half = assay_cpu_profile_read_every_ns(cpu) / 2;
 
 	while (!assay_process_wait(p, half < LOOK_NS ? half : LOOK_NS)) {
 		assay_cpu_profile_drain(cpu);
-		half = assay_cpu_profile_patience_ns(cpu) / 2;
+		half = assay_cpu_profile_read_every_ns(cpu) / 2;
 		if (over(q, began) || (w->interrupted && *w->interrupted))
 			break;
 	}

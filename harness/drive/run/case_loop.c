@@ -10,7 +10,7 @@
 
 #include "assay/random.h"
 #include "base/monotonic.h"
-#include "drive/hints.h"
+#include "drive/user_text.h"
 #include "drive/machine/doctor.h"
 #include "drive/machine/limits.h"
 #include "drive/run/build_identity.h"
@@ -159,7 +159,7 @@ static int measure_timed(const struct assay_measuring *m, const struct assay_mea
 
 	if (rc)
 		return rc;
-	own.patience = &of_all->patience[i];
+	own.timeouts = &of_all->timeouts[i];
 	own.layout_seed = m->verify_only || m->request->deterministic ? 0 : layout_of_round(own.seed, round);
 	own.accepted = m->verify_only ? NULL : &of_all->accepted[i];
 	c.budget_ns = assay_round_budget_ns(c.budget_ns, rounds_of(m));
@@ -284,11 +284,11 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 	int rc = 0;
 
 	/* one a case; measure_timed() takes its own */
-	o.patience = calloc(plan->n_cases + 1, sizeof(*o.patience));
+	o.timeouts = calloc(plan->n_cases + 1, sizeof(*o.timeouts));
 	o.accepted = calloc(plan->n_cases + 1, sizeof(*o.accepted));
 
 	run->results = calloc(plan->n_cases, sizeof(*run->results));
-	if (!run->results || !wanted || !in_turn || !o.patience || !o.accepted) {
+	if (!run->results || !wanted || !in_turn || !o.timeouts || !o.accepted) {
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	} else {
 		for (size_t i = 0; i < plan->n_cases; i++)
@@ -312,7 +312,7 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 	}
 	assay_core_paces_release(&paces);
 	free(o.accepted);
-	free(o.patience);
+	free(o.timeouts);
 	free(in_turn);
 	free(wanted);
 	return rc;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/conf.h"
-#include "drive/hints.h"
+#include "drive/user_text.h"
 #include "drive/show/name.h"
 #include "drive/show/results.h"
 #include "judge/policy.h"
@@ -123,7 +123,7 @@ static int narrow(struct assay_diff *d, const char *only, struct assay_err *err)
 	int rc = 0;
 
 	for (size_t i = 0; i < d->n_cases && only && !rc; i++)
-		rc = assay_hint_case_names(&names, &d->cases[i].c, err);
+		rc = assay_case_names_add(&names, &d->cases[i].c, err);
 	for (size_t i = 0; i < d->n_cases && only && !rc; i++) {
 		if (assay_policy_selects(only, &d->cases[i].c))
 			d->cases[kept++] = d->cases[i];
@@ -133,7 +133,7 @@ static int narrow(struct assay_diff *d, const char *only, struct assay_err *err)
 	if (only && !rc)
 		d->n_cases = kept;
 	if (only && !rc && !kept)
-		rc = assay_hint_no_case(&names, "case of the two sides", only, "leave out --only to see all", err);
+		rc = assay_no_such_case(&names, "case of the two sides", only, "leave out --only to see all", err);
 	assay_strings_release(&names);
 	return rc;
 }

@@ -9,7 +9,7 @@
 #include "base/grow.h"
 #include "drive/compare/compare.h"
 #include "drive/gate/gate.h"
-#include "drive/hints.h"
+#include "drive/user_text.h"
 #include "drive/installed.h"
 #include "drive/next_step.h"
 #include "drive/show/bottlenecks.h"
@@ -220,7 +220,7 @@ static int no_case(const struct assay_compare_outcome *out, const char *only, co
 	for (size_t i = 0; i < out->report.n_cases && !rc; i++)
 		rc = assay_strings_add(&names, out->report.cases[i].key, err);
 	if (!rc)
-		rc = assay_hint_no_case(&names, what, only, hint, err);
+		rc = assay_no_such_case(&names, what, only, hint, err);
 	assay_strings_release(&names);
 	return rc;
 }

@@ -8,7 +8,7 @@
 
 #include "base/conf.h"
 #include "drive/compare/compare.h"
-#include "drive/hints.h"
+#include "drive/user_text.h"
 #include "drive/installed.h"
 #include "judge/policy.h"
 #include "store/comparison.h"
@@ -47,9 +47,9 @@ static int no_case(const struct assay_run *run, const char *only, const char *db
 	snprintf(what, sizeof(what), "case of run %" PRId64, run->id);
 	list_hint(hint, sizeof(hint), 'r', run->id, db);
 	for (size_t i = 0; i < run->n_results && !rc; i++)
-		rc = assay_hint_case_names(&names, &run->results[i].c, err);
+		rc = assay_case_names_add(&names, &run->results[i].c, err);
 	if (!rc)
-		rc = assay_hint_no_case(&names, what, only, hint, err);
+		rc = assay_no_such_case(&names, what, only, hint, err);
 	assay_strings_release(&names);
 	return rc;
 }
@@ -166,7 +166,7 @@ static int narrow_comparison(struct assay_comparison *cmp, const char *only, con
 	int rc = 0;
 
 	for (size_t i = 0; i < cmp->n_cases && !rc; i++)
-		rc = assay_hint_case_names(&names, &cmp->cases[i].c, err);
+		rc = assay_case_names_add(&names, &cmp->cases[i].c, err);
 	for (size_t i = 0; i < cmp->n_cases && !rc; i++)
 		if (assay_policy_selects(only, &cmp->cases[i].c))
 			cmp->cases[kept++] = cmp->cases[i];
@@ -183,7 +183,7 @@ static int narrow_comparison(struct assay_comparison *cmp, const char *only, con
 	if (!rc && !kept && !counted) {
 		snprintf(what, sizeof(what), "case of comparison %" PRId64, cmp->id);
 		list_hint(hint, sizeof(hint), 'c', cmp->id, db);
-		rc = assay_hint_no_case(&names, what, only, hint, err);
+		rc = assay_no_such_case(&names, what, only, hint, err);
 	}
 	assay_strings_release(&names);
 	return rc;
@@ -325,9 +325,9 @@ static int no_history_case(const struct assay_history *h, const char *pattern, s
 		return rc;
 	rc = 0;
 	for (size_t i = 0; i < h->n && !rc; i++)
-		rc = assay_hint_case_names(&names, &h->cases[i], err);
+		rc = assay_case_names_add(&names, &h->cases[i], err);
 	if (!rc)
-		rc = assay_hint_no_case(&names, "stored case", pattern, hint, err);
+		rc = assay_no_such_case(&names, "stored case", pattern, hint, err);
 	assay_strings_release(&names);
 	return rc;
 }

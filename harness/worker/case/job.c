@@ -460,11 +460,11 @@ static __attribute__((noinline)) int run_loop(struct assay_case_job *j, uint64_t
 
 void assay_case_job_draw_pages(struct assay_case_job *j)
 {
-	assay_own_pages_draw(j->tensors, (size_t)j->n_jobs * j->problem.n_tensors * sizeof(*j->tensors));
-	assay_own_pages_draw(j->jobs, (size_t)j->n_jobs * sizeof(*j->jobs));
-	assay_own_pages_draw(j->given, sizeof(*j->given));
-	assay_own_pages_draw(j->counters, ASSAY_MAX_COUNTERS * sizeof(*j->counters));
-	assay_own_pages_draw(j, sizeof(*j));
+	assay_pages_remap(j->tensors, (size_t)j->n_jobs * j->problem.n_tensors * sizeof(*j->tensors));
+	assay_pages_remap(j->jobs, (size_t)j->n_jobs * sizeof(*j->jobs));
+	assay_pages_remap(j->given, sizeof(*j->given));
+	assay_pages_remap(j->counters, ASSAY_MAX_COUNTERS * sizeof(*j->counters));
+	assay_pages_remap(j, sizeof(*j));
 	assay_pool_draw_pages(j->pool);
 }
 

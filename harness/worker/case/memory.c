@@ -425,7 +425,7 @@ __attribute__((no_sanitize_address)) static void copy(uint64_t *to, const volati
 		to[i] = from[i];
 }
 
-void assay_own_pages_draw(void *at, size_t bytes)
+void assay_pages_remap(void *at, size_t bytes)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (uintptr_t)at % page;
 	const size_t whole = (before + bytes + page - 1) / page * page;

@@ -122,6 +122,6 @@ void assay_branch_memory_clear(uint64_t seed);
  * refuses, and where pages are not of ASSAY_LAYOUT_ALIGN, they stay. Each draw keeps as many pages until the process
  * ends, since the kernel gives first what it got back last.
  */
-void assay_own_pages_draw(void *at, size_t bytes);
+void assay_pages_remap(void *at, size_t bytes);
 
 #endif

@@ -40,7 +40,7 @@ void assay_case_job_phase(struct assay_case_job *j, enum assay_phase phase)
 {
 	atomic_store_explicit(j->phase, (uint32_t)phase, memory_order_relaxed);
 	if (j->turn && phase == ASSAY_PHASE_RUN)
-		assay_pair_blur(j->turn, j->spec->layout_seed, j->n_series++);
+		assay_pair_randomize_slot(j->turn, j->spec->layout_seed, j->n_series++);
 }
 
 /* Far from where programs, libraries, stacks and simulators lie. */

@@ -252,7 +252,7 @@ void assay_pool_free(struct assay_pool *pool)
 void assay_pool_draw_pages(struct assay_pool *pool)
 {
 	if (pool->n == 1)
-		assay_own_pages_draw(pool, sizeof(*pool));
+		assay_pages_remap(pool, sizeof(*pool));
 }
 
 void assay_pool_run(struct assay_pool *pool, assay_parallel_fn fn, void *arg)

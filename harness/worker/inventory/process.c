@@ -25,7 +25,7 @@
 
 int assay_inventory_process_start(struct assay_inventory_process *p, struct assay_err *err)
 {
-	const struct timeval patience = { .tv_sec = ANSWER_TIMEOUT_S };
+	const struct timeval timeout = { .tv_sec = ANSWER_TIMEOUT_S };
 	char number[16];
 	const char *argv[] = { "/proc/self/exe", ASSAY_INVENTORY_COMMAND, number, NULL };
 	struct assay_process_options o = { .argv = argv };
@@ -33,7 +33,7 @@ int assay_inventory_process_start(struct assay_inventory_process *p, struct assa
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
 		return assay_err_set(err, ASSAY_EIO, "cannot make a socket for the inventory: %s", strerror(errno));
-	setsockopt(fds[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	setsockopt(fds[0], SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 	snprintf(number, sizeof(number), "%d", fds[1]);
 	o.keep_fd = fds[1];
 	rc = assay_pipe_open(&p->words, WORDS_MAX_BYTES, err);

@@ -115,7 +115,7 @@ TEST(the_pace_is_not_tried_in_vain)
 	assay_core_paces_release(&paces);
 }
 
-/* ---- patience ---- */
+/* ---- timeouts ---- */
 
 /* When a worker counts as hanging, by numbers alone, and that plugins which hang are told with where and how long. */
 
@@ -123,29 +123,29 @@ TEST(the_pace_is_not_tried_in_vain)
 
 static const struct assay_worker_args none;
 
-static uint64_t most(const struct assay_patience *p, enum assay_command cmd, const struct assay_worker_args *a)
+static uint64_t most(const struct assay_timeout_history *p, enum assay_command cmd, const struct assay_worker_args *a)
 {
-	return assay_patience_limit(p, cmd, a, NULL, 120 * S).most_ns;
+	return assay_timeout_limit(p, cmd, a, NULL, 120 * S).most_ns;
 }
 
 /* Of what was never done, a share of the timeout, or what so much work can take. */
 TEST(a_first_time_has_a_share_of_the_timeout)
 {
 	struct assay_case_facts f = { .cost = { .ops = 1e6, .bytes_read = 1e6 }, .copies = 1, .bytes = 1000000 };
-	struct assay_patience p = { 0 };
-	struct assay_patience_limit l = assay_patience_limit(&p, ASSAY_CMD_PREPARE, &none, &f, 120 * S);
+	struct assay_timeout_history p = { 0 };
+	struct assay_timeout_limit l = assay_timeout_limit(&p, ASSAY_CMD_PREPARE, &none, &f, 120 * S);
 
 	assert_int_equal(l.expected_ns, 0);
 	assert_true(l.most_ns == 30 * S);
 	f.cost.ops = 1e9;
 	f.copies = 2;
-	l = assay_patience_limit(&p, ASSAY_CMD_VERIFY, &none, &f, 120 * S);
+	l = assay_timeout_limit(&p, ASSAY_CMD_VERIFY, &none, &f, 120 * S);
 	assert_true(l.most_ns > 100 * S && l.most_ns < 101 * S);
 	p.first_ns = 40 * S;
 	assert_true(most(&p, ASSAY_CMD_PREPARE, &none) == 40 * S);
 	p.first_ns = 0;
 	/* short timeouts are no reason for haste */
-	assert_true(assay_patience_limit(&p, ASSAY_CMD_VERIFY, &none, NULL, 20 * S).most_ns == 10 * S);
+	assert_true(assay_timeout_limit(&p, ASSAY_CMD_VERIFY, &none, NULL, 20 * S).most_ns == 10 * S);
 }
 
 TEST(later_times_have_a_multiple_of_what_it_took)
@@ -166,19 +166,19 @@ TEST(later_times_have_a_multiple_of_what_it_took)
 		{ ASSAY_CMD_FINISH, { 0 }, 100 },
 		{ ASSAY_CMD_COUNT, { 0 }, 400 },
 	};
-	struct assay_patience p = { 0 };
+	struct assay_timeout_history p = { 0 };
 
-	assay_patience_learn(&p, ASSAY_CMD_PREPARE, &none, 3 * S);
-	assay_patience_learn(&p, ASSAY_CMD_VERIFY, &none, 2 * S);
-	assay_patience_learn(&p, ASSAY_CMD_VERIFY, &none, 1 * S); /* it can take longer */
+	assay_timeout_history_learn(&p, ASSAY_CMD_PREPARE, &none, 3 * S);
+	assay_timeout_history_learn(&p, ASSAY_CMD_VERIFY, &none, 2 * S);
+	assay_timeout_history_learn(&p, ASSAY_CMD_VERIFY, &none, 1 * S); /* it can take longer */
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		double is = (double)most(&p, cases[i].cmd, &cases[i].args) * 1e-9;
 
 		if (is < cases[i].most_s - 0.1 || is > cases[i].most_s + 0.1)
 			fail_msg("%zu: %g s, not %g s", i, is, cases[i].most_s);
 	}
-	p = (struct assay_patience){ 0 };
-	assay_patience_learn(&p, ASSAY_CMD_VERIFY, &none, 1000);
+	p = (struct assay_timeout_history){ 0 };
+	assay_timeout_history_learn(&p, ASSAY_CMD_VERIFY, &none, 1000);
 	assert_true(most(&p, ASSAY_CMD_VERIFY, &none) == 10 * S);
 }
 
@@ -188,19 +188,19 @@ TEST(samples_tell_what_a_call_takes)
 	const struct assay_worker_args one = { .iterations = 1, .count = 1 },
 				       many = { .iterations = 999, .count = 1000 },
 				       pair = { .iterations = 499999, .count = 1 };
-	struct assay_patience p = { 0 };
+	struct assay_timeout_history p = { 0 };
 
-	assay_patience_learn(&p, ASSAY_CMD_VERIFY, &none, S);
-	assay_patience_learn(&p, ASSAY_CMD_SAMPLE, &one, S / 10);
+	assay_timeout_history_learn(&p, ASSAY_CMD_VERIFY, &none, S);
+	assay_timeout_history_learn(&p, ASSAY_CMD_SAMPLE, &one, S / 10);
 	assert_true(most(&p, ASSAY_CMD_SAMPLE, &many) > 900000 * S);
-	assay_patience_learn(&p, ASSAY_CMD_SAMPLE, &many, S);
+	assay_timeout_history_learn(&p, ASSAY_CMD_SAMPLE, &many, S);
 	assert_true(most(&p, ASSAY_CMD_SAMPLE, &many) == 20 * S);
-	assay_patience_learn(&p, ASSAY_CMD_SAMPLE, &one, S);
+	assay_timeout_history_learn(&p, ASSAY_CMD_SAMPLE, &one, S);
 	assert_true(most(&p, ASSAY_CMD_SAMPLE, &many) == 20 * S);
 	/* two samples of a side, and an untimed call before each */
 	assert_true(most(&p, ASSAY_CMD_PAIR, &pair) >= 20 * S && most(&p, ASSAY_CMD_PAIR, &pair) < 21 * S);
 	/* all that a sample does, once more, besides the check */
-	assay_patience_learn(&p, ASSAY_CMD_SAMPLE, &many, S);
+	assay_timeout_history_learn(&p, ASSAY_CMD_SAMPLE, &many, S);
 	assert_true(most(&p, ASSAY_CMD_RECHECK, &none) >= 40 * S && most(&p, ASSAY_CMD_RECHECK, &none) < 41 * S);
 }
 
@@ -208,9 +208,9 @@ TEST(parts_of_calls_count_as_parts)
 {
 	const struct assay_worker_args calls = { .iterations = 1, .count = 5 },
 				       parts = { .iterations = 1, .count = 5, .turn_parts = 1 };
-	struct assay_patience p = { .call_parts = 100 };
+	struct assay_timeout_history p = { .call_parts = 100 };
 
-	assay_patience_learn(&p, ASSAY_CMD_PAIR, &calls, 20 * S);
+	assay_timeout_history_learn(&p, ASSAY_CMD_PAIR, &calls, 20 * S);
 	assert_true(most(&p, ASSAY_CMD_PAIR, &calls) == 400 * S);
 	assert_true(most(&p, ASSAY_CMD_PAIR, &parts) == 42 * S);
 }
@@ -218,12 +218,12 @@ TEST(parts_of_calls_count_as_parts)
 /* The one that made the inputs, or asked the oracle, took longer than the other, which may do it the next time. */
 TEST(the_other_side_tells_what_a_step_may_take)
 {
-	struct assay_patience base = { 0 }, head = { .other = &base };
+	struct assay_timeout_history base = { 0 }, head = { .other = &base };
 
-	assay_patience_learn(&base, ASSAY_CMD_PREPARE, &none, 6 * S);
+	assay_timeout_history_learn(&base, ASSAY_CMD_PREPARE, &none, 6 * S);
 	/* what the head does for the first time may take any factor longer than in the base */
 	assert_true(most(&head, ASSAY_CMD_PREPARE, &none) == 30 * S);
-	assay_patience_learn(&head, ASSAY_CMD_PREPARE, &none, 1000);
+	assay_timeout_history_learn(&head, ASSAY_CMD_PREPARE, &none, 1000);
 	assert_true(most(&head, ASSAY_CMD_PREPARE, &none) == 120 * S);
 	assert_true(most(&base, ASSAY_CMD_PREPARE, &none) == 120 * S);
 }
@@ -231,20 +231,21 @@ TEST(the_other_side_tells_what_a_step_may_take)
 /* Both have to come to their end. */
 TEST(sides_that_take_turns_have_the_time_of_both)
 {
-	const struct assay_patience p = { 0 };
-	const struct assay_patience_limit a = { S, 20 * S }, b = { 3 * S, 60 * S };
+	const struct assay_timeout_history p = { 0 };
+	const struct assay_timeout_limit a = { S, 20 * S }, b = { 3 * S, 60 * S };
 
-	assert_true(assay_patience_sum(&p, a, b).most_ns == 80 * S);
-	assert_true(assay_patience_sum(&p, a, b).expected_ns == 4 * S);
-	assert_true(assay_patience_sum(&p, (struct assay_patience_limit){ 1, 1 }, (struct assay_patience_limit){ 1, 1 })
+	assert_true(assay_timeout_history_sum(&p, a, b).most_ns == 80 * S);
+	assert_true(assay_timeout_history_sum(&p, a, b).expected_ns == 4 * S);
+	assert_true(assay_timeout_history_sum(&p, (struct assay_timeout_limit){ 1, 1 },
+					      (struct assay_timeout_limit){ 1, 1 })
 			    .most_ns == 10 * S);
 }
 
 /* A machine that stood still for a minute did not wait for a minute. */
 TEST(time_without_a_look_counts_little)
 {
-	assert_int_equal(assay_patience_counted(40, 50), 40);
-	assert_int_equal(assay_patience_counted(60000, 50), 100);
+	assert_int_equal(assay_timeout_history_counted(40, 50), 40);
+	assert_int_equal(assay_timeout_history_counted(60000, 50), 100);
 }
 
 TEST(hangs_are_told_with_where_and_how_long)
@@ -267,13 +268,13 @@ TEST(hangs_are_told_with_where_and_how_long)
 	add_plugin(&plugins, w->dir, "hangs");
 	assert_int_equal(assay_inventory_open(&inv, &plugins, NULL, &w->host, &err), 0);
 	for (size_t i = 0; i < N_OF(cases); i++) {
-		struct assay_patience patience = { .floor_ns = S };
+		struct assay_timeout_history timeouts = { .floor_ns = S };
 		const struct assay_measure_options o = { .plugins = &plugins,
 							 .topology = w->topology,
 							 .host = &w->host,
 							 .clock = &w->clock,
 							 .seed = 42,
-							 .patience = &patience };
+							 .timeouts = &timeouts };
 		struct assay_case c = make_case(cases[i].variant, cases[i].n, 1, ASSAY_CACHE_WARM);
 		struct assay_case_facts facts;
 		struct assay_result r;
@@ -301,7 +302,7 @@ static void measure_hanging(struct world *w, const char *const names[2], uint64_
 		.topology = w->topology, .host = &w->host, .clock = &w->clock, .seed = 42, .plugins = &plugins[1]
 	};
 	struct assay_case c = make_case("work", 1024, 1, ASSAY_CACHE_WARM);
-	struct assay_pair_lessons lessons = { 0 };
+	struct assay_pair_calibration calibration = { 0 };
 	struct assay_case_facts facts;
 	struct assay_inventory *inv;
 	char difference[ASSAY_DIFFERENCE_MAX];
@@ -311,13 +312,13 @@ static void measure_hanging(struct world *w, const char *const names[2], uint64_
 	for (int i = 0; i < 2; i++) {
 		add_plugin(&plugins[i], w->dir, "compare_op");
 		add_plugin(&plugins[i], w->dir, names[i]);
-		lessons.patience[i].floor_ns = floor_ns;
+		calibration.timeouts[i].floor_ns = floor_ns;
 	}
 	assert_int_equal(assay_inventory_open(&inv, &plugins[1], NULL, &w->host, NULL), 0);
 	assert_int_equal(assay_inventory_describe(inv, &c, 1, &facts, NULL), 0);
-	assert_int_equal(
-		assay_measure_pair(&c, assay_inventory_catalog(inv), &facts, &o, &po, &lessons, p, difference, NULL),
-		0);
+	assert_int_equal(assay_measure_pair(&c, assay_inventory_catalog(inv), &facts, &o, &po, &calibration, p,
+					    difference, NULL),
+			 0);
 	assay_inventory_close(inv);
 	for (int i = 0; i < 2; i++)
 		assay_strings_release(&plugins[i]);

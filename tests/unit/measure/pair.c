@@ -29,17 +29,17 @@ TEST(tensors_are_common)
 	};
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
-		struct assay_pair_lessons lessons = { 0 };
+		struct assay_pair_calibration calibration = { 0 };
 		struct assay_measure_options o;
 		struct measured m;
 
 		plan(*state, rows[i].side, &m);
 		o = options_of(*state, &m);
-		take_pair(&o, &lessons, &m);
+		take_pair(&o, &calibration, &m);
 		if (m.pair.side[0].status != rows[i].status[0] || m.pair.side[1].status != rows[i].status[1] ||
-		    lessons.own_memory != rows[i].own_memory)
+		    calibration.own_memory != rows[i].own_memory)
 			fail_msg("row %zu: '%s', '%s', own memory %d", i, m.pair.side[0].reason, m.pair.side[1].reason,
-				 lessons.own_memory);
+				 calibration.own_memory);
 		release(&m);
 	}
 }
@@ -51,7 +51,7 @@ TEST(spoiled_inputs_are_told_later)
 						{ "compare_base", "compare_spoils" } };
 
 	for (int bad = 0; bad < 2; bad++) {
-		struct assay_pair_lessons first = { 0 };
+		struct assay_pair_calibration first = { 0 };
 		struct assay_measure_options o;
 		struct measured m;
 
@@ -63,9 +63,9 @@ TEST(spoiled_inputs_are_told_later)
 		plan(*state, rows[bad], &m);
 		o = options_of(*state, &m);
 		for (uint64_t seed = 1; seed <= 4; seed++) {
-			struct assay_pair_lessons lessons = first;
+			struct assay_pair_calibration calibration = first;
 
-			take_pair_as(&o, (struct assay_pair_options){ .pair_seed = seed }, &lessons, &m);
+			take_pair_as(&o, (struct assay_pair_options){ .pair_seed = seed }, &calibration, &m);
 			assert_int_equal(m.pair.side[bad].status, ASSAY_STATUS_WRONG);
 			assert_int_equal(m.pair.side[!bad].status, ASSAY_STATUS_OK);
 		}
@@ -76,25 +76,25 @@ TEST(spoiled_inputs_are_told_later)
 /* A pair learns which output is right, and the oracle is not asked about it again; about other inputs it is. */
 TEST(lessons_are_kept)
 {
-	struct assay_pair_lessons lessons = { 0 };
+	struct assay_pair_calibration calibration = { 0 };
 	struct assay_measure_options o;
 	struct assay_accepted first;
 	struct measured m;
 
 	plan(*state, (const char *const[2]){ "compare_base", "compare_keeps" }, &m);
 	o = options_of(*state, &m);
-	take_pair(&o, &lessons, &m);
-	first = lessons.accepted;
+	take_pair(&o, &calibration, &m);
+	first = calibration.accepted;
 	assert_true(first.digest[0][0] && first.max_rel_err[0] == -1);
 	assert_true(first.digest[1][0] && strcmp(first.digest[0], first.digest[1])); /* of the audit */
 	/* an error that no oracle found comes back only if none is asked */
-	lessons.accepted.max_rel_err[0] = 0.125;
-	take_pair(&o, &lessons, &m);
+	calibration.accepted.max_rel_err[0] = 0.125;
+	take_pair(&o, &calibration, &m);
 	assert_true(m.pair.side[0].max_rel_err == 0.125 && m.pair.side[1].max_rel_err == 0.125);
 	o.seed = 43;
-	take_pair(&o, &lessons, &m);
+	take_pair(&o, &calibration, &m);
 	assert_true(m.pair.side[0].max_rel_err == -1 && m.pair.side[1].max_rel_err == -1);
-	assert_string_not_equal(first.digest[0], lessons.accepted.digest[0]);
+	assert_string_not_equal(first.digest[0], calibration.accepted.digest[0]);
 	release(&m);
 }
 
@@ -111,13 +111,13 @@ TEST(the_same_code_takes_no_samples)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct assay_pair_lessons lessons = { 0 };
+		struct assay_pair_calibration calibration = { 0 };
 		struct assay_measure_options o;
 		struct measured m;
 
 		plan(*state, (const char *const[2]){ "compare_base", rows[i].head }, &m);
 		o = options_of(*state, &m);
-		take_pair_as(&o, (struct assay_pair_options){ .changed_only = rows[i].changed_only }, &lessons, &m);
+		take_pair_as(&o, (struct assay_pair_options){ .changed_only = rows[i].changed_only }, &calibration, &m);
 		for (int side = 0; side < 2; side++) {
 			assert_int_equal(m.pair.side[side].status, ASSAY_STATUS_OK);
 			assert_true(m.pair.side[side].digest[0] != '\0');
@@ -162,7 +162,7 @@ static off_t bytes_between(const struct assay_kept_memory *kept, off_t from, off
 /* Pairs that use the same memory one after the other give what others give, whatever the one before left there. */
 TEST(memory_is_kept)
 {
-	struct assay_pair_lessons lessons = { 0 };
+	struct assay_pair_calibration calibration = { 0 };
 	struct assay_kept_memory kept = { 0 };
 	struct assay_measure_options o;
 	struct assay_pair_shared *shared;
@@ -171,13 +171,13 @@ TEST(memory_is_kept)
 
 	plan(*state, (const char *const[2]){ "compare_base", "compare_keeps" }, &m);
 	o = options_of(*state, &m);
-	take_pair(&o, &lessons, &m);
+	take_pair(&o, &calibration, &m);
 	memcpy(digest, m.pair.side[0].digest, sizeof(digest));
-	take_pair_as(&o, (struct assay_pair_options){ .kept = &kept }, &lessons, &m);
+	take_pair_as(&o, (struct assay_pair_options){ .kept = &kept }, &calibration, &m);
 	shared = kept.shared;
 	assert_non_null(shared);
 	soil(&kept);
-	take_pair_as(&o, (struct assay_pair_options){ .kept = &kept }, &lessons, &m);
+	take_pair_as(&o, (struct assay_pair_options){ .kept = &kept }, &calibration, &m);
 	assert_ptr_equal(kept.shared, shared);
 	for (int side = 0; side < 2; side++) {
 		assert_int_equal(m.pair.side[side].status, ASSAY_STATUS_OK);
@@ -194,7 +194,7 @@ TEST(memory_is_kept)
  */
 TEST(prepared_memory_is_kept)
 {
-	struct assay_pair_lessons lessons = { 0 };
+	struct assay_pair_calibration calibration = { 0 };
 	struct assay_kept_memory kept = { 0 };
 	struct assay_measure_options o;
 	struct measured m;
@@ -204,9 +204,9 @@ TEST(prepared_memory_is_kept)
 	m.facts.copies = 3;
 	o = options_of(*state, &m);
 	for (int i = 0; i < 3; i++) {
-		take_pair_as(&o, (struct assay_pair_options){ .kept = &kept }, &lessons, &m);
+		take_pair_as(&o, (struct assay_pair_options){ .kept = &kept }, &calibration, &m);
 		assert_ok(&m);
-		assert_false(lessons.own_memory);
+		assert_false(calibration.own_memory);
 		has = bytes_between(&kept, OWN_PARTS, 2 * OWN_PARTS);
 		assert_true(has >= 2 * 3 * (3 << 20));
 		assert_true(!i || has == had);
@@ -224,7 +224,7 @@ TEST(prepared_memory_is_kept)
 TEST(a_fill_with_state)
 {
 	for (uint64_t copies = 1; copies <= 3; copies += 2) {
-		struct assay_pair_lessons lessons = { 0 };
+		struct assay_pair_calibration calibration = { 0 };
 		struct assay_kept_memory kept = { 0 };
 		struct assay_measure_options o;
 		struct measured m;
@@ -233,11 +233,11 @@ TEST(a_fill_with_state)
 		m.facts.copies = copies;
 		o = options_of(*state, &m);
 		for (int i = 0; i < 2; i++) {
-			take_pair_as(&o, (struct assay_pair_options){ .kept = &kept }, &lessons, &m);
+			take_pair_as(&o, (struct assay_pair_options){ .kept = &kept }, &calibration, &m);
 			assert_ok(&m);
-			assert_false(lessons.own_memory);
+			assert_false(calibration.own_memory);
 			/* the oracle was not asked about what it accepted: forget that */
-			lessons.accepted = (struct assay_accepted){ 0 };
+			calibration.accepted = (struct assay_accepted){ 0 };
 			soil(&kept);
 		}
 		assay_kept_memory_release(&kept);
@@ -266,7 +266,7 @@ TEST(injected_work_is_as_asked)
 			take_pair_as(&o,
 				     (struct assay_pair_options){ .iterations = rows[i].iterations,
 								  .injected_frac = rows[i].frac },
-				     &(struct assay_pair_lessons){ 0 }, &m);
+				     &(struct assay_pair_calibration){ 0 }, &m);
 		assert_ok(&m);
 		assert_int_equal(m.pair.iterations, rows[i].of);
 		assert_int_equal(m.pair.extra_iterations[ASSAY_HEAD], rows[i].extra);
@@ -278,7 +278,7 @@ TEST(injected_work_is_as_asked)
 /* What is wrong once, and right when it is tried again, was wrong. */
 TEST(wrong_once_is_wrong)
 {
-	struct assay_pair_lessons lessons = { 0 };
+	struct assay_pair_calibration calibration = { 0 };
 	struct assay_measure_options o;
 	char path[] = "/tmp/assay-once-XXXXXX";
 	struct measured m;
@@ -290,10 +290,10 @@ TEST(wrong_once_is_wrong)
 	setenv("ASSAY_TEST_ONCE", path, 1);
 	plan(*state, (const char *const[2]){ "compare_base", "compare_once" }, &m);
 	o = options_of(*state, &m);
-	take_pair(&o, &lessons, &m);
+	take_pair(&o, &calibration, &m);
 	assert_int_equal(m.pair.side[ASSAY_BASE].status, ASSAY_STATUS_OK);
 	assert_int_equal(m.pair.side[ASSAY_HEAD].status, ASSAY_STATUS_WRONG);
-	assert_false(lessons.own_memory);
+	assert_false(calibration.own_memory);
 	release(&m);
 	unsetenv("ASSAY_TEST_ONCE");
 	unlink(path);
@@ -317,7 +317,7 @@ static bool addresses_can_be_fixed(void)
 /* The sides of a pair have all that they use at the same addresses, which each pair draws anew. */
 TEST(sides_lie_alike)
 {
-	struct assay_pair_lessons lessons = { 0 };
+	struct assay_pair_calibration calibration = { 0 };
 	struct assay_measure_options o;
 	int64_t tensor[2], prepared[2], code[2], stack[2];
 	struct measured m;
@@ -327,11 +327,11 @@ TEST(sides_lie_alike)
 	setenv("ASSAY_TEST_PREPARE", "100000", 1);
 	plan(*state, (const char *const[2]){ "compare_trace", "compare_trace" }, &m);
 	o = options_of(*state, &m);
-	take_pair(&o, &lessons, &m);
+	take_pair(&o, &calibration, &m);
 	for (uint64_t i = 0; i < 2; i++) {
 		trace_clear(&t);
 		take_pair_as(&o, (struct assay_pair_options){ .pair_seed = 7 + i, .iterations = m.pair.iterations },
-			     &lessons, &m);
+			     &calibration, &m);
 		assert_ok(&m);
 		trace_read(&t);
 		assert_true(t.tensor[0] == t.tensor[1] && t.prepared[0] && t.prepared[0] == t.prepared[1]);
@@ -380,7 +380,7 @@ static bool no_pages_drawn(const struct later *l)
  * Short calls meet many pages of what their side has to itself: the same ones of the stack, and physical ones of the
  * job. Long calls do not, since they would not show it.
  */
-TEST(own_pages_of_short_calls_are_drawn)
+TEST(pages_of_short_calls_are_remapped)
 {
 	static const struct {
 		const char *spin_ns;
@@ -417,7 +417,7 @@ TEST(own_pages_of_short_calls_are_drawn)
 /* The head measured alone, and in a pair with the base. */
 static void measure_both(struct world *w, bool verify_only, struct measured *m)
 {
-	struct assay_pair_lessons lessons = { 0 };
+	struct assay_pair_calibration calibration = { 0 };
 	struct assay_measure_options o;
 	struct assay_err err = { 0 };
 
@@ -426,7 +426,7 @@ static void measure_both(struct world *w, bool verify_only, struct measured *m)
 	o.verify_only = verify_only;
 	if (assay_measure_case(&m->c, assay_inventory_catalog(m->inv), &m->facts, &o, &m->of_run, &err))
 		fail_msg("%s", err.text);
-	take_pair(&o, &lessons, m);
+	take_pair(&o, &calibration, m);
 	if (m->of_run.status || m->pair.side[0].status || m->pair.side[1].status)
 		fail_msg("'%s', '%s', '%s'", m->of_run.reason, m->pair.side[0].reason, m->pair.side[1].reason);
 }

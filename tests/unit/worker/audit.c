@@ -158,8 +158,9 @@ TEST(divided_calls)
 	struct sides s;
 
 	open_sides_of(*state, "cheat_op", kinds, &s);
-	s.lessons =
-		(struct assay_pair_lessons){ .sample_ns = 6e6, .turn_parts = 1, .call_turns = 4, .inputs_only = true };
+	s.calibration = (struct assay_pair_calibration){
+		.sample_ns = 6e6, .turn_parts = 1, .call_turns = 4, .inputs_only = true
+	};
 	check_in_pair(&s, "parts", N, NULL);
 	check_in_pair(&s, "parts_peek", N, "between samples, with scrambled outputs");
 	close_sides(&s);
@@ -188,7 +189,7 @@ TEST(who_looks_out_for_audits)
 
 	open_sides_of(*state, "cheat_op", kinds, &s);
 	check_in_pair(&s, honest_then_not, N, NULL);
-	s.lessons = (struct assay_pair_lessons){ .sample_ns = 1e6 };
+	s.calibration = (struct assay_pair_calibration){ .sample_ns = 1e6 };
 	for (s.pair_seed = 1; s.pair_seed <= 20 && !wrong; s.pair_seed++) {
 		struct assay_pair p;
 

@@ -115,10 +115,10 @@ static void take_sliced(const struct assay_measure_options *o, struct measured *
 	bool told = false;
 
 	for (int i = 0; i < 20 && !told; i++) {
-		struct assay_pair_lessons lessons = { 0 };
+		struct assay_pair_calibration calibration = { 0 };
 
-		take_pair(o, &lessons, m);
-		take_pair(o, &lessons, m);
+		take_pair(o, &calibration, m);
+		take_pair(o, &calibration, m);
 		assert_ok(m);
 		told = m->pair.side[ASSAY_HEAD].samples[0].flags & ASSAY_SAMPLE_BESIDE &&
 		       (!as_asked || as_asked(&m->pair));
@@ -133,7 +133,7 @@ static void take_sliced(const struct assay_measure_options *o, struct measured *
 TEST(long_calls_are_sliced)
 {
 	for (unsigned threads = 1; threads <= 2 && threads <= cpus(*state); threads++) {
-		struct assay_pair_lessons lessons = { 0 };
+		struct assay_pair_calibration calibration = { 0 };
 		struct assay_measure_options o;
 		struct measured m;
 		bool told = false;
@@ -147,10 +147,11 @@ TEST(long_calls_are_sliced)
 			struct beside b;
 
 			trace_clear(&t);
-			lessons.slices = pair; /* else one that was disturbed might have ended it */
-			take_pair_as(&o, (struct assay_pair_options){ .pair_seed = 7 + (uint64_t)pair }, &lessons, &m);
+			calibration.slices = pair; /* else one that was disturbed might have ended it */
+			take_pair_as(&o, (struct assay_pair_options){ .pair_seed = 7 + (uint64_t)pair }, &calibration,
+				     &m);
 			assert_ok(&m);
-			assert_true(pair ? m.pair.n_blocks >= 2 : lessons.slices && !m.pair.n_blocks);
+			assert_true(pair ? m.pair.n_blocks >= 2 : calibration.slices && !m.pair.n_blocks);
 			trace_read(&t);
 			b = calls_beside(&t);
 			assert_int_equal(b.same, 0);
@@ -184,7 +185,7 @@ TEST(copies_fit_into_the_cache)
 	};
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
-		struct assay_pair_lessons lessons = { 0 };
+		struct assay_pair_calibration calibration = { 0 };
 		struct assay_host_info host = ((struct world *)*state)->host;
 		struct assay_measure_options o;
 		struct measured m;
@@ -193,12 +194,12 @@ TEST(copies_fit_into_the_cache)
 		o = options_of(*state, &m);
 		host.llc_bytes = rows[i].llc;
 		o.host = &host;
-		take_pair(&o, &lessons, &m);
+		take_pair(&o, &calibration, &m);
 		assert_ok(&m);
-		if (lessons.slices != rows[i].slices || lessons.inputs_only != rows[i].inputs_only)
+		if (calibration.slices != rows[i].slices || calibration.inputs_only != rows[i].inputs_only)
 			fail_msg("cache of %llu bytes: slices %d, common inputs %d", (unsigned long long)rows[i].llc,
-				 lessons.slices, lessons.inputs_only);
-		take_pair(&o, &lessons, &m);
+				 calibration.slices, calibration.inputs_only);
+		take_pair(&o, &calibration, &m);
 		assert_ok(&m);
 		/* as a run has it */
 		assert_true(side_value(&m.pair.side[ASSAY_HEAD], "op_bytes") == 8196);
@@ -214,7 +215,7 @@ TEST(own_threads_are_not_sliced)
 {
 	for (int in_calls = 0; in_calls < 2; in_calls++) {
 		const char *const name = in_calls ? "ASSAY_TEST_THREAD_IN_CALLS" : "ASSAY_TEST_OWN_THREAD";
-		struct assay_pair_lessons lessons;
+		struct assay_pair_calibration calibration;
 		struct assay_measure_options o;
 		struct measured m;
 		size_t beside = 1;
@@ -226,12 +227,12 @@ TEST(own_threads_are_not_sliced)
 		o = options_of(*state, &m);
 		/* beside other programs a call may be cut before its thread is there, or when it is gone */
 		for (int i = 0; i < 20 && beside; i++) {
-			lessons = (struct assay_pair_lessons){ 0 };
-			take_pair(&o, &lessons, &m);
+			calibration = (struct assay_pair_calibration){ 0 };
+			take_pair(&o, &calibration, &m);
 			assert_ok(&m);
-			assert_int_equal(lessons.slices, in_calls);
+			assert_int_equal(calibration.slices, in_calls);
 			trace_clear(&t);
-			take_pair(&o, &lessons, &m);
+			take_pair(&o, &calibration, &m);
 			assert_ok(&m);
 			trace_read(&t);
 			beside = calls_beside(&t).calls;
@@ -252,7 +253,7 @@ TEST(who_cannot_be_cut_is_not)
 	} rows[] = { { "ASSAY_TEST_BLOCK_SIGNAL", true }, { "ASSAY_TEST_FAIL_WHEN_CUT", false } };
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
-		struct assay_pair_lessons lessons = { 0 };
+		struct assay_pair_calibration calibration = { 0 };
 		struct assay_measure_options o;
 		struct measured m;
 
@@ -263,11 +264,11 @@ TEST(who_cannot_be_cut_is_not)
 			take_sliced(&o, &m, NULL);
 		} else {
 			for (int pair = 0; pair < 2; pair++) {
-				take_pair(&o, &lessons, &m);
+				take_pair(&o, &calibration, &m);
 				assert_ok(&m);
 			}
 			assert_false(m.pair.side[ASSAY_HEAD].samples[0].flags & ASSAY_SAMPLE_BESIDE);
-			assert_true(lessons.whole);
+			assert_true(calibration.whole);
 		}
 		unsetenv(rows[i].name);
 		release(&m);
@@ -277,7 +278,7 @@ TEST(who_cannot_be_cut_is_not)
 /* Of calls with parts, these end samples, and inputs alone are common: the output is each side's own. */
 TEST(parts_end_samples)
 {
-	struct assay_pair_lessons lessons = { 0 };
+	struct assay_pair_calibration calibration = { 0 };
 	struct assay_measure_options o;
 	struct measured m;
 
@@ -285,10 +286,10 @@ TEST(parts_end_samples)
 		skip();
 	plan(*state, (const char *const[2]){ "compare_parts", "compare_parts" }, &m);
 	o = options_of(*state, &m);
-	take_pair(&o, &lessons, &m);
-	take_pair(&o, &lessons, &m);
+	take_pair(&o, &calibration, &m);
+	take_pair(&o, &calibration, &m);
 	assert_ok(&m);
-	assert_true(lessons.turn_parts == 1 && 2 * m.pair.n_blocks % 8 == 0);
+	assert_true(calibration.turn_parts == 1 && 2 * m.pair.n_blocks % 8 == 0);
 	for (int side = 0; side < 2; side++)
 		for (size_t i = 0; i < 2 * m.pair.n_blocks; i++)
 			assert_int_equal(m.pair.side[side].samples[i].flags &
@@ -301,15 +302,15 @@ TEST(parts_end_samples)
 TEST(a_pair_alone_is_sampled)
 {
 	for (int alone = 0; alone < 2; alone++) {
-		struct assay_pair_lessons lessons = { 0 };
+		struct assay_pair_calibration calibration = { 0 };
 		struct assay_measure_options o;
 		struct measured m;
 
 		plan_slices(*state, 1, &m);
 		o = options_of(*state, &m);
-		take_pair_as(&o, (struct assay_pair_options){ .alone = alone }, &lessons, &m);
+		take_pair_as(&o, (struct assay_pair_options){ .alone = alone }, &calibration, &m);
 		assert_ok(&m);
-		assert_true(lessons.slices);
+		assert_true(calibration.slices);
 		assert_int_equal(m.pair.n_blocks > 0, alone);
 		release(&m);
 	}
@@ -331,14 +332,14 @@ TEST(copies_of_a_case)
 /* Sides that have nothing in common, since one of them cannot bear it, take turns call by call. */
 TEST(own_memory_is_not_sliced)
 {
-	struct assay_pair_lessons lessons = { .own_memory = true };
+	struct assay_pair_calibration calibration = { .own_memory = true };
 	struct assay_measure_options o;
 	struct measured m;
 
 	plan_slices(*state, 1, &m);
 	o = options_of(*state, &m);
 	for (int pair = 0; pair < 2; pair++) {
-		take_pair(&o, &lessons, &m);
+		take_pair(&o, &calibration, &m);
 		assert_ok(&m);
 		assert_false(m.pair.side[0].samples[0].flags & ASSAY_SAMPLE_BESIDE);
 	}
@@ -378,15 +379,15 @@ TEST(hand_overs_are_not_counted)
 /* A side that cannot go on ends the pair, in the middle of the other one's call. */
 TEST(a_crash_between_slices)
 {
-	struct assay_pair_lessons lessons = { 0 };
+	struct assay_pair_calibration calibration = { 0 };
 	struct assay_measure_options o;
 	struct measured m;
 
 	plan_slices(*state, 1, &m);
 	o = options_of(*state, &m);
-	take_pair(&o, &lessons, &m);
+	take_pair(&o, &calibration, &m);
 	setenv("ASSAY_TEST_DIE_AT", "6", 1);
-	take_pair(&o, &lessons, &m);
+	take_pair(&o, &calibration, &m);
 	unsetenv("ASSAY_TEST_DIE_AT");
 	assert_true(m.pair.side[ASSAY_BASE].status == ASSAY_STATUS_CRASHED ||
 		    m.pair.side[ASSAY_HEAD].status == ASSAY_STATUS_CRASHED);
@@ -463,7 +464,7 @@ TEST(the_words_of_two_sides)
 		const unsigned side = assay_pair_beginner(seed, 0) ^ (i & 1);
 
 		assert_true(may_run(&turn, side));
-		assay_pair_blur(&turn, 7, i); /* a series of calls */
+		assay_pair_randomize_slot(&turn, 7, i); /* a series of calls */
 		assert_true(may_run(&turn, side));
 		assert_false(may_run(&turn, !side));
 		assay_pair_pass(&turn, !side);

@@ -21,7 +21,7 @@ TEST(rotations_keep_apart)
 	bool begins[6] = { 0 };
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
-		struct assay_pair_lessons lessons = { 0 };
+		struct assay_pair_calibration calibration = { 0 };
 		struct assay_measure_options o;
 		struct measured m;
 		struct trace t;
@@ -30,13 +30,13 @@ TEST(rotations_keep_apart)
 		plan(*state, (const char *const[2]){ "compare_trace", "compare_trace" }, &m);
 		m.facts.copies = 6;
 		o = options_of(*state, &m);
-		take_pair(&o, &lessons, &m);
-		lessons.own_memory = rows[i].own_memory;
+		take_pair(&o, &calibration, &m);
+		calibration.own_memory = rows[i].own_memory;
 		for (uint64_t seed = 1; seed <= 4; seed++) {
 			const struct assay_pair_options po = { .iterations = m.pair.iterations, .pair_seed = seed };
 
 			trace_clear(&t);
-			take_pair_as(&o, po, &lessons, &m);
+			take_pair_as(&o, po, &calibration, &m);
 			assert_ok(&m);
 			trace_read(&t);
 			for (int side = 0; side < 2; side++)
@@ -69,7 +69,7 @@ TEST(copies_are_used_before_samples)
 		take_pair_as(&l.o,
 			     (struct assay_pair_options){
 				     .pair_seed = seed, .iterations = 1, .sampling_ns = 10000000, .kept = &kept },
-			     &l.lessons, &l.m);
+			     &l.calibration, &l.m);
 		assert_ok(&l.m);
 	}
 	trace_read(&l.t);
@@ -140,7 +140,7 @@ TEST(long_calls_are_not_repeated)
 			size_t others[2], few;
 
 			later_open(&l, *state, rows[i].spin_ns, 1);
-			l.lessons.own_memory = rows[i].own_memory;
+			l.calibration.own_memory = rows[i].own_memory;
 			later_take(&l, 2, others);
 			/* the first call, and the turns of two blocks that fit into an eighth of the time */
 			few = 1 + 4 * (l.m.pair.iterations + 1);
@@ -170,7 +170,7 @@ static double median_call_ns(const struct assay_pair *p, int side, size_t parts)
 	return assay_stats_median(ns, n);
 }
 
-static void assert_expected(const struct assay_pair_lessons *l, const struct assay_pair *p, size_t parts)
+static void assert_expected(const struct assay_pair_calibration *l, const struct assay_pair *p, size_t parts)
 {
 	const double want = (median_call_ns(p, ASSAY_BASE, parts) + median_call_ns(p, ASSAY_HEAD, parts)) / 2;
 
@@ -185,10 +185,10 @@ TEST(what_a_call_takes_is_told_by_samples)
 	size_t others[2];
 
 	later_open(&l, *state, "100000", 1);
-	l.lessons.sample_ns = 1e9;
+	l.calibration.sample_ns = 1e9;
 	later_take(&l, 2, others);
 	assert_int_equal(l.m.pair.n_blocks, 2);
-	assert_expected(&l.lessons, &l.m.pair, 1);
+	assert_expected(&l.calibration, &l.m.pair, 1);
 	later_close(&l);
 }
 
@@ -226,7 +226,7 @@ static size_t without_all_checks(struct world *world, const char *spin_ns, uint6
 
 	later_open(&l, world, spin_ns, 1);
 	for (uint64_t seed = 1; seed <= pairs; seed++) {
-		const size_t copies = l.lessons.slices ? 2 : 1;
+		const size_t copies = l.calibration.slices ? 2 : 1;
 
 		later_take(&l, seed, others);
 		assert_true(others[0] >= copies && others[1] >= copies);
@@ -254,7 +254,7 @@ TEST(timed_outputs_are_checked)
 {
 	for (int lazy = 0; lazy < 2; lazy++)
 		for (uint64_t seed = 1; seed <= 3; seed++) {
-			struct assay_pair_lessons lessons = { 0 };
+			struct assay_pair_calibration calibration = { 0 };
 			struct assay_measure_options o;
 			struct measured m;
 
@@ -263,8 +263,8 @@ TEST(timed_outputs_are_checked)
 						     lazy ? "compare_lazy" : "compare_base" },
 			     &m);
 			o = options_of(*state, &m);
-			take_pair_as(&o, (struct assay_pair_options){ .pair_seed = seed, .iterations = 1 }, &lessons,
-				     &m);
+			take_pair_as(&o, (struct assay_pair_options){ .pair_seed = seed, .iterations = 1 },
+				     &calibration, &m);
 			assert_int_equal(m.pair.side[lazy].status, ASSAY_STATUS_WRONG);
 			assert_int_equal(m.pair.side[!lazy].status, ASSAY_STATUS_OK);
 			release(&m);
@@ -301,7 +301,7 @@ static size_t polls(const struct assay_pair *p, int side)
 TEST(long_calls_are_divided)
 {
 	const size_t parts = 8;
-	struct assay_pair_lessons lessons = { 0 };
+	struct assay_pair_calibration calibration = { 0 };
 	struct assay_measure_options o;
 	uint64_t begin_ns = 0, ms;
 	struct measured m;
@@ -310,9 +310,9 @@ TEST(long_calls_are_divided)
 	o = options_of(*state, &m);
 	for (int pair = 0; pair < 2; pair++) {
 		begin_ns = assay_monotonic_ns();
-		take_pair_as(&o, (struct assay_pair_options){ .sampling_ns = 200000000 }, &lessons, &m);
+		take_pair_as(&o, (struct assay_pair_options){ .sampling_ns = 200000000 }, &calibration, &m);
 		assert_ok(&m);
-		assert_true(lessons.turn_parts == 1 && lessons.call_turns == parts && !lessons.own_memory);
+		assert_true(calibration.turn_parts == 1 && calibration.call_turns == parts && !calibration.own_memory);
 		assert_int_equal(m.pair.n_blocks > 0, pair);
 	}
 	ms = (assay_monotonic_ns() - begin_ns) / 1000000;
@@ -326,7 +326,7 @@ TEST(long_calls_are_divided)
 		/* every 10 ms the host is asked, not after every part of 1.5 ms */
 		assert_in_range(polls(&m.pair, side), 1, ms / 10 + 1);
 	}
-	assert_expected(&lessons, &m.pair, parts);
+	assert_expected(&calibration, &m.pair, parts);
 	release(&m);
 }
 

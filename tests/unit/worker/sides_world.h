@@ -16,7 +16,7 @@ struct sides {
 	unsigned doublings;  /* of the budget, where a machine is too busy for it */
 	const char *op;      /* NULL: example.scale */
 	uint64_t pair_seed;  /* 0: any */
-	struct assay_pair_lessons lessons;
+	struct assay_pair_calibration calibration;
 };
 
 /* @ops: a plugin with ops besides example.scale; NULL: there is none. */
@@ -82,19 +82,20 @@ static inline void measure_alone(struct sides *s, const char *variant, int64_t n
 		fail_msg("%s", err.text);
 }
 
-/* The first pair, which is always audited, unless there are lessons of others. */
+/* The first pair, which is always audited, unless it was calibrated before. */
 static inline void measure_in_pair(struct sides *s, const char *variant, int64_t n, struct assay_pair *p)
 {
 	const struct assay_pair_options po = { .plugins = { &s->plugins[0], &s->plugins[1] },
 					       .sampling_ns = 20000000ull << s->doublings,
 					       .pair_seed = s->pair_seed ? s->pair_seed : 3 };
-	struct assay_pair_lessons lessons = s->lessons;
+	struct assay_pair_calibration calibration = s->calibration;
 	struct assay_case_facts facts;
 	struct assay_case c = plan_of(s, variant, n, ASSAY_CACHE_WARM, 1, &facts);
 	struct assay_err err = { 0 };
 	char difference[ASSAY_DIFFERENCE_MAX];
 
-	if (assay_measure_pair(&c, assay_inventory_catalog(s->inv), &facts, &s->o, &po, &lessons, p, difference, &err))
+	if (assay_measure_pair(&c, assay_inventory_catalog(s->inv), &facts, &s->o, &po, &calibration, p, difference,
+			       &err))
 		fail_msg("%s", err.text);
 }
 

@@ -43,8 +43,8 @@ TEST(content_stays_on_other_pages)
 		p[i] = byte(i);
 	for (size_t i = 0; i < PAGES; i++)
 		before[i] = frame(p + i * 4096);
-	assay_own_pages_draw(p + 4096 + 100, 2 * 4096);
-	assay_own_pages_draw(p, 0);
+	assay_pages_remap(p + 4096 + 100, 2 * 4096);
+	assay_pages_remap(p, 0);
 	for (size_t i = 0; i < PAGES * 4096; i++)
 		assert_int_equal(p[i], byte(i));
 	for (size_t i = 0; i < PAGES && before[i]; i++)
@@ -64,7 +64,7 @@ TEST(what_is_refused_stays)
 	p[9] = 9;
 	assert_int_equal(getrlimit(RLIMIT_AS, &usual), 0);
 	assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){ 0, usual.rlim_max }), 0);
-	assay_own_pages_draw(p, 4096);
+	assay_pages_remap(p, 4096);
 	assert_int_equal(setrlimit(RLIMIT_AS, &usual), 0);
 	assert_int_equal(p[9], 9);
 	munmap(p, 4096);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The advice in messages: commands that can be typed as they stand, and the name that the user perhaps meant. */
-#ifndef ASSAY_DRIVE_HINTS_H
-#define ASSAY_DRIVE_HINTS_H
+#ifndef ASSAY_DRIVE_USER_TEXT_H
+#define ASSAY_DRIVE_USER_TEXT_H
 
 #include <stddef.h>
 
@@ -34,12 +34,12 @@ size_t assay_options_without_only(const char *options);
  * Add the names that users may give a case: its key, the key with t=all if that differs, and parts of it: op and
  * family.
  */
-int assay_hint_case_names(struct assay_strings *names, const struct assay_case *c, struct assay_err *err);
+int assay_case_names_add(struct assay_strings *names, const struct assay_case *c, struct assay_err *err);
 /* ASSAY_EUSAGE "no @what matches '@pattern'", with the nearest of @names, or else @hint. */
-int assay_hint_no_case(const struct assay_strings *names, const char *what, const char *pattern, const char *hint,
+int assay_no_such_case(const struct assay_strings *names, const char *what, const char *pattern, const char *hint,
 		       struct assay_err *err);
 
 /* Return @rc of something that was done with a path that the user named: if it cannot be used, that is ASSAY_EUSAGE. */
-int assay_hint_user_path(int rc, struct assay_err *err);
+int assay_user_path_error(int rc, struct assay_err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drive/hints.h"
+#include "drive/user_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -89,7 +89,7 @@ size_t assay_options_without_only(const char *options)
 	return only ? (size_t)(only - options) : strlen(options);
 }
 
-int assay_hint_case_names(struct assay_strings *names, const struct assay_case *c, struct assay_err *err)
+int assay_case_names_add(struct assay_strings *names, const struct assay_case *c, struct assay_err *err)
 {
 	char portable[ASSAY_KEY_MAX], family[ASSAY_KEY_MAX];
 	int rc = assay_strings_add(names, c->key, err);
@@ -103,7 +103,7 @@ int assay_hint_case_names(struct assay_strings *names, const struct assay_case *
 	return rc || assay_strings_has(names, family) ? rc : assay_strings_add(names, family, err);
 }
 
-int assay_hint_no_case(const struct assay_strings *names, const char *what, const char *pattern, const char *hint,
+int assay_no_such_case(const struct assay_strings *names, const char *what, const char *pattern, const char *hint,
 		       struct assay_err *err)
 {
 	const char *near = assay_nearest(pattern, (const char *const *)names->v, names->n);
@@ -113,7 +113,7 @@ int assay_hint_no_case(const struct assay_strings *names, const char *what, cons
 	return assay_err_set(err, ASSAY_EUSAGE, "no %s matches '%s': %s", what, pattern, hint);
 }
 
-int assay_hint_user_path(int rc, struct assay_err *err)
+int assay_user_path_error(int rc, struct assay_err *err)
 {
 	if (rc != ASSAY_EIO)
 		return rc;
