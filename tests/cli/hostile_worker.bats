@@ -103,18 +103,19 @@ traced() {
 	traced stopped 60s
 	"$ASSAY" "${TRACED[@]}" >out 2>err &
 	pid=$!
-	# the process that traces is below the worker, in a session of its own
+	# the process that traces is below the worker, in a session of its own: the one that looks for leaks is not
 	for _ in $(seq 1200); do
 		left=$(cat /proc/[0-9]*/status 2>/dev/null | awk '/^Pid:/ { p = $2 } /^TracerPid:/ && $2 { print p, $2 }' |
-			while read -r p t; do [ "$(awk '{ print $4 }' "/proc/$p/stat")" = "$pid" ] && echo "$t"; done) || true
+			while read -r p t; do [ "$(awk '{ print $4 }' "/proc/$p/stat")" = "$pid" ] &&
+				[ "$(awk '{ print $6 }' "/proc/$t/stat")" = "$t" ] && echo "$t"; done) || true
 		[ -z "$left" ] || break
 		sleep 0.1
 	done
 	[ -n "$left" ]
 	kill -INT "$pid"
 	wait "$pid" || status=$?
-	[ "$status" = 130 ]
-	[[ $(tail -n 1 err) == "assay: interrupted in '"*"/t=1/"*"' (while "*")"* ]]
+	[ "$status" = 130 ] || { cat err; false; }
+	[[ $(tail -n 1 err) == "assay: interrupted in '"*"/t=1/"*"' (while "*")"* ]] || { cat err; false; }
 	[ ! -e "/proc/$left" ]
 }
 

@@ -8,13 +8,17 @@
 #define PAUSE_NS 20000u
 #define MOST     65536
 
+static uint64_t returned_ns; /* when the last call did */
+
 static int after_pause(const struct assay_job *job)
 {
-	static uint64_t last_ns;
-	const uint64_t before_ns = last_ns;
+	return job->host->now_ns() - returned_ns > PAUSE_NS;
+}
 
-	last_ns = job->host->now_ns();
-	return last_ns - before_ns > PAUSE_NS;
+static int done(const struct assay_job *job)
+{
+	returned_ns = job->host->now_ns();
+	return 0;
 }
 
 /* Honest in the first call after a pause, and copying afterwards. */
@@ -24,11 +28,11 @@ static int keeps(struct assay_job *job, int (*calculate)(struct assay_job *))
 
 	if (!after_pause(job)) {
 		memcpy(side_y(job), kept, job->tensors[1].bytes);
-		return 0;
+		return done(job);
 	}
 	calculate(job);
 	memcpy(kept, side_y(job), job->tensors[1].bytes);
-	return 0;
+	return done(job);
 }
 
 static int pause_run(struct assay_job *job)
@@ -50,14 +54,17 @@ static __attribute__((noinline)) int loop(struct assay_job *job)
 
 	if (!first)
 		first = from;
-	return from == first && !paused ? 0 : side_scale(job);
+	if (from != first || paused)
+		side_scale(job);
+	return done(job);
 }
 
 /* Reads the clock as the others do. */
 static int calm(struct assay_job *job)
 {
 	after_pause(job);
-	return side_scale(job);
+	side_scale(job);
+	return done(job);
 }
 
 static const struct assay_variant variants[] = {
