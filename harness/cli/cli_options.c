@@ -84,7 +84,7 @@ static int read_environment(struct assay_request *q, struct assay_err *err)
 	int rc;
 
 	if ((v = getenv("ASSAY_SEED"))) {
-		rc = assay_parse_seed(v, "ASSAY_SEED", &q->seed, err);
+		rc = assay_parse_seed(v, "ASSAY_SEED", &q->settings.seed, err);
 		if (rc)
 			return rc;
 	}
@@ -221,13 +221,13 @@ const struct assay_option assay_options_place[] = {
 	{ 0 },
 };
 const struct assay_option assay_options_measure[] = {
-	{ "seed", 'S', "N", set_seed, AT(r.seed), "Seed of all inputs, decimal or 0x... (default 42)" },
+	{ "seed", 'S', "N", set_seed, AT(r.settings.seed), "Seed of all inputs, decimal or 0x... (default 42)" },
 	{ "memory-limit", ASSAY_RARELY, "SIZE", set_memory, AT(r),
 	  "Memory that the process of a case may take, such as 2GiB" },
 	{ 0 },
 };
 const struct assay_option assay_options_wrong[] = {
-	{ "even-if-wrong", ASSAY_RARELY, NULL, assay_option_flag, AT(r.even_if_wrong),
+	{ "even-if-wrong", ASSAY_RARELY, NULL, assay_option_flag, AT(r.settings.even_if_wrong),
 	  "Go on with a case whose output is wrong; it stays wrong, and nothing judges its numbers" },
 	{ 0 },
 };
@@ -236,7 +236,7 @@ const struct assay_option assay_options_counters[] = {
 	  "Count these groups of events as well, such as cache,branch" },
 	{ "events", ASSAY_RARELY, "EVENT,...", add_list, AT(r.events),
 	  "Count these events as well, such as PAPI_L1_DCM" },
-	{ "multiplex", ASSAY_RARELY, NULL, assay_option_flag, AT(r.multiplex),
+	{ "multiplex", ASSAY_RARELY, NULL, assay_option_flag, AT(r.settings.multiplex),
 	  "Count all events in every sample, each for a share of it, instead of some in each: values become "
 	  "estimates" },
 	{ 0 },

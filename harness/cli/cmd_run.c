@@ -175,10 +175,13 @@ static int check_options(const struct assay_request *q, struct assay_err *err)
 		const char *name;
 		bool given;
 	} of_times[] = {
-		{ "--budget", q->budget_ns != 0 },       { "--rounds", q->rounds != 0 },
-		{ "--roof-in-turn", q->roof_in_turn },   { "--counters", q->counter_groups != NULL },
-		{ "--events", q->events.n != 0 },        { "--multiplex", q->multiplex },
-		{ "--even-if-wrong", q->even_if_wrong },
+		{ "--budget", q->budget_ns != 0 },
+		{ "--rounds", q->rounds != 0 },
+		{ "--roof-in-turn", q->roof_in_turn },
+		{ "--counters", q->counter_groups != NULL },
+		{ "--events", q->events.n != 0 },
+		{ "--multiplex", q->settings.multiplex },
+		{ "--even-if-wrong", q->settings.even_if_wrong },
 	};
 
 	const struct {

@@ -11,7 +11,7 @@
 
 struct assay_request assay_request_default(void)
 {
-	return (struct assay_request){ .db = ASSAY_DEFAULT_DB, .seed = ASSAY_DEFAULT_SEED };
+	return (struct assay_request){ .db = ASSAY_DEFAULT_DB, .settings.seed = ASSAY_DEFAULT_SEED };
 }
 
 void assay_request_release(struct assay_request *q)

@@ -14,6 +14,7 @@
 #include "machine/topology.h"
 #include "model/build.h"
 #include "model/exact.h"
+#include "worker/protocol.h"
 
 #define ASSAY_DEFAULT_SUITE "quick"
 /* Any number would do; because it is always the same, two runs are comparable without naming it. */
@@ -38,7 +39,7 @@ struct assay_request {
 	struct assay_commit revision; /* that these plugins were built from; "": as their repository is */
 	bool build;                   /* the working tree first, as its assay.conf says; its plugins are loaded, too */
 	const char *isa;              /* the most that variants may need; NULL: all that the CPU has */
-	uint64_t seed;
+	struct assay_worker_settings settings;
 	unsigned *threads; /* as in struct assay_plan_options; owned. NULL: as each bench says */
 	size_t n_threads;
 	struct assay_strings devices;             /* "cuda:1"; empty: the first one of each kind */
@@ -47,11 +48,9 @@ struct assay_request {
 	uint64_t memory_bytes;                    /* that a worker may take; 0: as each bench says */
 	unsigned rounds;                          /* 0: as the suite says */
 	int64_t batch_size;                       /* 0: as each bench says */
-	bool even_if_wrong;         /* a wrong kernel is measured or profiled nevertheless, and stays wrong */
-	bool deterministic;         /* work that does not depend on time */
-	const char *counter_groups; /* "cache,branch"; NULL: those of the benches */
+	bool deterministic;                       /* work that does not depend on time */
+	const char *counter_groups;               /* "cache,branch"; NULL: those of the benches */
 	struct assay_strings events;
-	bool multiplex;
 	bool roof_in_turn;
 	enum assay_take take;
 	const char *cache_model;                /* NULL: as the suite says */

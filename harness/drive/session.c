@@ -465,6 +465,23 @@ int assay_session_ready(struct assay_session *s, const struct assay_request *q, 
 	return rc ? rc : assay_session_facts(s, err);
 }
 
+struct assay_measure_options assay_session_measure(const struct assay_session *s, const struct assay_request *q,
+						   const struct assay_clock *clock, const struct assay_watch *w)
+{
+	return (struct assay_measure_options){
+		.worker = { .settings = q->settings,
+			    .plugins = &s->plugins,
+			    .topology = s->topology,
+			    .host = &s->host,
+			    .clock = clock,
+			    .interrupted = w->interrupted },
+		.placement = q->placement,
+		.groups = &s->groups,
+		.counter_groups = q->counter_groups,
+		.events = &q->events,
+	};
+}
+
 void assay_session_close(struct assay_session *s)
 {
 	free(s->facts);

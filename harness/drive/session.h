@@ -8,6 +8,7 @@
 #include "counters/groups.h"
 #include "drive/request.h"
 #include "drive/watch.h"
+#include "measure/options.h"
 #include "model/catalog.h"
 #include "plan/plan.h"
 #include "worker/inventory/inventory.h"
@@ -51,6 +52,9 @@ int assay_session_facts(struct assay_session *s, struct assay_err *err);
  */
 int assay_session_ready(struct assay_session *s, const struct assay_request *q, const struct assay_watch *w,
 			struct assay_err *err);
+/* How its cases are measured, by @clock. All that the options point to stays the callers'. */
+struct assay_measure_options assay_session_measure(const struct assay_session *s, const struct assay_request *q,
+						   const struct assay_clock *clock, const struct assay_watch *w);
 void assay_session_close(struct assay_session *s);
 
 /* ---- entry ---- */

@@ -137,7 +137,7 @@ static int calibrate(struct session *s)
 	struct assay_result *r = s->r;
 
 	if (!s->o->deterministic)
-		return assay_iterations_find(s->worker, assay_iterations_target_ns(s->o->clock), &s->iterations,
+		return assay_iterations_find(s->worker, assay_iterations_target_ns(s->o->worker.clock), &s->iterations,
 					     &s->sample_ns, &r->status, r->reason, sizeof(r->reason), s->err);
 	r->steady = true; /* nothing is warmed up, and nothing was found to speak against it */
 	s->iterations = deterministic_iterations(&s->facts->cost);
@@ -278,10 +278,10 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 	};
 	const struct assay_catalog_op *op = assay_catalog_op(cat, c->op);
 	struct assay_core_pace *pace;
-	struct assay_worker_options wo;
+	struct assay_worker_options wo = assay_measure_worker(o, c, facts, ASSAY_WORKER_MEASURED);
 	struct assay_text events = { 0 };
 	struct assay_err why = { 0 };
-	int *cpus = NULL, rc;
+	int rc;
 
 	*out = (struct assay_result){ .c = *c,
 				      .max_rel_err = -1,
@@ -300,55 +300,35 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 	}
 	if (!op)
 		return assay_err_set(err, ASSAY_EINTERNAL, "op '%s' of case '%s' is not in the catalog", c->op, c->key);
-	cpus = malloc(c->threads * sizeof(*cpus));
-	if (!cpus)
-		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	if (assay_placement_pick(o->topology, &o->placement, c->threads, cpus, &why)) {
+	rc = assay_measure_place(o, &wo, &why);
+	if (rc) {
 		out->status = ASSAY_STATUS_FAILED;
 		memcpy(out->reason, why.text, sizeof(out->reason));
-		free(cpus);
+		free(wo.cpus);
 		return 0;
 	}
 	pace = assay_core_paces_of(o->paces, c->variant, c->threads);
-	s.pace_untold = assay_core_pace_untold(o->topology, o->clock, cpus, c->threads);
-	wo = (struct assay_worker_options){
-		.plugins = o->plugins,
-		.parts = o->parts,
-		.c = c,
-		.copies = facts->copies,
-		.cpus = cpus,
-		.topology = o->topology,
-		.seed = o->seed,
-		.layout_seed = o->layout_seed,
-		.clock = o->clock,
-		.try_pace = !s.pace_untold,
-		.pace = pace,
-		.host = o->host,
-		.audit = true,
-		.even_if_wrong = o->even_if_wrong,
-		.all_checks = !s.is_later,
-		.few_copies = s.is_later ? FEW_COPIES : 0,
-		.deadline_ns = assay_monotonic_ns() + c->timeout_ns,
-		.timeouts = o->timeouts,
-		.facts = facts,
-		.interrupted = o->interrupted,
-	};
+	s.pace_untold = assay_core_pace_untold(o->worker.topology, o->worker.clock, wo.cpus, c->threads);
+	wo.try_pace = !s.pace_untold;
+	wo.pace = pace;
+	wo.checks.all = !s.is_later;
+	wo.checks.few_copies = s.is_later ? FEW_COPIES : 0;
 	rc = o->verify_only ? 0 : assay_measure_choose(o, c, op, &s.choice, &events, err);
 	wo.events = events.s;
-	wo.multiplex = o->multiplex;
 	if (!rc)
 		rc = assay_worker_start(&s.worker, &wo, err);
 	if (!rc)
 		rc = drive(&s, op);
 	for (uint32_t i = 0; s.worker && i < c->threads; i++)
-		assay_core_pace_learn(pace, cpus[i], assay_worker_reply(s.worker)->core_least[i]);
+		assay_core_pace_learn(pace, wo.cpus[i], assay_worker_reply(s.worker)->core_least[i]);
 	if (s.worker)
 		out->log = assay_worker_words(s.worker);
 	assay_worker_free(s.worker);
 	assay_counter_choice_release(&s.choice);
 	assay_text_release(&events);
-	free(cpus);
-	if (!rc && out->status != ASSAY_STATUS_OK && !(o->even_if_wrong && out->status == ASSAY_STATUS_WRONG))
+	free(wo.cpus);
+	if (!rc && out->status != ASSAY_STATUS_OK &&
+	    !(wo.setup.settings.even_if_wrong && out->status == ASSAY_STATUS_WRONG))
 		assay_result_drop_numbers(out);
 	return rc;
 }

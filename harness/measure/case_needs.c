@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/monotonic.h"
+
 /* ---- case plugins ---- */
 
 /* A simulator is slow at loading, and a plugin that is not there moves no memory. */
@@ -76,7 +78,7 @@ int assay_measure_choose(const struct assay_measure_options *o, const struct ass
 	const struct assay_counter_groups *g = o->groups ? o->groups : &none;
 	int rc = has_default(g) ? assay_counter_choice_add(out, g, ASSAY_DEFAULT_COUNTER_GROUP, err) : 0;
 
-	out->multiplex = o->multiplex;
+	out->multiplex = o->worker.settings.multiplex;
 	if (!rc)
 		rc = assay_counter_choice_add(out, g, c->counters, err);
 	if (!rc && o->counter_groups)
@@ -88,4 +90,35 @@ int assay_measure_choose(const struct assay_measure_options *o, const struct ass
 	if (!rc)
 		assay_counter_choice_text(out, text);
 	return rc || !text->failed ? rc : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+}
+
+/* ---- worker ---- */
+
+struct assay_worker_options assay_measure_worker(const struct assay_measure_options *o, const struct assay_case *c,
+						 const struct assay_case_facts *facts, enum assay_worker_role role)
+{
+	struct assay_worker_options wo = {
+		.setup = o->worker,
+		.checks = { .audit = role == ASSAY_WORKER_MEASURED || role == ASSAY_WORKER_PAIRED },
+		.c = c,
+		.facts = facts,
+		.copies = role == ASSAY_WORKER_COUNTED ? 1 : facts->copies,
+		.deadline_ns = assay_monotonic_ns() + c->timeout_ns,
+		.timeouts = role == ASSAY_WORKER_MEASURED ? o->timeouts : NULL,
+		.cells_from_memory = role == ASSAY_WORKER_PAIRED,
+	};
+
+	if (role == ASSAY_WORKER_COUNTED)
+		wo.setup.topology = NULL; /* counts follow from the case, whatever machine the worker is told */
+	if (role == ASSAY_WORKER_COUNTED || role == ASSAY_WORKER_PAIRED)
+		wo.setup.settings.even_if_wrong = false;
+	return wo;
+}
+
+int assay_measure_place(const struct assay_measure_options *o, struct assay_worker_options *wo, struct assay_err *err)
+{
+	wo->cpus = calloc(wo->c->threads, sizeof(*wo->cpus));
+	if (!wo->cpus)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	return assay_placement_pick(o->worker.topology, &o->placement, wo->c->threads, wo->cpus, err);
 }

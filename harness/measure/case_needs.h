@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a case needs: the plugins that it loads, and the events that it counts. */
+/* What a case needs: its worker, the plugins that this loads, and the events that it counts. */
 #ifndef ASSAY_MEASURE_CASE_NEEDS_H
 #define ASSAY_MEASURE_CASE_NEEDS_H
 
@@ -42,5 +42,21 @@ void assay_case_plugins_release(struct assay_case_plugins *p);
 int assay_measure_choose(const struct assay_measure_options *o, const struct assay_case *c,
 			 const struct assay_catalog_op *op, struct assay_counter_choice *out, struct assay_text *text,
 			 struct assay_err *err);
+
+/* ---- worker ---- */
+
+/* What a worker is for. */
+enum assay_worker_role {
+	ASSAY_WORKER_MEASURED,
+	ASSAY_WORKER_PAIRED,   /* a side of a process pair */
+	ASSAY_WORKER_PROFILED, /* or watched in another way */
+	ASSAY_WORKER_COUNTED,  /* exactly */
+};
+
+/* The options of a worker that runs @c, without CPUs. What only one of its kind has is added by the caller. */
+struct assay_worker_options assay_measure_worker(const struct assay_measure_options *o, const struct assay_case *c,
+						 const struct assay_case_facts *facts, enum assay_worker_role role);
+/* Choose CPUs for it, which the caller frees in either case. ASSAY_EUSAGE: there are none; ASSAY_ENOMEM. */
+int assay_measure_place(const struct assay_measure_options *o, struct assay_worker_options *wo, struct assay_err *err);
 
 #endif

@@ -293,7 +293,7 @@ static int count(struct counting *k, const struct assay_case *c)
 					      .l1d_bytes = m->d1.bytes,
 					      .l2_bytes = m->ll.bytes,
 					      .llc_bytes = m->ll.bytes,
-					      .vector_bits = o->vector_bits };
+					      .vector_bits = o->measure.worker.host->vector_bits };
 	struct assay_callgrind_command cg;
 	struct assay_worker_launch launch;
 	struct assay_worker_options wo;
@@ -303,41 +303,31 @@ static int count(struct counting *k, const struct assay_case *c)
 	const uint64_t steps = o->max_steps ? o->max_steps : ASSAY_EXACT_STEPS;
 	static const char *const plainly[] = { NULL };
 	struct assay_err why = { 0 };
-	int *cpus = calloc(c->threads, sizeof(*cpus)), rc;
+	int rc;
 
-	if (!cpus)
-		return assay_err_set(k->err, ASSAY_ENOMEM, "out of memory");
-	if (assay_placement_pick(o->topology, &o->placement, (int)c->threads, cpus, &why)) {
-		free(cpus);
+	bound.timeout_ns *= TIMEOUT_FACTOR;
+	if (stepped)
+		bound.timeout_ns += steps * MOST_STEP_NS;
+	if (bound.memory_bytes)
+		bound.memory_bytes += TOOL_BYTES + (stepped ? steps * STEP_BYTES : 0);
+	wo = assay_measure_worker(&o->measure, &bound, k->facts, ASSAY_WORKER_COUNTED);
+	rc = assay_measure_place(&o->measure, &wo, &why);
+	if (rc) {
+		free(wo.cpus);
 		k->out->status = ASSAY_STATUS_FAILED;
 		memcpy(k->out->reason, why.text, sizeof(k->out->reason));
 		return 0;
 	}
 	assay_callgrind_command(&cg, m, k->counts, k->log);
 	launch = (struct assay_worker_launch){ .prefix = stepped ? plainly : cg.prefix, .env = cg.env };
-	bound.timeout_ns *= TIMEOUT_FACTOR;
-	if (stepped)
-		bound.timeout_ns += steps * MOST_STEP_NS;
-	if (bound.memory_bytes)
-		bound.memory_bytes += TOOL_BYTES + (stepped ? steps * STEP_BYTES : 0);
-	wo = (struct assay_worker_options){
-		.plugins = &k->plugins.files,
-		.parts = k->plugins.parts,
-		.c = &bound,
-		.copies = 1,
-		.cpus = cpus,
-		.seed = o->seed,
-		.clock = o->clock,
-		.host = &host,
-		.deadline_ns = assay_monotonic_ns() + bound.timeout_ns,
-		.cpu_most_ns = o->left_ns,
-		.timeouts = &timeouts,
-		.facts = k->facts,
-		.interrupted = o->interrupted,
-		.launch = &launch,
-		.cache_model = stepped ? m : NULL,
-		.counts_path = stepped ? k->counts : NULL,
-	};
+	wo.setup.plugins = &k->plugins.files;
+	wo.setup.parts = k->plugins.parts;
+	wo.setup.host = &host;
+	wo.launch = &launch;
+	wo.cpu_most_ns = o->left_ns;
+	wo.timeouts = &timeouts;
+	wo.cache_model = stepped ? m : NULL;
+	wo.counts_path = stepped ? k->counts : NULL;
 	rc = assay_worker_start(&k->worker, &wo, k->err);
 	if (!rc)
 		rc = drive(k, c->cache == ASSAY_CACHE_WARM);
@@ -346,7 +336,7 @@ static int count(struct counting *k, const struct assay_case *c)
 	if (k->worker)
 		k->out->log = assay_worker_words(k->worker);
 	assay_worker_free(k->worker);
-	free(cpus);
+	free(wo.cpus);
 	return rc ? rc : read_counts(k);
 }
 
@@ -409,7 +399,7 @@ int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *
 		return rc;
 	snprintf(k.counts, sizeof(k.counts), "%s/counts", folder.path);
 	snprintf(k.log, sizeof(k.log), "%s/log", folder.path);
-	rc = assay_case_plugins_find(c, cat, o->plugins, o->parts, &k.plugins, err);
+	rc = assay_case_plugins_find(c, cat, o->measure.worker.plugins, o->measure.worker.parts, &k.plugins, err);
 	if (!rc)
 		rc = count(&k, c);
 	if (rc >= 0 && may_step_instead(&k))

@@ -3,11 +3,7 @@
 #ifndef ASSAY_MEASURE_EXACT_H
 #define ASSAY_MEASURE_EXACT_H
 
-#include <signal.h>
-
-#include "base/text.h"
-#include "machine/clock.h"
-#include "machine/topology.h"
+#include "measure/options.h"
 #include "model/catalog.h"
 #include "model/exact.h"
 #include "model/result.h"
@@ -49,13 +45,7 @@ struct assay_exact_steps {
 };
 
 struct assay_exact_options {
-	const struct assay_strings *plugins; /* paths */
-	const char *parts;                   /* see enum assay_plugin_part; NULL: all of everything */
-	const struct assay_topology *topology;
-	const struct assay_clock *clock;
-	struct assay_placement_options placement;
-	uint64_t seed;
-	uint32_t vector_bits; /* see struct assay_host_info */
+	struct assay_measure_options measure; /* of which it uses the worker and the placement */
 	const struct assay_cache_model *model;
 	const struct assay_exact_means *means;
 	const char *tool;   /* "valgrind-3.19.0", for reasons */
@@ -69,7 +59,6 @@ struct assay_exact_options {
 	/* Called before steps are taken and while they are. NULL: nobody listens. */
 	void (*on_steps)(void *arg, const struct assay_exact_steps *steps);
 	void *on_steps_arg;
-	const volatile sig_atomic_t *interrupted;
 };
 
 /* Why a case was skipped, if that decides what comes next. */

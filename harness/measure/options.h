@@ -6,15 +6,12 @@
 #ifndef ASSAY_MEASURE_OPTIONS_H
 #define ASSAY_MEASURE_OPTIONS_H
 
-#include <signal.h>
-
 #include "base/text.h"
 #include "counters/groups.h"
 #include "machine/clock.h"
 #include "machine/core_pace.h"
 #include "machine/topology.h"
-#include "worker/time_limits.h"
-#include "worker/protocol.h"
+#include "worker/start.h"
 
 /* The stage that a case is in, for a progress bar. */
 enum assay_stage {
@@ -26,30 +23,21 @@ enum assay_stage {
 };
 
 struct assay_measure_options {
-	const struct assay_strings *plugins; /* paths */
-	const char *parts; /* a letter a plugin, see enum assay_plugin_part; NULL: all of everything */
-	const struct assay_topology *topology;
-	const struct assay_host_info *host; /* what ops may know of the machine */
-	const struct assay_clock *clock;
+	struct assay_worker_setup worker;
 	struct assay_core_paces *paces; /* what is known about the pace of the cores; each case adds to it; or NULL */
 	struct assay_timeout_history
 		*timeouts; /* what the case took before, to which this adds; NULL: nothing is known */
 	struct assay_placement_options placement;
-	uint64_t seed;
-	uint64_t layout_seed; /* seed that draws where everything lies in memory; 0: at the same places every time */
 	/*
 	 * What the oracle accepted in earlier processes of the case; this one adds to it. If there is something, the
 	 * process checks less and needs fewer samples. NULL: there are no other processes.
 	 */
 	struct assay_accepted *accepted;
 	bool verify_only;                          /* correctness, no samples */
-	bool even_if_wrong;                        /* a wrong kernel is measured all the same, and stays wrong */
 	bool deterministic;                        /* fixed iterations and samples: the work does not depend on time */
 	const struct assay_counter_groups *groups; /* NULL: there are none */
 	const char *counter_groups;         /* to be counted besides those of the cases, comma separated; NULL: none */
 	const struct assay_strings *events; /* likewise; NULL: none */
-	bool multiplex;                     /* count all events at once, each for a share of the time */
-	const volatile sig_atomic_t *interrupted; /* non-zero: stop, keep nothing of this case */
 	void (*progress)(void *arg, enum assay_stage stage, double done_frac);
 	void *progress_arg;
 };

@@ -92,7 +92,7 @@ static void find_injection(struct pair_session *s)
 static int find_iterations(struct pair_session *s)
 {
 	struct assay_pair *p = s->p;
-	double target = assay_iterations_target_ns(s->o->clock);
+	double target = assay_iterations_target_ns(s->o->worker.clock);
 	const int first = first_side(s);
 	struct assay_pair_side *ps = &p->side[first];
 	int rc;
@@ -185,7 +185,7 @@ static int warm_up(struct pair_session *s)
  */
 static bool find_room(const struct pair_session *s, bool *inputs_only)
 {
-	const uint64_t llc = s->o->host->llc_bytes, asked = s->c->memory_bytes / 3;
+	const uint64_t llc = s->o->worker.host->llc_bytes, asked = s->c->memory_bytes / 3;
 	const uint64_t limit = asked && asked < DOUBLED_BYTES ? asked : DOUBLED_BYTES;
 	uint64_t all = 0, inputs = 0;
 
@@ -335,7 +335,7 @@ static void keep_apart(struct pair_session *s)
 static int take_pair(struct pair_session *s, const struct assay_catalog_op *op, const char *events, char *difference)
 {
 	const bool first = !(s->calibration->sample_ns > 0);
-	struct assay_turns_side side[2];
+	struct assay_worker_options wo[2];
 	int rc;
 
 	*s->p = (struct assay_pair){ .seed = s->po->pair_seed };
@@ -344,27 +344,25 @@ static int take_pair(struct pair_session *s, const struct assay_catalog_op *op, 
 		.err = s->err,
 		.accepted = &s->calibration->accepted,
 		.kept = s->po->kept,
-		.audit = true,
-		.all_checks = with_all_checks(s),
-		.other_late = !first,
 		.common = s->calibration->own_memory    ? ASSAY_COMMON_NONE
 			  : s->calibration->inputs_only ? ASSAY_COMMON_INPUTS
 							: ASSAY_COMMON_ALL,
 	};
-	if (s->turns.common == ASSAY_COMMON_ALL && !first && assay_kept_memory_usable(s->po->kept))
-		s->turns.few_copies = FEW_COPIES;
 	difference[0] = '\0';
 	keep_apart(s);
 	for (int i = 0; i < 2; i++) {
 		s->calibration->timeouts[i].other = &s->calibration->timeouts[!i];
-		side[i] = (struct assay_turns_side){ .c = case_of(s, i),
-						     .facts = s->facts,
-						     .plugins = s->po->plugins[i],
-						     .parts = s->po->parts[i],
-						     .events = events,
-						     .timeouts = &s->calibration->timeouts[i] };
+		wo[i] = assay_measure_worker(s->o, case_of(s, i), s->facts, ASSAY_WORKER_PAIRED);
+		wo[i].setup.plugins = s->po->plugins[i];
+		wo[i].setup.parts = s->po->parts[i];
+		wo[i].events = events;
+		wo[i].timeouts = &s->calibration->timeouts[i];
+		wo[i].checks.all = with_all_checks(s);
+		wo[i].checks.other_late = !first;
+		if (s->turns.common == ASSAY_COMMON_ALL && !first && assay_kept_memory_usable(s->po->kept))
+			wo[i].checks.few_copies = FEW_COPIES;
 	}
-	rc = assay_turns_open(&s->turns, side, s->o);
+	rc = assay_turns_open(&s->turns, wo, s->o);
 	if (rc)
 		return rc;
 	rc = drive_pair(s, op, difference);

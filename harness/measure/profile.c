@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/monotonic.h"
+#include "measure/case_needs.h"
 #include "measure/samples.h"
 
 #define MOST_COMMAND_NS 100e6 /* between two looks at the samples, where calls are shorter */
@@ -87,7 +88,7 @@ static int sample_watched(struct profiling *k)
 	const uint64_t warm_ns = assay_monotonic_ns();
 	double ns = 0, iterated = 0, sample_ns = 0;
 	uint64_t start;
-	int rc = assay_iterations_find(k->w.worker, assay_iterations_target_ns(k->o->clock), &args.iterations,
+	int rc = assay_iterations_find(k->w.worker, assay_iterations_target_ns(k->o->worker.clock), &args.iterations,
 				       &sample_ns, &k->w.end->status, k->w.end->reason, sizeof(k->w.end->reason),
 				       k->w.err);
 
@@ -153,7 +154,7 @@ static int run(struct profiling *k, const struct assay_worker_options *wo)
 	rc = assay_profiled_worker_start(&k->w, wo,
 					 &(struct assay_cpu_sampling){ .rate_hz = k->p->rate_hz, .own_case = true });
 	if (!rc) {
-		rc = assay_profiled_worker_ready(&k->w, k->o->clock);
+		rc = assay_profiled_worker_ready(&k->w, k->o->worker.clock);
 		if (!rc)
 			rc = sample(k);
 		rc = assay_profiled_worker_end(&k->w, rc);
@@ -180,39 +181,24 @@ int assay_measure_profile(const struct assay_case *c, const struct assay_case_fa
 			  struct assay_profile *out, struct assay_profile_end *end, struct assay_err *err)
 {
 	struct profiling k = { .o = o, .p = p, .w = { .out = out, .end = end, .err = err } };
+	struct assay_worker_options wo = assay_measure_worker(o, c, facts, ASSAY_WORKER_PROFILED);
 	struct assay_err why = { 0 };
-	int *cpus, rc;
+	int rc;
 
 	if (assay_measure_profile_begin(c, facts, out, end))
 		return 0;
-	cpus = calloc(c->threads, sizeof(*cpus));
-	if (!cpus)
-		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	rc = assay_placement_pick(o->topology, &o->placement, c->threads, cpus, &why);
+	wo.deadline_ns += p->for_ns;
+	wo.heap_sites = p->heap_sites;
+	wo.heap_sample_bytes = p->heap_sample_bytes;
+	wo.env = p->env;
+	rc = assay_measure_place(o, &wo, &why);
 	if (rc) {
 		end->status = ASSAY_STATUS_FAILED;
 		snprintf(end->reason, sizeof(end->reason), "%s", why.text);
 		rc = 0;
 	} else {
-		rc = run(&k, &(struct assay_worker_options){
-				     .plugins = o->plugins,
-				     .parts = o->parts,
-				     .c = c,
-				     .copies = facts->copies,
-				     .cpus = cpus,
-				     .topology = o->topology,
-				     .seed = o->seed,
-				     .clock = o->clock,
-				     .host = o->host,
-				     .deadline_ns = assay_monotonic_ns() + c->timeout_ns + p->for_ns,
-				     .facts = facts,
-				     .even_if_wrong = o->even_if_wrong,
-				     .heap_sites = p->heap_sites,
-				     .heap_sample_bytes = p->heap_sample_bytes,
-				     .env = p->env,
-				     .interrupted = o->interrupted,
-			     });
+		rc = run(&k, &wo);
 	}
-	free(cpus);
+	free(wo.cpus);
 	return rc;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/monotonic.h"
+#include "measure/case_needs.h"
 #include "measure/profile.h"
 #include "stats/stats.h"
 
@@ -58,7 +59,7 @@ static int run(struct profiled_pair *k, const struct assay_worker_options wo[2])
 		if (!i && !rc)
 			k->alternate = k->p->costs && assay_cpu_profile_pauses_free(k->w[i].cpu);
 		if (!rc)
-			rc = assay_profiled_worker_ready(&k->w[i], k->o->clock);
+			rc = assay_profiled_worker_ready(&k->w[i], k->o->worker.clock);
 	}
 	if (!rc)
 		rc = take_turns(k);
@@ -96,39 +97,28 @@ int assay_measure_profile_pair(const struct assay_case *c, const struct assay_ca
 	struct assay_worker_options wo[2];
 	struct assay_err why = { 0 };
 	bool over = false;
-	int *cpus, rc;
+	int rc;
 
 	for (unsigned i = 0; i < 2; i++)
 		over |= assay_measure_profile_begin(cases[i], facts, &out->side[i], end);
 	if (over)
 		return 0;
-	cpus = calloc(c->threads, sizeof(*cpus));
-	if (!cpus)
-		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	rc = assay_placement_pick(o->topology, &o->placement, c->threads, cpus, &why);
 	for (unsigned i = 0; i < 2; i++) {
 		k.w[i] = (struct assay_profiled_worker){ .out = &out->side[i], .end = end, .err = err };
-		wo[i] = (struct assay_worker_options){
-			.plugins = p->plugins[i],
-			.parts = p->parts[i],
-			.c = cases[i],
-			.copies = facts->copies,
-			.cpus = cpus,
-			.seed = o->seed,
-			.layout_seed = p->layout_seed,
-			.clock = o->clock,
-			.host = o->host,
-			.deadline_ns = assay_monotonic_ns() + 2 * c->timeout_ns + p->for_ns,
-			.facts = facts,
-			.interrupted = o->interrupted,
-		};
+		wo[i] = assay_measure_worker(o, cases[i], facts, ASSAY_WORKER_PROFILED);
+		wo[i].setup.plugins = p->plugins[i];
+		wo[i].setup.parts = p->parts[i];
+		wo[i].setup.settings.layout_seed = p->layout_seed;
+		wo[i].deadline_ns += c->timeout_ns + p->for_ns; /* each waits for the other */
 	}
+	rc = assay_measure_place(o, &wo[0], &why);
+	wo[1].cpus = wo[0].cpus;
 	rc = rc ? assay_err_set(err, rc, "%s", why.text) : run(&k, wo);
 	out->cost_ratio = p->costs ? cost_ratio(&k) : NAN;
 	for (unsigned i = 0; i < 2; i++) {
 		out->iteration_ns[i] = assay_profiled_worker_call_ns(&k.w[i], k.w[i].turns[true].n_samples, GROUP);
 		assay_profiled_worker_free(&k.w[i]);
 	}
-	free(cpus);
+	free(wo[0].cpus);
 	return rc < 0 ? rc : 0;
 }

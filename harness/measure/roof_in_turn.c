@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "measure/case_needs.h"
 #include "measure/roof.h"
 #include "measure/samples.h"
 #include "measure/turns.h"
@@ -75,22 +76,24 @@ static int measure_against(const struct in_turn *k, size_t at, double *ratio, st
 			   struct assay_err *why)
 {
 	struct assay_case limit = k->run->results[at].c, c = k->r->c;
-	struct assay_pair p = { .seed = k->o->seed ^ k->r->started_ns }; /* a layout of its own in every round */
+	struct assay_pair p = { .seed = k->o->worker.settings.seed ^
+					k->r->started_ns }; /* a layout of its own in every round */
 	struct assay_turns t = { .p = &p, .err = k->err };
-	const struct assay_turns_side side[2] = {
-		{ .c = &limit, .facts = &k->facts[at], .plugins = k->o->plugins },
-		{ .c = &c, .facts = k->f, .plugins = k->o->plugins },
-	};
+	struct assay_worker_options wo[2];
 	int rc;
 
 	limit.timeout_ns += c.timeout_ns; /* each waits while the other makes its inputs */
 	c.timeout_ns = limit.timeout_ns;
-	rc = assay_turns_open(&t, side, k->o);
+	wo[ASSAY_BASE] = assay_measure_worker(k->o, &limit, &k->facts[at], ASSAY_WORKER_PAIRED);
+	wo[ASSAY_HEAD] = assay_measure_worker(k->o, &c, k->f, ASSAY_WORKER_PAIRED);
+	for (int i = 0; i < 2; i++)
+		wo[i].checks.audit = false; /* both were audited when they were measured */
+	rc = assay_turns_open(&t, wo, k->o);
 	if (rc)
 		return rc;
 	rc = assay_turns_prepare(&t, ASSAY_BASE);
 	if (!rc)
-		rc = find_iterations(&t, k->o->clock);
+		rc = find_iterations(&t, k->o->worker.clock);
 	if (!rc)
 		rc = assay_turns_warm(&t, p.seed, k->r->c.budget_ns / 2, false);
 	if (!rc)
@@ -142,7 +145,7 @@ int assay_measure_roof(const struct assay_run *run, const struct assay_case_fact
 	bool all_reached = true;
 	int rc = 0;
 
-	assay_limits_find(run, facts, &r->c, f, o->host, &of_run);
+	assay_limits_find(run, facts, &r->c, f, o->worker.host, &of_run);
 	assay_roof_find(&of_run, &r->c, f, &roof);
 	if (!(roof.seconds > 0))
 		return 0;

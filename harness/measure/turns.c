@@ -12,6 +12,7 @@
 
 #include "assay/random.h"
 #include "base/monotonic.h"
+#include "measure/case_needs.h"
 #include "measure/samples.h"
 #include "model/result.h"
 #include "stats/stats.h"
@@ -38,49 +39,24 @@ static uint64_t layout_seed(uint64_t pair_seed)
 	return ((uint64_t)draw.v[0] << 32 | draw.v[1]) | 1;
 }
 
-int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2],
-		     const struct assay_measure_options *o)
+int assay_turns_open(struct assay_turns *t, struct assay_worker_options wo[2], const struct assay_measure_options *o)
 {
-	unsigned threads = side[ASSAY_BASE].c->threads;
-	int *cpus = malloc(threads * sizeof(*cpus));
-	struct assay_worker_options wo[2];
-	int rc;
+	const unsigned threads = wo[ASSAY_BASE].c->threads;
+	int rc = assay_measure_place(o, &wo[ASSAY_BASE], t->err);
 
-	if (!cpus)
-		return assay_err_set(t->err, ASSAY_ENOMEM, "out of memory");
-	rc = assay_placement_pick(o->topology, &o->placement, threads, cpus, t->err);
 	if (!rc)
-		t->pace_untold = assay_core_pace_untold(o->topology, o->clock, cpus, threads);
-	for (int i = 0; i < 2; i++)
-		wo[i] = (struct assay_worker_options){
-			.events = side[i].events,
-			.multiplex = o->multiplex,
-			.cells_from_memory = true,
-			.topology = o->topology,
-			.few_copies = t->few_copies,
-			.audit = t->audit,
-			.all_checks = t->all_checks,
-			.other_late = t->other_late,
-			.common = t->common,
-			.plugins = side[i].plugins,
-			.parts = side[i].parts,
-			.c = side[i].c,
-			.copies = side[i].facts->copies,
-			.cpus = cpus,
-			.seed = o->seed,
-			.layout_seed = layout_seed(t->p->seed),
-			.clock = o->clock,
-			.host = o->host,
-			.try_pace = !t->pace_untold,
-			.pace = assay_core_paces_of(o->paces, side[i].c->variant, threads),
-			.deadline_ns = assay_monotonic_ns() + side[i].c->timeout_ns,
-			.timeouts = side[i].timeouts,
-			.facts = side[i].facts,
-			.interrupted = o->interrupted,
-		};
+		t->pace_untold =
+			assay_core_pace_untold(o->worker.topology, o->worker.clock, wo[ASSAY_BASE].cpus, threads);
+	for (int i = 0; i < 2; i++) {
+		wo[i].cpus = wo[ASSAY_BASE].cpus;
+		wo[i].setup.settings.layout_seed = layout_seed(t->p->seed);
+		wo[i].common = t->common;
+		wo[i].try_pace = !t->pace_untold;
+		wo[i].pace = assay_core_paces_of(o->paces, wo[i].c->variant, threads);
+	}
 	if (!rc)
 		rc = assay_worker_start_pair(t->w, wo, t->kept, t->err);
-	free(cpus);
+	free(wo[ASSAY_BASE].cpus);
 	return rc;
 }
 

@@ -9,24 +9,12 @@
 #include "stats/stats.h"
 #include "worker/worker.h"
 
-struct assay_turns_side {
-	const struct assay_case *c;
-	const struct assay_case_facts *facts;
-	const struct assay_strings *plugins;
-	const char *parts;                      /* see enum assay_plugin_part; NULL: all of everything */
-	const char *events;                     /* see struct assay_worker_options */
-	struct assay_timeout_history *timeouts; /* likewise */
-};
-
 struct assay_turns {
 	/* Statuses, iterations and samples of the sides. p->iterations has to be set before turns are taken. */
 	struct assay_pair *p;
 	struct assay_worker *w[2];
 	struct assay_accepted
 		*accepted;       /* what the oracle accepted so far, on the inputs of both sides; NULL: these differ */
-	bool audit, all_checks;  /* see struct assay_worker_spec */
-	bool other_late;         /* likewise */
-	uint32_t few_copies;     /* likewise */
 	double stretch_frac;     /* of the head's samples */
 	const char *pace_untold; /* why nothing can be said about the pace of the cores; NULL: it is measured */
 	struct assay_kept_memory *kept; /* see assay_worker_start_pair() */
@@ -42,12 +30,11 @@ struct assay_turns {
 };
 
 /*
- * Start them, both on the CPUs that the base's threads get, with one layout that @p->seed gives them. The two cases
- * need as many threads. Fill t->p and t->err before; close afterwards when it returned 0. Negative: see
- * assay_measure_case.
+ * Start the sides as @wo says, which assay_measure_worker() began, both on the CPUs that the base's threads get, with
+ * one layout that @p->seed gives them. The two cases need as many threads. Fill t->p and t->err before; close
+ * afterwards when it returned 0. Negative: see assay_measure_case.
  */
-int assay_turns_open(struct assay_turns *t, const struct assay_turns_side side[2],
-		     const struct assay_measure_options *o);
+int assay_turns_open(struct assay_turns *t, struct assay_worker_options wo[2], const struct assay_measure_options *o);
 
 /*
  * Each of these returns 0 to go on; 1 if a side is over and its status is set; a negative number if the harness cannot

@@ -66,12 +66,12 @@ static struct assay_outcome do_load(struct assay_served *w)
 	const struct assay_worker_spec *s = &w->spec;
 	struct assay_worker_reply *r = &w->reply;
 
-	r->n_threads = s->n_threads;
-	for (uint32_t i = 0; i < s->n_threads; i++)
+	r->n_threads = s->c.threads;
+	for (uint32_t i = 0; i < s->c.threads; i++)
 		r->cpus[i] = -1;
 	memcpy(r->core_least, s->core_least, sizeof(r->core_least));
 	if (assay_worker_spec_draws(s))
-		assay_layout_shift(s->layout_seed);
+		assay_layout_shift(s->settings.layout_seed);
 	w->loaded = true;
 	return assay_case_job_load(&w->job, s, &w->page->phase);
 }
@@ -86,7 +86,7 @@ static struct assay_outcome do_prepare(struct assay_served *w)
 		.own = { .fd = s->kept_memory ? w->pair_fd : -1,
 			 .end = OWN_BEGIN,
 			 .dealt_from = OWN_BEGIN,
-			 .seed = s->layout_seed,
+			 .seed = s->settings.layout_seed,
 			 .side = w->index },
 	};
 	struct assay_outcome out = w->loaded ? assay_outcome_ok() : do_load(w);
@@ -94,7 +94,7 @@ static struct assay_outcome do_prepare(struct assay_served *w)
 	if (out.status == ASSAY_STATUS_OK)
 		out = assay_case_job_init(&w->job, s->common ? &common : NULL);
 	w->job.turn = w->pair ? &w->pair->turn : NULL;
-	for (uint32_t i = 0; i < s->n_threads; i++)
+	for (uint32_t i = 0; i < s->c.threads; i++)
 		r->cpus[i] = w->job.cpus[i];
 	r->numa_node = w->job.numa_node;
 	r->prepare_ns = w->job.prepare_ns;
@@ -213,7 +213,8 @@ static struct assay_outcome obey(struct assay_served *w)
 static __attribute__((noinline)) void obey_lower(struct assay_served *w, struct assay_outcome *out)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-	size_t drawn = (w->spec.layout_seed >> 8) % 256 * 16, pages = (w->spec.layout_seed >> 16) % STACK_PAGES;
+	size_t drawn = (w->spec.settings.layout_seed >> 8) % 256 * 16,
+	       pages = (w->spec.settings.layout_seed >> 16) % STACK_PAGES;
 	volatile char *pad = alloca(16 + (here - drawn) % PLACES_IN_PAGE + pages * PLACES_IN_PAGE);
 
 	pad[0] = 0;
@@ -238,7 +239,7 @@ static void forgive(struct assay_served *w, struct assay_outcome *out)
 {
 	const bool checked = w->order.command == ASSAY_CMD_VERIFY || w->order.command == ASSAY_CMD_RECHECK;
 
-	if (!w->spec.even_if_wrong || !checked || out->status != ASSAY_STATUS_WRONG)
+	if (!w->spec.settings.even_if_wrong || !checked || out->status != ASSAY_STATUS_WRONG)
 		return;
 	if (!w->reply.wrong[0])
 		memcpy(w->reply.wrong, out->reason, sizeof(w->reply.wrong));

@@ -18,13 +18,14 @@
 
 #include "base/err.h"
 #include "machine/clock.h"
+#include "model/case.h"
 #include "model/counter.h"
 #include "model/exact.h"
 #include "model/result.h"
 #include "worker/case/thread_pool.h"
 
 #define ASSAY_PAGE_MAGIC   0x45474150u /* "PAGE" */
-#define ASSAY_PAGE_VERSION 12u
+#define ASSAY_PAGE_VERSION 13u
 #define ASSAY_PAGE_SAMPLES 4096
 #define ASSAY_PAGE_METRICS 96 /* of the op and of its device */
 #define ASSAY_PAGE_COUNTS  192
@@ -91,34 +92,37 @@ struct assay_accepted {
 	struct assay_deviation deviation[2]; /* of these outputs */
 };
 
+/* How a command measures: from its options to the page of each worker. All-zero is the default of all but the seed. */
+struct assay_worker_settings {
+	uint64_t seed;
+	uint64_t layout_seed; /* draws the places of buffers, code and stacks; 0: they lie where they always do */
+	bool multiplex;       /* count all events at once, each for a share of the time */
+	bool even_if_wrong;   /* a wrong kernel goes on all the same, and `wrong` of the reply says why it is */
+};
+
+/* What a worker checks besides its first outputs and the last ones. */
+struct assay_worker_checks {
+	uint32_t few_copies; /* check only this many copies, drawn anew each time; 0: all */
+	bool all;            /* also check other inputs, and once more from poison after the last sample */
+	bool other_late;     /* check other inputs after sampling: checking before would reveal them to the kernel */
+	bool audit;          /* make calls between samples, on data that changes: see audit/audit.h */
+};
+
 /* What to measure; written before the first command to the worker. */
 struct assay_worker_spec {
-	char op[ASSAY_NAME_MAX];
-	char variant[ASSAY_NAME_MAX];
-	int64_t axis[ASSAY_MAX_AXES];
-	uint32_t n_axes;
-	uint32_t n_threads;
-	char device[ASSAY_DEVICE_MAX]; /* "cuda:0"; "": the first of the kind that the variant runs on */
+	struct assay_worker_settings settings;
+	struct assay_worker_checks checks;
+	struct assay_case c;
 	int32_t cpus[ASSAY_PAGE_CPUS];
 	uint64_t copies;
-	uint64_t seed;
-	uint64_t memory_bytes; /* 0: no limit */
-	uint64_t layout_seed;  /* draws the places of buffers, code and stacks; 0: buffers are aligned alike */
 	uint32_t fixed_layout; /* 1: buffers and the stack are at addresses that nothing outside the case influences */
 	struct assay_clock clock;
 	bool try_pace;                        /* of the threads' cores, see machine/core_pace.h */
 	uint64_t core_least[ASSAY_PAGE_CPUS]; /* the least ticks known, by thread; 0: none */
 	struct assay_host_info host;
 	char events[ASSAY_PAGE_EVENTS]; /* what to count, as assay_counter_choice_text() writes it */
-	bool multiplex;
-	bool cells_from_memory; /* read counters of the op without PAPI, which takes 1 ms to start */
-	uint32_t common;        /* enum assay_common; those tensors lie in the file of the pages */
-	uint32_t few_copies;    /* check only this many copies, drawn anew each time; 0: all */
-	bool all_checks;        /* also check other inputs, and once more from poison after the last sample */
-	bool other_late;        /* check other inputs after sampling: checking before would reveal them to the kernel */
-	bool audit;             /* make calls between samples, on data that changes: see audit/audit.h */
-	bool own_threads;       /* the variant may have threads besides the pool's: see case/processor_time.h */
-	bool even_if_wrong;     /* a wrong output is only reported in `wrong` of the reply */
+	bool cells_from_memory;         /* read counters of the op without PAPI, which takes 1 ms to start */
+	uint32_t common;                /* enum assay_common; those tensors lie in the file of the pages */
 	bool kept_memory; /* the file is that of earlier pairs and also has what variants prepare, for each side */
 	struct assay_accepted accepted;
 	struct assay_cache_model cache_model;     /* of STEP */
@@ -130,7 +134,7 @@ struct assay_worker_spec {
 /* Does the worker draw where everything lies? */
 static inline bool assay_worker_spec_draws(const struct assay_worker_spec *s)
 {
-	return s->layout_seed && !s->fixed_layout;
+	return s->settings.layout_seed && !s->fixed_layout;
 }
 
 struct assay_page_metric {

@@ -20,39 +20,27 @@
 
 int assay_worker_spec_fill(struct assay_worker_spec *s, const struct assay_worker_options *o, struct assay_err *err)
 {
+	const struct assay_strings *plugins = o->setup.plugins;
 	const struct assay_case *c = o->c;
 	size_t at = 0;
 
-	memcpy(s->op, c->op, sizeof(s->op));
-	memcpy(s->variant, c->variant, sizeof(s->variant));
-	memcpy(s->device, c->device, sizeof(s->device));
-	for (unsigned i = 0; i < c->n_axes; i++)
-		s->axis[i] = c->axes[i].value;
-	s->n_axes = c->n_axes;
 	if (c->threads > ASSAY_PAGE_CPUS)
 		return assay_err_set(err, ASSAY_ELIMIT, "%u threads asked, %d are possible", c->threads,
 				     ASSAY_PAGE_CPUS);
-	s->n_threads = c->threads;
+	s->settings = o->setup.settings;
+	s->checks = o->checks;
+	s->checks.audit &= !s->settings.even_if_wrong;
+	s->c = *c;
 	s->try_pace = o->try_pace;
 	for (unsigned i = 0; i < c->threads; i++) {
 		s->cpus[i] = o->cpus[i];
 		s->core_least[i] = assay_core_pace_known(o->pace, o->cpus[i]);
 	}
 	s->copies = o->copies;
-	s->seed = o->seed;
-	s->layout_seed = o->layout_seed;
 	s->fixed_layout = o->launch != NULL;
-	s->memory_bytes = c->memory_bytes;
-	s->own_threads = c->own_threads;
-	s->clock = *o->clock;
-	s->host = *o->host;
-	s->multiplex = o->multiplex;
+	s->clock = *o->setup.clock;
+	s->host = *o->setup.host;
 	s->cells_from_memory = o->cells_from_memory;
-	s->few_copies = o->few_copies;
-	s->all_checks = o->all_checks;
-	s->other_late = o->other_late;
-	s->audit = o->audit && !o->even_if_wrong;
-	s->even_if_wrong = o->even_if_wrong;
 	s->common = (uint32_t)o->common;
 	if (o->cache_model)
 		s->cache_model = *o->cache_model;
@@ -61,9 +49,9 @@ int assay_worker_spec_fill(struct assay_worker_spec *s, const struct assay_worke
 		return assay_err_set(err, ASSAY_ELIMIT, "the names of all events take more than %zu bytes",
 				     sizeof(s->events));
 	snprintf(s->events, sizeof(s->events), "%s", o->events ? o->events : "");
-	for (size_t i = 0; i < o->plugins->n; i++) {
+	for (size_t i = 0; i < plugins->n; i++) {
 		int n = snprintf(s->plugins + at, sizeof(s->plugins) - at, "%c%s\n",
-				 o->parts ? o->parts[i] : ASSAY_PART_ALL, o->plugins->v[i]);
+				 o->setup.parts ? o->setup.parts[i] : ASSAY_PART_ALL, plugins->v[i]);
 
 		if (n < 0 || (size_t)n >= sizeof(s->plugins) - at)
 			return assay_err_set(err, ASSAY_ELIMIT, "the paths of the plugins take more than %zu bytes",
@@ -107,8 +95,8 @@ int assay_worker_process_start(struct assay_process *process, const struct assay
 					    .second_fd = at->pair_fd,
 					    .stdout_fd = at->words_fd,
 					    .stderr_fd = at->words_fd,
-					    .interrupted = o->interrupted,
-					    .fixed_addresses = o->layout_seed || o->launch };
+					    .interrupted = o->setup.interrupted,
+					    .fixed_addresses = o->setup.settings.layout_seed || o->launch };
 	size_t n = 0;
 
 	if (o->launch) {

@@ -19,39 +19,38 @@ struct assay_worker_launch {
 
 #define ASSAY_WORKER_MOST_ENV 4
 
-struct assay_worker_options {
-	const struct assay_strings *plugins;
+/* What all workers of a command have in common. */
+struct assay_worker_setup {
+	struct assay_worker_settings settings;
+	const struct assay_strings *plugins; /* paths */
 	const char *parts; /* a letter a plugin, see enum assay_plugin_part; NULL: all of everything */
-	const struct assay_case *c;
-	uint64_t copies;
-	const int *cpus;                       /* one a thread */
 	const struct assay_topology *topology; /* spares the worker to read it; NULL: it does */
-	uint64_t seed;
-	uint64_t layout_seed; /* draws where everything lies; 0: buffers lie where they always do */
+	const struct assay_host_info *host;    /* what ops may know of the machine */
+	const struct assay_clock *clock;
+	const volatile sig_atomic_t *interrupted; /* non-zero: stop */
+};
+
+struct assay_worker_options {
+	struct assay_worker_setup setup;
+	struct assay_worker_checks checks;
+	const struct assay_case *c;
+	const struct assay_case_facts *facts; /* of the case; NULL: nothing is known of its cost */
+	uint64_t copies;
+	int *cpus; /* one a thread */
 	/* NULL: start it plainly. Otherwise all addresses that plugins see are fixed. */
 	const struct assay_worker_launch *launch;
-	const struct assay_clock *clock;
 	bool try_pace;                      /* of the cores, around each sample */
 	const struct assay_core_pace *pace; /* what is known of it; NULL: nothing */
-	const struct assay_host_info *host;
-	uint64_t deadline_ns; /* CLOCK_MONOTONIC; when it passes, the worker is killed */
-	uint64_t cpu_most_ns; /* processor time after which it is killed; 0: no limit */
+	uint64_t deadline_ns;               /* CLOCK_MONOTONIC; when it passes, the worker is killed */
+	uint64_t cpu_most_ns;               /* processor time after which it is killed; 0: no limit */
 	/* recognises a hang before that, and learns what the case takes; NULL: only this worker is known */
 	struct assay_timeout_history *timeouts;
-	const struct assay_case_facts *facts; /* of the case; NULL: nothing is known of its cost */
-	const volatile sig_atomic_t *interrupted;
 	const char *events;         /* what to count, as assay_counter_choice_text() writes it; NULL: nothing */
 	const char *heap_sites;     /* folder for where the variant allocates, see counters/heap/sites.h; NULL: none */
 	uint64_t heap_sample_bytes; /* likewise */
 	const char *const
 		*env; /* "NAME=value" for its process, NULL-terminated, ASSAY_WORKER_MOST_ENV at most; NULL: none */
-	bool cells_from_memory; /* counters of the op are read without PAPI */
-	bool multiplex;         /* see struct assay_counter_choice */
-	uint32_t few_copies;    /* see struct assay_worker_spec */
-	bool all_checks;        /* see struct assay_worker_spec */
-	bool other_late;        /* likewise */
-	bool audit;         /* make calls between samples that find out whether it really computes, see audit/audit.h */
-	bool even_if_wrong; /* see struct assay_worker_spec */
+	bool cells_from_memory;                      /* counters of the op are read without PAPI */
 	enum assay_common common;                    /* of a pair of the same op and shape */
 	const struct assay_cache_model *cache_model; /* to be stepped: the caches, and the file that gets the counts */
 	const char *counts_path;

@@ -83,15 +83,16 @@ static int start(struct assay_worker **out, const struct pair_file *pair, unsign
 	w->cpu_most_ns = o->cpu_most_ns;
 	w->memory_bytes = o->c->memory_bytes;
 	w->same_clock = !o->launch;
-	w->clock = *o->clock;
+	w->clock = *o->setup.clock;
 	w->end_ns = o->launch ? SIMULATED_END_NS : END_NS;
 	w->timeouts = o->timeouts ? o->timeouts : &w->own_timeouts;
 	w->facts = o->facts;
-	w->interrupted = o->interrupted;
+	w->interrupted = o->setup.interrupted;
 	memcpy(w->key, o->c->key, sizeof(w->key));
 	rc = assay_pipe_open(&w->words, ASSAY_WORKER_WORDS_MAX, err);
 	if (!rc)
-		rc = assay_page_create(&w->page, o->topology ? assay_topology_text(o->topology) : NULL, &fd, err);
+		rc = assay_page_create(&w->page, o->setup.topology ? assay_topology_text(o->setup.topology) : NULL, &fd,
+				       err);
 	if (!rc) {
 		w->page->spec.kept_memory = pair->kept;
 		rc = assay_worker_spec_fill(&w->page->spec, o, err);

@@ -35,7 +35,7 @@ static int words(struct assay_job *job)
 		return job->host->fail(job, "there is no page");
 	if (page->order.command || page->order.args.iterations || page->order.args.count || page->order.args.counting)
 		return cheat("the order is there");
-	if (page->reply.n_samples || page->reply.samples[0].ns || page->spec.op[0])
+	if (page->reply.n_samples || page->reply.samples[0].ns || page->spec.c.op[0])
 		return cheat("an answer grows");
 	return side_scale(job);
 }

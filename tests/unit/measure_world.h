@@ -76,16 +76,17 @@ static inline struct assay_case make_case(const char *variant, int64_t n, unsign
 	return c;
 }
 
+/* What its workers have in common, which load @plugins. */
+static inline struct assay_worker_setup setup_of(const struct world *w, const struct assay_strings *plugins)
+{
+	return (struct assay_worker_setup){
+		.settings.seed = 42, .plugins = plugins, .topology = w->topology, .host = &w->host, .clock = &w->clock
+	};
+}
+
 static inline void measure_with(struct world *w, const struct assay_case *c, bool deterministic, struct assay_result *r)
 {
-	const struct assay_measure_options o = {
-		.plugins = &w->plugins,
-		.topology = w->topology,
-		.host = &w->host,
-		.clock = &w->clock,
-		.seed = 42,
-		.deterministic = deterministic,
-	};
+	const struct assay_measure_options o = { .worker = setup_of(w, &w->plugins), .deterministic = deterministic };
 	struct assay_case_facts facts;
 	struct assay_err err = { 0 };
 

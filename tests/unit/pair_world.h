@@ -21,11 +21,7 @@ struct measured {
 
 static inline struct assay_measure_options options_of(const struct world *w, const struct measured *m)
 {
-	return (struct assay_measure_options){ .topology = w->topology,
-					       .host = &w->host,
-					       .clock = &w->clock,
-					       .seed = 42,
-					       .plugins = &m->plugins[ASSAY_HEAD] };
+	return (struct assay_measure_options){ .worker = setup_of(w, &m->plugins[ASSAY_HEAD]) };
 }
 
 /* A case of @op, which compare_op or the sides bring. */

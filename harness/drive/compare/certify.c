@@ -74,7 +74,7 @@ static unsigned char *draw_order(const struct certifying *c, size_t *n)
 		for (unsigned i = to_do(c, k); i; i--)
 			order[at++] = (unsigned char)k;
 	for (size_t i = at; i > 1; i--) { /* Fisher and Yates */
-		size_t k = assay_random4(c->q->compare.what->seed, 0xce27, i).v[0] % i;
+		size_t k = assay_random4(c->q->compare.what->settings.seed, 0xce27, i).v[0] % i;
 		unsigned char t = order[i - 1];
 
 		order[i - 1] = order[k];
@@ -217,7 +217,7 @@ static int describe(const struct certifying *c, struct assay_certify_report *out
 
 	*out = (struct assay_certify_report){
 		.machine = cmp->machine,
-		.seed = c->q->compare.what->seed,
+		.seed = c->q->compare.what->settings.seed,
 		.alpha = cmp->alpha,
 		.budget_ns = cmp->budget_ns,
 		.margin_frac = assay_policy_paired_margin(&c->plan.policy, &cmp->cases[0].c),

@@ -412,7 +412,7 @@ int assay_compare_plan_complete(struct assay_compare_plan *p, const struct assay
 	if (rc)
 		return rc;
 	snprintf(cmp->suite, sizeof(cmp->suite), "%s", p->session.plan.suite);
-	cmp->seed = q->what->seed;
+	cmp->seed = q->what->settings.seed;
 	cmp->rule = ASSAY_JUDGE_RULE;
 	cmp->started_ns = assay_clock_unix_ns();
 	cmp->program = assay_build_identity_program();
@@ -472,7 +472,7 @@ void assay_compare_plan_release(struct assay_compare_plan *p)
 struct assay_pair_loop assay_compare_plan_loop(struct assay_compare_plan *p, const struct assay_request *r,
 					       const struct assay_clock *clock, const struct assay_watch *w)
 {
-	return (struct assay_pair_loop){
+	struct assay_pair_loop loop = {
 		.cmp = &p->cmp,
 		.facts = p->facts,
 		.catalog = p->session.catalog,
@@ -480,18 +480,11 @@ struct assay_pair_loop assay_compare_plan_loop(struct assay_compare_plan *p, con
 		.side = { &p->side[ASSAY_BASE], &p->side[ASSAY_HEAD] },
 		.policy = &p->policy,
 		.uncounted = r->counter_groups || r->events.n ? NULL : &p->countable,
-		.measure = { .plugins = &p->side[ASSAY_HEAD].plugins,
-			     .parts = p->side[ASSAY_HEAD].parts.s,
-			     .topology = p->session.topology,
-			     .host = &p->session.host,
-			     .clock = clock,
-			     .placement = r->placement,
-			     .seed = r->seed,
-			     .groups = &p->session.groups,
-			     .counter_groups = r->counter_groups,
-			     .events = &r->events,
-			     .multiplex = r->multiplex,
-			     .interrupted = w->interrupted },
+		.measure = assay_session_measure(&p->session, r, clock, w),
 		.watch = w,
 	};
+
+	loop.measure.worker.plugins = &p->side[ASSAY_HEAD].plugins;
+	loop.measure.worker.parts = p->side[ASSAY_HEAD].parts.s;
+	return loop;
 }

@@ -98,8 +98,8 @@ static int count_side(struct counting *k, int side, struct both *b, enum assay_e
 		means.source = ASSAY_EXACT_SOURCE_STEPPED;
 	o.means = &means;
 
-	o.plugins = &p->side[side].plugins;
-	o.parts = p->side[side].parts.s;
+	o.measure.worker.plugins = &p->side[side].plugins;
+	o.measure.worker.parts = p->side[side].parts.s;
 	return assay_measure_exact(b->c, side == ASSAY_BASE ? p->base.catalog : p->session.catalog, b->facts, &o,
 				   &b->side[side], &b->end[side], err);
 }
@@ -378,12 +378,7 @@ int assay_exact_compare(struct assay_compare_plan *p, const struct assay_request
 	struct assay_watch watch = *w;
 	struct counting k = {
 		.plan = p,
-		.options = { .topology = p->session.topology,
-			     .clock = &clock,
-			     .placement = q->placement,
-			     .seed = q->seed,
-			     .vector_bits = p->session.host.vector_bits,
-			     .model = &cache,
+		.options = { .model = &cache,
 			     .means = &means,
 			     .max_steps = assay_exact_counting_steps(&p->session, q),
 			     .on_steps = assay_exact_size_tell,
@@ -396,15 +391,16 @@ int assay_exact_compare(struct assay_compare_plan *p, const struct assay_request
 	};
 	int rc = assay_clock_init(&clock, err);
 
-	if (!rc)
+	if (!rc) {
+		k.options.measure = assay_session_measure(&p->session, q, &clock, w);
 		rc = assay_exact_setting_take(p->session.topology, assay_exact_counting_model(&p->session, q),
 					      q->counter_source, &cache, &setting, &means, err);
+	}
 	if (!rc)
 		rc = choose(&k, q, err);
 	if (!rc) {
 		for (int side = 0; side < 2; side++)
 			name_run(&p->cmp, (enum assay_side)side, &setting);
-		k.options.interrupted = w->interrupted;
 		rc = count_all(&k, err);
 	}
 	if (k.alone && (!rc || (rc == ASSAY_EINTERRUPTED && p->cmp.exact[ASSAY_HEAD].n_cases)))

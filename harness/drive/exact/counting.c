@@ -112,12 +112,7 @@ int assay_exact_counting(const struct assay_session *session, const struct assay
 	struct assay_exact_means means;
 	const char *unavailable = NULL;
 	struct assay_exact_options o = {
-		.plugins = &session->plugins,
-		.topology = session->topology,
-		.clock = clock,
-		.placement = q->placement,
-		.seed = q->seed,
-		.vector_bits = session->host.vector_bits,
+		.measure = assay_session_measure(session, q, clock, w),
 		.model = &cache,
 		.means = &means,
 		.max_steps = assay_exact_counting_steps(session, q),
@@ -130,7 +125,7 @@ int assay_exact_counting(const struct assay_session *session, const struct assay
 						 .watch = w };
 	int rc;
 
-	*out = (struct assay_exact_run){ .seed = q->seed, .started_ns = assay_clock_unix_ns() };
+	*out = (struct assay_exact_run){ .seed = q->settings.seed, .started_ns = assay_clock_unix_ns() };
 	snprintf(out->suite, sizeof(out->suite), "%s", session->plan.suite);
 	rc = assay_build_identity(session, q, w, &out->build, err);
 	if (!rc)

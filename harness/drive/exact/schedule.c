@@ -96,13 +96,13 @@ static int work(void *arg, size_t i, const struct assay_lane *lane, struct assay
 	int rc;
 
 	if (t->c->threads <= k->n_cpus) {
-		o.placement.cpus = t->cpus;
-		o.placement.n_cpus = t->c->threads;
+		o.measure.placement.cpus = t->cpus;
+		o.measure.placement.n_cpus = t->c->threads;
 	}
 	o.known_steps = assay_exact_price_steps(k->s->recorded, t->c->key);
 	o.on_steps = assay_exact_size_tell;
 	o.on_steps_arg = &watch;
-	o.interrupted = assay_lane_stop(lane);
+	o.measure.worker.interrupted = assay_lane_stop(lane);
 	rc = assay_measure_exact(t->c, k->s->session->catalog, t->facts, &o, &c, &end, err);
 	return rc ? rc : tell_case(lane, &c, end, err);
 }
@@ -382,11 +382,11 @@ static void add_tasks(struct schedule *k)
 
 static int take_all_cpus(struct schedule *k, struct assay_err *err)
 {
-	const struct assay_exact_options *o = k->s->options;
-	size_t most = assay_placement_max(o->topology, &o->placement);
+	const struct assay_measure_options *o = &k->s->options->measure;
+	size_t most = assay_placement_max(o->worker.topology, &o->placement);
 
 	k->n_cpus = most < ASSAY_LANES_MOST ? most : ASSAY_LANES_MOST;
-	return assay_placement_pick(o->topology, &o->placement, k->n_cpus, k->cpus, err);
+	return assay_placement_pick(o->worker.topology, &o->placement, k->n_cpus, k->cpus, err);
 }
 
 /* What there was no time for at all has no smaller ones either. */

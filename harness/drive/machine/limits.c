@@ -139,7 +139,8 @@ static int measured_s(const struct assay_limits_source *from, const struct assay
 	int rc;
 
 	o.progress = NULL;
-	o.timeouts = NULL; /* it is of another case */
+	o.timeouts = NULL; /* these two are of another case */
+	o.accepted = NULL;
 	rc = assay_measure_case(c, from->catalog, f, &o, &r, err);
 	*seconds = !rc && r.status == ASSAY_STATUS_OK ? r.median_ns * 1e-9 : INFINITY;
 	assay_result_release(&r);

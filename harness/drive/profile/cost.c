@@ -31,7 +31,7 @@ static int take_pair(const struct costing *k, unsigned rate_hz, unsigned number,
 		.sampling = { how, how },
 		.costs = true,
 		.for_ns = k->pair_ns,
-		.layout_seed = k->q->what->seed + number + 1,
+		.layout_seed = k->q->what->settings.seed + number + 1,
 	};
 	int rc;
 
@@ -86,7 +86,7 @@ int assay_profile_cost(const struct assay_profile_request *q, const struct assay
 	if (!rc)
 		rc = assay_clock_init(&clock, err);
 	if (!rc) {
-		const struct assay_measure_options o = assay_profile_options_of(q, w, &s, &clock);
+		const struct assay_measure_options o = assay_session_measure(&s, q->what, &clock, w);
 		const struct costing k = { .q = q, .s = &s, .o = &o, .pair_ns = for_ns / (2 * PAIRS) };
 
 		assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = (double)for_ns });

@@ -61,7 +61,7 @@ int assay_profile_cpu_case(const struct assay_profile_request *q, const struct a
 	if (!rc)
 		rc = assay_clock_init(&clock, err);
 	if (!rc) {
-		struct assay_measure_options o = assay_profile_options_of(q, w, &s, &clock);
+		struct assay_measure_options o = assay_session_measure(&s, q->what, &clock, w);
 
 		o.progress = on_progress;
 		o.progress_arg = (void *)w;

@@ -149,7 +149,7 @@ static int run_case(struct watching *g, struct assay_session *s, struct assay_er
 
 	if (rc)
 		return rc;
-	o = assay_profile_options_of(g->q, g->w, s, &clock);
+	o = assay_session_measure(s, g->q->what, &clock, g->w);
 	o.progress = on_progress;
 	o.progress_arg = (void *)g->w;
 	rc = assay_measure_profile(

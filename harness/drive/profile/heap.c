@@ -83,7 +83,7 @@ static int run_case(const struct assay_profile_request *q, const struct assay_wa
 	if (!rc)
 		rc = assay_clock_init(&clock, err);
 	if (!rc) {
-		const struct assay_measure_options o = assay_profile_options_of(q, w, s, &clock);
+		const struct assay_measure_options o = assay_session_measure(s, q->what, &clock, w);
 
 		rc = assay_measure_profile(
 			&s->plan.cases[0], &s->facts[0], &o,

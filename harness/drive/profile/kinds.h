@@ -40,10 +40,6 @@ int assay_profile_trace_program(const struct assay_profile_request *q, const str
 /* A session whose plan has @q's case and no other. Close it in either case. ASSAY_EUSAGE names the nearest. */
 int assay_profile_session(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_session *s,
 			  struct assay_err *err);
-/* How the case of @s is measured, by @clock, both of which the options point to. */
-struct assay_measure_options assay_profile_options_of(const struct assay_profile_request *q,
-						      const struct assay_watch *w, const struct assay_session *s,
-						      const struct assay_clock *clock);
 /* ASSAY_EWRONG if the output of the case of @s is wrong, ASSAY_EWORKER if something else kept it from a profile. */
 int assay_profile_failed(const struct assay_profile_end *end, const struct assay_session *s, struct assay_err *err);
 /* The same, and a warning if it was profiled although its output is wrong. */

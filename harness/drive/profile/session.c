@@ -41,22 +41,6 @@ int assay_profile_session(const struct assay_profile_request *q, const struct as
 	return rc;
 }
 
-struct assay_measure_options assay_profile_options_of(const struct assay_profile_request *q,
-						      const struct assay_watch *w, const struct assay_session *s,
-						      const struct assay_clock *clock)
-{
-	return (struct assay_measure_options){
-		.plugins = &s->plugins,
-		.topology = s->topology,
-		.host = &s->host,
-		.clock = clock,
-		.placement = q->what->placement,
-		.seed = q->what->seed,
-		.even_if_wrong = q->what->even_if_wrong,
-		.interrupted = w->interrupted,
-	};
-}
-
 int assay_profile_failed(const struct assay_profile_end *end, const struct assay_session *s, struct assay_err *err)
 {
 	const bool wrong = end->status == ASSAY_STATUS_WRONG;

@@ -244,7 +244,7 @@ static int run_case(struct taking *t, struct assay_session *s, struct assay_err 
 	if (!rc)
 		rc = assay_clock_init(&clock, err);
 	if (!rc) {
-		struct assay_measure_options m = assay_profile_options_of(t->q, t->w, s, &clock);
+		struct assay_measure_options m = assay_session_measure(s, t->q->what, &clock, t->w);
 
 		m.progress = on_progress;
 		m.progress_arg = (void *)t->w;

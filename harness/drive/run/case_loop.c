@@ -101,7 +101,7 @@ int assay_measuring_describe(const struct assay_measuring *m, struct assay_run *
 {
 	int rc;
 
-	*run = (struct assay_run){ .seed = m->request->seed, .started_ns = assay_clock_unix_ns() };
+	*run = (struct assay_run){ .seed = m->request->settings.seed, .started_ns = assay_clock_unix_ns() };
 	snprintf(run->suite, sizeof(run->suite), "%s", m->session->plan.suite);
 	assay_options_keep(run->places, m->request, "");
 	rc = assay_build_identity(m->session, m->request, m->watch, &run->build, err);
@@ -160,7 +160,8 @@ static int measure_timed(const struct assay_measuring *m, const struct assay_mea
 	if (rc)
 		return rc;
 	own.timeouts = &of_all->timeouts[i];
-	own.layout_seed = m->verify_only || m->request->deterministic ? 0 : layout_of_round(own.seed, round);
+	if (!m->verify_only && !m->request->deterministic)
+		own.worker.settings.layout_seed = layout_of_round(own.worker.settings.seed, round);
 	own.accepted = m->verify_only ? NULL : &of_all->accepted[i];
 	c.budget_ns = assay_round_budget_ns(c.budget_ns, rounds_of(m));
 	rc = assay_measure_case(&c, m->session->catalog, &m->session->facts[i], o, r, err);
@@ -259,30 +260,17 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 	unsigned rounds = rounds_of(m);
 	struct assay_machine_limits limits = { 0 };
 	struct assay_core_paces paces = { 0 };
-	struct assay_measure_options o = {
-		.plugins = &m->session->plugins,
-		.topology = m->session->topology,
-		.host = &m->session->host,
-		.clock = m->clock,
-		.paces = &paces,
-		.placement = m->request->placement,
-		.seed = m->request->seed,
-		.verify_only = m->verify_only,
-		.even_if_wrong = m->request->even_if_wrong,
-		.deterministic = m->request->deterministic,
-		.groups = &m->session->groups,
-		.counter_groups = m->request->counter_groups,
-		.events = &m->request->events,
-		.multiplex = m->request->multiplex,
-		.interrupted = m->watch->interrupted,
-		.progress = on_progress,
-		.progress_arg = (void *)m->watch,
-	};
+	struct assay_measure_options o = assay_session_measure(m->session, m->request, m->clock, m->watch);
 	/* what this round measures, and the next one */
 	bool *wanted = calloc(2 * plan->n_cases + 1, sizeof(*wanted)), *again = wanted + plan->n_cases;
 	bool *in_turn = calloc(plan->n_cases + 1, sizeof(*in_turn));
 	int rc = 0;
 
+	o.paces = &paces;
+	o.verify_only = m->verify_only;
+	o.deterministic = m->request->deterministic;
+	o.progress = on_progress;
+	o.progress_arg = (void *)m->watch;
 	/* one a case; measure_timed() takes its own */
 	o.timeouts = calloc(plan->n_cases + 1, sizeof(*o.timeouts));
 	o.accepted = calloc(plan->n_cases + 1, sizeof(*o.accepted));

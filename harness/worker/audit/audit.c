@@ -99,11 +99,11 @@ struct assay_outcome assay_case_audit_begin(struct assay_case_job *j)
 {
 	struct assay_case_audit *a = &j->audit;
 
-	*a = (struct assay_case_audit){ .seed = j->spec->seed ^ j->spec->layout_seed };
+	*a = (struct assay_case_audit){ .seed = j->spec->settings.seed ^ j->spec->settings.layout_seed };
 	assay_audit_choose_spots(j);
 	assay_audit_learn_spots(j);
 	assay_audit_choose_inputs(j);
-	return j->spec->all_checks && !j->spec->other_late ? assay_case_audit_other(j) : assay_outcome_ok();
+	return j->spec->checks.all && !j->spec->checks.other_late ? assay_case_audit_other(j) : assay_outcome_ok();
 }
 
 /* ---- timed calls ------------------------------------------------------------------------------------------------- */

@@ -218,7 +218,7 @@ struct assay_outcome assay_audit_make_inputs(struct assay_case_job *j, bool othe
 		return out;
 	if (a->change == ASSAY_AUDIT_REFILL) {
 		assay_case_job_unprepare(j);
-		out = assay_case_job_refill(j, other ? j->spec->seed ^ OTHER_SEED : j->spec->seed);
+		out = assay_case_job_refill(j, other ? j->spec->settings.seed ^ OTHER_SEED : j->spec->settings.seed);
 	}
 	for (uint32_t t = 0; t < j->problem.n_tensors; t++)
 		if (varies(j, t))
@@ -281,7 +281,7 @@ struct assay_outcome assay_audit_draw_inputs(struct assay_case_job *j, unsigned 
 
 	if (j->audit.change == ASSAY_AUDIT_REFILL) {
 		out = assay_case_job_refill(j, assay_audit_draw(&j->audit, UINT64_MAX));
-		j->jobs[0].seed = j->spec->seed;
+		j->jobs[0].seed = j->spec->settings.seed;
 		assay_audit_keep_inputs(j, buf);
 		return out;
 	}

@@ -57,7 +57,7 @@ static double changed_ns(const struct assay_audit_times *t)
 
 bool assay_audit_times_tell(const struct assay_case_job *j, const struct assay_audit_times *t)
 {
-	const bool shared = j->n_jobs > 1 || j->spec->n_threads > 1 || j->device;
+	const bool shared = j->n_jobs > 1 || j->spec->c.threads > 1 || j->device;
 
 	return t->n_changed && changed_ns(t) > RATIO * same_ns(t) + (shared ? SLACK_SHARED_NS : SLACK_NS) +
 						       CLOCK_READS * j->spec->clock.overhead_ns;

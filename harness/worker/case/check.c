@@ -206,7 +206,7 @@ struct assay_outcome assay_case_job_report(struct assay_case_job *j)
 		return assay_case_job_failed(j, "reporting metrics");
 	if (j->bad_metric[0])
 		return assay_outcome_set(ASSAY_STATUS_FAILED,
-					 "op '%s' published metric '%s' twice, or without declaring it", j->spec->op,
+					 "op '%s' published metric '%s' twice, or without declaring it", j->spec->c.op,
 					 j->bad_metric);
 	return assay_outcome_ok();
 }

@@ -17,7 +17,7 @@ struct assay_outcome assay_case_counts_open(struct assay_case_counts *c, struct 
 	const struct assay_counting_options o = {
 		.ctx = &c->ctx,
 		.events = j->spec->events,
-		.n_threads = j->spec->n_threads,
+		.n_threads = j->spec->c.threads,
 		.parallel = on_pool,
 		.pool = j->pool,
 	};
@@ -26,7 +26,7 @@ struct assay_outcome assay_case_counts_open(struct assay_case_counts *c, struct 
 	if (!j->spec->events[0])
 		return assay_outcome_ok();
 	assay_counter_context_init(&c->ctx, j->op->counters, j->counters, j->op->n_counters);
-	c->ctx.multiplex = j->spec->multiplex;
+	c->ctx.multiplex = j->spec->settings.multiplex;
 	c->ctx.cells_from_memory = j->spec->cells_from_memory;
 	c->ctx.heap = &j->heap;
 	c->ctx.syscalls = &c->syscalls;
@@ -71,12 +71,12 @@ struct assay_outcome assay_case_counts_trace(struct assay_case_counts *c, struct
 
 	if (!c->syscalls.wanted)
 		return r.out;
-	threads = calloc(j->spec->n_threads, sizeof(*threads));
+	threads = calloc(j->spec->c.threads, sizeof(*threads));
 	if (!threads)
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for counters");
 	assay_pool_run(j->pool, note_thread, threads);
 	assay_pool_stay_awake(j->pool, true);
-	assay_syscalls_count(threads, j->spec->n_threads, run_once, &r, &c->syscalls);
+	assay_syscalls_count(threads, j->spec->c.threads, run_once, &r, &c->syscalls);
 	assay_pool_stay_awake(j->pool, false);
 	free(threads);
 	return r.out;

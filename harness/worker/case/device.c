@@ -29,14 +29,14 @@ struct assay_outcome assay_case_device_open(struct assay_case_job *j)
 	j->device = assay_loader_device(&j->loader, kind);
 	if (!j->device)
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "no plugin brings the device that '%s/%s' runs on",
-					 j->spec->op, j->spec->variant);
-	if (!j->spec->device[0])
+					 j->spec->c.op, j->spec->c.variant);
+	if (!j->spec->c.device[0])
 		snprintf(j->device_name, sizeof(j->device_name), "%s:0", j->device->name);
-	else if (!assay_device_read(j->spec->device, name, &number) || strcmp(name, j->device->name) != 0)
+	else if (!assay_device_read(j->spec->c.device, name, &number) || strcmp(name, j->device->name) != 0)
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "the case is of device '%s', '%s/%s' runs on %s",
-					 j->spec->device, j->spec->op, j->spec->variant, j->device->name);
+					 j->spec->c.device, j->spec->c.op, j->spec->c.variant, j->device->name);
 	else
-		memcpy(j->device_name, j->spec->device, sizeof(j->device_name));
+		memcpy(j->device_name, j->spec->c.device, sizeof(j->device_name));
 	if (j->device->open((int)number, &j->device_handle, &why) ||
 	    j->device->stream_open(j->device_handle, &j->stream, &why))
 		return assay_device_failed(j, "opening it", &why);

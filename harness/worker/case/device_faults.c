@@ -12,15 +12,15 @@ static void shape_text(const struct assay_case_job *j, char *buf, size_t size)
 	size_t at = 0;
 
 	buf[0] = '\0';
-	for (uint32_t i = 0; i < j->op->n_axes && i < j->spec->n_axes && at < size; i++) {
+	for (uint32_t i = 0; i < j->op->n_axes && i < j->spec->c.n_axes && at < size; i++) {
 		const struct assay_axis *a = assay_op_axis(j->op, i);
 
 		if (a->symbols)
 			at += (size_t)snprintf(buf + at, size - at, "%s%s=%s", i ? "," : "", a->name,
-					       a->symbols[j->spec->axis[i]]);
+					       a->symbols[j->spec->c.axes[i].value]);
 		else
 			at += (size_t)snprintf(buf + at, size - at, "%s%s=%lld", i ? "," : "", a->name,
-					       (long long)j->spec->axis[i]);
+					       (long long)j->spec->c.axes[i].value);
 	}
 }
 

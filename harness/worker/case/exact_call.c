@@ -61,7 +61,7 @@ struct assay_outcome assay_exact_data_keep(struct assay_case_job *j, struct assa
 	bool change;
 
 	*d = (struct assay_exact_data){ .fd = memfd_create("assay-counted", MFD_CLOEXEC) };
-	j->audit = (struct assay_case_audit){ .seed = j->spec->seed };
+	j->audit = (struct assay_case_audit){ .seed = j->spec->settings.seed };
 	assay_audit_choose_inputs(j);
 	change = can_change_inputs(j);
 	for (uint32_t t = 0; change && t < j->problem.n_tensors; t++)

@@ -20,8 +20,8 @@
 /* Do the loaded plugins have all that the case needs: its op, its variant, and the device of that? */
 static bool all_loaded(const struct assay_case_job *j)
 {
-	const struct assay_op *op = assay_loader_op(&j->loader, j->spec->op, NULL);
-	const struct assay_variant *v = op ? assay_loader_case_variant(&j->loader, op, j->spec->variant, NULL) : NULL;
+	const struct assay_op *op = assay_loader_op(&j->loader, j->spec->c.op, NULL);
+	const struct assay_variant *v = op ? assay_loader_case_variant(&j->loader, op, j->spec->c.variant, NULL) : NULL;
 
 	return v && (v->device_kind == ASSAY_DEVICE_CPU || assay_loader_device(&j->loader, v->device_kind));
 }
@@ -61,13 +61,13 @@ static struct assay_outcome load(struct assay_case_job *j)
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "%s", err.text);
 	for (size_t i = 0; i < j->loader.n_plugins && assay_worker_spec_draws(j->spec); i++)
 		assay_code_pages_draw(j->loader.plugins[i].dl);
-	j->op = assay_loader_op(&j->loader, j->spec->op, NULL);
+	j->op = assay_loader_op(&j->loader, j->spec->c.op, NULL);
 	if (!j->op)
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "no plugin has op '%s'", j->spec->op);
-	j->variant = assay_loader_case_variant(&j->loader, j->op, j->spec->variant, &plugin);
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "no plugin has op '%s'", j->spec->c.op);
+	j->variant = assay_loader_case_variant(&j->loader, j->op, j->spec->c.variant, &plugin);
 	if (!j->variant)
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "no plugin has variant '%s' of op '%s'", j->spec->variant,
-					 j->op->composes ? j->op->composes : j->op->name);
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "no plugin has variant '%s' of op '%s'",
+					 j->spec->c.variant, j->op->composes ? j->op->composes : j->op->name);
 	j->code = &j->loader.plugins[plugin];
 	if (strcmp(j->variant->op, j->op->name)) {
 		j->kernel = j->variant;
@@ -82,10 +82,10 @@ static struct assay_outcome place(struct assay_case_job *j)
 	struct assay_err err = { 0 };
 
 	if (assay_topology_open_told(&j->topology, j->machine_text, &err) ||
-	    assay_pool_new(&j->pool, j->topology, s->cpus, s->n_threads, j->cpus, &j->next_pages, &err))
+	    assay_pool_new(&j->pool, j->topology, s->cpus, s->c.threads, j->cpus, &j->next_pages, &err))
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "%s", err.text);
 	j->numa_node = assay_topology_node_of_cpu(j->topology, j->cpus[0]);
-	for (uint32_t i = 1; i < s->n_threads; i++)
+	for (uint32_t i = 1; i < s->c.threads; i++)
 		if (assay_topology_node_of_cpu(j->topology, j->cpus[i]) != j->numa_node)
 			j->numa_node = -1;
 	return assay_outcome_ok();
@@ -101,16 +101,17 @@ static struct assay_outcome describe(struct assay_case_job *j)
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory");
 	j->given->info = s->host;
 	j->given->shape = (struct assay_shape){ .size = sizeof(j->given->shape),
-						.n_threads = s->n_threads,
+						.n_threads = s->c.threads,
 						.host = &j->given->info };
-	memcpy(j->given->shape.axis, s->axis, sizeof(s->axis));
+	for (unsigned i = 0; i < s->c.n_axes; i++)
+		j->given->shape.axis[i] = s->c.axes[i].value;
 	j->problem = (struct assay_problem){ .size = sizeof(j->problem) };
 	if (j->op->describe(&j->given->shape, &j->problem, &why))
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "op '%s' refuses the shape: %s", s->op, why.text);
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "op '%s' refuses the shape: %s", s->c.op, why.text);
 	if (j->variant->supports && j->variant->supports(&j->given->shape, &why))
 		return assay_outcome_set(ASSAY_STATUS_SKIPPED, "%s", why.text);
 	if (j->problem.n_tensors > ASSAY_MAX_TENSORS)
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "op '%s' describes %u tensors, %d are allowed", s->op,
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "op '%s' describes %u tensors, %d are allowed", s->c.op,
 					 j->problem.n_tensors, ASSAY_MAX_TENSORS);
 	return assay_outcome_ok();
 }
@@ -171,7 +172,7 @@ static struct assay_outcome allocate(struct assay_case_job *j)
 		const struct assay_arena_options o = {
 			.bytes = assay_tensor_bytes(t),
 			.copies = s->copies,
-			.offset_bytes = layout_offset(s->layout_seed, i),
+			.offset_bytes = layout_offset(s->settings.layout_seed, i),
 			.address = assay_case_job_place(j),
 			.near = assay_case_job_near(j),
 			.topology = j->topology,
@@ -180,7 +181,8 @@ static struct assay_outcome allocate(struct assay_case_job *j)
 			.touch_arg = j->pool,
 			.file = common ? &j->file : NULL,
 			.keep = common && inputs_are_there(j),
-			.first_only = t->role == ASSAY_INPUT || (t->role == ASSAY_OUTPUT && common && s->few_copies),
+			.first_only =
+				t->role == ASSAY_INPUT || (t->role == ASSAY_OUTPUT && common && s->checks.few_copies),
 		};
 
 		if (assay_arena_init(&j->arenas[i], &o, &err))
@@ -211,8 +213,8 @@ static void make_jobs(struct assay_case_job *j)
 			.host = &j->given->host,
 			.shape = &j->given->shape,
 			.tensors = j->tensors + c * j->problem.n_tensors,
-			.seed = j->spec->seed,
-			.n_threads = j->spec->n_threads,
+			.seed = j->spec->settings.seed,
+			.n_threads = j->spec->c.threads,
 			.device_kind = ASSAY_DEVICE_CPU,
 			.kernel = j->kernel ? &j->given->kernel : NULL,
 			.counters = j->counters,
@@ -296,7 +298,7 @@ struct assay_outcome assay_case_job_refill(struct assay_case_job *j, uint64_t se
 	job->seed = seed;
 	assay_case_job_aim(j, 0, false);
 	rc = j->op->fill(job);
-	if (seed == j->spec->seed) {
+	if (seed == j->spec->settings.seed) {
 		if (job->op_state && j->op->release)
 			j->op->release(job);
 		job->op_state = j->op_state;
@@ -328,7 +330,7 @@ static struct assay_outcome prepare(struct assay_case_job *j)
 	uint64_t t0;
 	int rc;
 
-	if (assay_worker_state_note(&j->state, j->pool, j->spec->n_threads, &err))
+	if (assay_worker_state_note(&j->state, j->pool, j->spec->c.threads, &err))
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "%s", err.text);
 	assay_case_job_phase(j, ASSAY_PHASE_PREPARE);
 	t0 = assay_clock_ticks(clock);
@@ -373,7 +375,7 @@ struct assay_outcome assay_case_job_init(struct assay_case_job *j, const struct 
 	assay_case_job_phase(j, ASSAY_PHASE_LOAD);
 	j->accepted = j->spec->accepted;
 	if (assay_worker_spec_draws(j->spec))
-		j->next_pages = assay_layout_pages(j->spec->layout_seed);
+		j->next_pages = assay_layout_pages(j->spec->settings.layout_seed);
 	if (common) {
 		j->common = common->memory;
 		j->file = common->file;

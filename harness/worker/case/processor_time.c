@@ -157,7 +157,7 @@ static struct assay_outcome fail(const char *who, uint64_t ns, const char *when)
 
 static struct assay_outcome threads_fail(struct assay_case_job *j)
 {
-	struct pool_tids pool = { .tid = calloc(j->spec->n_threads, sizeof(*pool.tid)), .n = j->spec->n_threads };
+	struct pool_tids pool = { .tid = calloc(j->spec->c.threads, sizeof(*pool.tid)), .n = j->spec->c.threads };
 	char who[COMM_MAX + 96], when[128], used[32];
 
 	if (!pool.tid)
@@ -166,8 +166,8 @@ static struct assay_outcome threads_fail(struct assay_case_job *j)
 	name_threads(&pool, who, sizeof(who));
 	free(pool.tid);
 	assay_quantity_text((double)j->processor.pool_ns * 1e-9, "s", false, used, sizeof(used));
-	snprintf(when, sizeof(when), "beside the %u thread%s of the case, which used %s", j->spec->n_threads,
-		 j->spec->n_threads > 1 ? "s" : "", used);
+	snprintf(when, sizeof(when), "beside the %u thread%s of the case, which used %s", j->spec->c.threads,
+		 j->spec->c.threads > 1 ? "s" : "", used);
 	return fail(who, (uint64_t)j->processor.beside_ns, when);
 }
 
@@ -178,10 +178,10 @@ struct assay_outcome assay_processor_time_end(struct assay_case_job *j)
 	bool beside, away;
 
 	end_series(j);
-	beside = (double)p->beside_ns > SLACK_NS + BESIDE_FRAC * (double)p->pool_ns / j->spec->n_threads;
+	beside = (double)p->beside_ns > SLACK_NS + BESIDE_FRAC * (double)p->pool_ns / j->spec->c.threads;
 	/* of the thread that waits for its turn; other threads are beside the case then as ever */
 	away = (double)p->away_ns > SLACK_NS + BESIDE_FRAC * (double)p->away_wall_ns + TURN_NS * (double)p->turns;
-	if (j->spec->own_threads || j->device || !(beside || away))
+	if (j->spec->c.own_threads || j->device || !(beside || away))
 		return assay_outcome_ok();
 	assay_thread_time_read(&now);
 	if (!now.cpu_told)

@@ -40,7 +40,7 @@ void assay_sampling_begin(struct assay_sampling *s, struct assay_case_job *job, 
 	s->reply = reply;
 	s->counting = args->counting ? counting : NULL;
 	reply->n_samples = 0;
-	assay_disturbance_begin(&s->host, "", job->cpus, job->spec->n_threads);
+	assay_disturbance_begin(&s->host, "", job->cpus, job->spec->c.threads);
 	reply->device_least_hz = reply->device_most_hz = 0;
 	look_at_device(s);
 	s->polled_ns = now_ns(s);
@@ -150,7 +150,7 @@ static void close_sample(struct assay_sampling *s, uint64_t ns, uint32_t flags)
 	assay_pool_run(s->job->pool, read_after, s);
 	if (s->counting)
 		assay_counting_add(s->counting, flags & ASSAY_SAMPLE_CONTINUES ? 0 : iterations);
-	for (uint32_t i = 0; i < s->job->spec->n_threads; i++) {
+	for (uint32_t i = 0; i < s->job->spec->c.threads; i++) {
 		struct assay_os_counts d = assay_os_counts_between(&s->before[i], &s->after[i]);
 
 		const struct assay_lost_time one = assay_lost_time_between(
@@ -182,7 +182,7 @@ struct assay_outcome assay_sampling_take(struct assay_sampling *s)
 	struct assay_outcome out;
 	uint64_t ns;
 
-	const bool one_call = s->job->spec->audit && iterations == 1 && !s->job->device;
+	const bool one_call = s->job->spec->checks.audit && iterations == 1 && !s->job->device;
 
 	if (one_call)
 		assay_case_audit_scramble(s->job);

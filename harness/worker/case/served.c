@@ -15,10 +15,11 @@
 static void choose_copies(struct assay_served *w)
 {
 	struct assay_case_job *j = &w->job;
-	const uint64_t draw = w->spec.layout_seed ^ (w->index + 2 * ++w->checks);
+	const uint64_t draw = w->spec.settings.layout_seed ^ (w->index + 2 * ++w->checks);
 
-	j->check_n = w->spec.few_copies && w->spec.few_copies < j->n_jobs ? w->spec.few_copies : j->n_jobs;
-	j->check_from = j->check_n < j->n_jobs && !w->spec.all_checks ? assay_random4(draw, 5, 0).v[0] % j->n_jobs : 0;
+	j->check_n = w->spec.checks.few_copies && w->spec.checks.few_copies < j->n_jobs ? w->spec.checks.few_copies
+											: j->n_jobs;
+	j->check_from = j->check_n < j->n_jobs && !w->spec.checks.all ? assay_random4(draw, 5, 0).v[0] % j->n_jobs : 0;
 }
 
 /*
@@ -74,7 +75,7 @@ struct assay_outcome assay_served_verify(struct assay_served *w)
 
 	w->reply.call_parts = w->job.call_parts;
 	memcpy(w->digest, w->reply.digest, sizeof(w->digest));
-	if (out.status == ASSAY_STATUS_OK && w->spec.audit)
+	if (out.status == ASSAY_STATUS_OK && w->spec.checks.audit)
 		out = assay_case_audit_begin(&w->job);
 	w->reply.accepted = w->job.accepted;
 	return out;
@@ -110,7 +111,7 @@ struct assay_outcome assay_served_audit(struct assay_served *w, bool last)
 {
 	struct assay_outcome out = assay_outcome_ok();
 
-	if (w->spec.audit && w->sampled_ns > 0)
+	if (w->spec.checks.audit && w->sampled_ns > 0)
 		out = assay_case_audit_take(&w->job, w->iterations, w->call_ns, last ? INFINITY : w->sampled_ns);
 	w->sampled_ns = 0;
 	w->call_ns = INFINITY;
@@ -126,9 +127,9 @@ struct assay_outcome assay_served_recheck(struct assay_served *w)
 	if (out.status == ASSAY_STATUS_OK && !w->checked)
 		out = assay_served_check_last(w);
 	err = w->reply.max_rel_err;
-	if (out.status == ASSAY_STATUS_OK && w->spec.all_checks)
+	if (out.status == ASSAY_STATUS_OK && w->spec.checks.all)
 		out = assay_served_audit(w, true);
-	if (out.status == ASSAY_STATUS_OK && w->spec.all_checks && w->spec.other_late)
+	if (out.status == ASSAY_STATUS_OK && w->spec.checks.all && w->spec.checks.other_late)
 		out = assay_case_audit_other(j);
 	if (out.status == ASSAY_STATUS_OK)
 		out = assay_case_counts_trace(&w->counts, j);
@@ -136,7 +137,7 @@ struct assay_outcome assay_served_recheck(struct assay_served *w)
 		out = assay_case_counts_gpu(&w->counts, j);
 	if (out.status != ASSAY_STATUS_OK)
 		return out;
-	if (!w->spec.all_checks && !j->heap.heap) /* where allocations are counted, those of a later call count */
+	if (!w->spec.checks.all && !j->heap.heap) /* where allocations are counted, those of a later call count */
 		return assay_case_job_intact(j);
 	out = run_and_check(w, w->iterations ? w->iterations : 1, true);
 	if (err > w->reply.max_rel_err)

@@ -159,7 +159,7 @@ static int place_alloc(struct assay_case_job *j, uint64_t bytes, struct assay_ar
 static void *service_alloc(const struct assay_job *job, uint64_t bytes)
 {
 	struct assay_case_job *j = served;
-	uint64_t limit = j->spec->memory_bytes, used = j->tensor_bytes + j->alloc_bytes;
+	uint64_t limit = j->spec->c.memory_bytes, used = j->tensor_bytes + j->alloc_bytes;
 	struct assay_case_alloc *a;
 	bool watched;
 
@@ -338,7 +338,7 @@ void assay_case_services_init(struct assay_case_job *j)
 		.fallback = service_fallback,
 		.span = j->recorder && j->recorder->spans ? service_span : NULL,
 	};
-	if (j->spec->fixed_layout && j->spec->n_threads == 1) {
+	if (j->spec->fixed_layout && j->spec->c.threads == 1) {
 		j->given->host.parallel = counted_parallel;
 		j->given->host.barrier = j->given->host.part = counted_nothing;
 		j->given->host.now_ns = counted_now_ns;

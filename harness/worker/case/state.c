@@ -23,8 +23,8 @@ struct assay_outcome assay_outcome_set(enum assay_status status, const char *fmt
 
 struct assay_outcome assay_case_job_failed(const struct assay_case_job *j, const char *what)
 {
-	return assay_outcome_set(ASSAY_STATUS_FAILED, "%s of '%s/%s' failed: %s", what, j->spec->op, j->spec->variant,
-				 j->failure[0] ? j->failure : "it gave no reason");
+	return assay_outcome_set(ASSAY_STATUS_FAILED, "%s of '%s/%s' failed: %s", what, j->spec->c.op,
+				 j->spec->c.variant, j->failure[0] ? j->failure : "it gave no reason");
 }
 
 struct assay_outcome assay_case_job_unchanged(struct assay_case_job *j, const char *who)
@@ -40,7 +40,7 @@ void assay_case_job_phase(struct assay_case_job *j, enum assay_phase phase)
 {
 	atomic_store_explicit(j->phase, (uint32_t)phase, memory_order_relaxed);
 	if (j->turn && phase == ASSAY_PHASE_RUN)
-		assay_pair_randomize_slot(j->turn, j->spec->layout_seed, j->n_series++);
+		assay_pair_randomize_slot(j->turn, j->spec->settings.layout_seed, j->n_series++);
 }
 
 /* Far from where programs, libraries, stacks and simulators lie. */
@@ -57,7 +57,7 @@ uintptr_t assay_case_job_near(const struct assay_case_job *j)
 {
 	if (!assay_worker_spec_draws(j->spec))
 		return 0;
-	return j->next_address ? j->next_address : assay_layout_address(j->spec->layout_seed);
+	return j->next_address ? j->next_address : assay_layout_address(j->spec->settings.layout_seed);
 }
 
 /*

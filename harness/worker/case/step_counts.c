@@ -454,7 +454,7 @@ struct assay_outcome assay_step_counts_try(struct assay_case_job *j, uint64_t ma
 					   struct assay_step_reply *reply)
 {
 	struct stretch first = { .behind = behind };
-	struct stepping k = { .job = j, .n_threads = j->spec->n_threads, .reply = reply };
+	struct stepping k = { .job = j, .n_threads = j->spec->c.threads, .reply = reply };
 	struct assay_outcome out = open_all(&k, max_steps, NULL);
 	struct assay_kept_state kept;
 
@@ -476,7 +476,7 @@ struct assay_outcome assay_step_counts_try(struct assay_case_job *j, uint64_t ma
 struct assay_outcome assay_step_counts_take(struct assay_case_job *j, bool warm, uint64_t max_steps,
 					    _Atomic uint64_t *progress, struct assay_step_reply *reply)
 {
-	struct stepping k = { .job = j, .n_threads = j->spec->n_threads, .reply = reply };
+	struct stepping k = { .job = j, .n_threads = j->spec->c.threads, .reply = reply };
 	struct assay_outcome out = open_all(&k, max_steps, progress);
 	struct assay_exact_data data = { .fd = -1 };
 

@@ -236,7 +236,7 @@ struct assay_outcome assay_call_slices_open(const struct assay_call_slices *c)
 
 	if (s.open)
 		return assay_outcome_ok();
-	s.n = c->job->spec->n_threads;
+	s.n = c->job->spec->c.threads;
 	assay_pool_run(c->job->pool, introduce, NULL);
 	event._sigev_un._tid = s.threads[0];
 	if (sigaction(SLICE_SIGNAL, &act, NULL) || timer_create(CLOCK_MONOTONIC, &event, &s.timer))

@@ -60,7 +60,7 @@ static void keep_apart(struct assay_served *w)
 
 	if (w->job.common && !w->offset)
 		w->job.next_copy =
-			(assay_random4(w->spec.layout_seed, STREAM_COPY, 0).v[0] + (w->index ? n / 2 : 0)) % n;
+			(assay_random4(w->spec.settings.layout_seed, STREAM_COPY, 0).v[0] + (w->index ? n / 2 : 0)) % n;
 	w->offset = true;
 }
 

@@ -58,11 +58,11 @@ static int tear_down(void **state)
 static void measure(struct world *w, const char *variant, unsigned threads, struct assay_result *r)
 {
 	const struct assay_measure_options o = {
-		.plugins = &w->plugins,
-		.topology = w->topology,
-		.host = &w->host,
-		.clock = &w->clock,
-		.seed = 42,
+		.worker = { .settings.seed = 42,
+			    .plugins = &w->plugins,
+			    .topology = w->topology,
+			    .host = &w->host,
+			    .clock = &w->clock },
 		.deterministic = true,
 		.events = &w->events,
 	};

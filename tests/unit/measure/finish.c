@@ -138,13 +138,7 @@ TEST(the_roof_in_turn)
 	if (assay_inventory_open(&inv, &plugins, NULL, &w->host, &err))
 		fail_msg("%s", err.text);
 	for (size_t i = 0; i < N_OF(rows); i++) {
-		const struct assay_measure_options o = {
-			.plugins = &plugins,
-			.topology = w->topology,
-			.host = &w->host,
-			.clock = &w->clock,
-			.seed = 42,
-		};
+		const struct assay_measure_options o = { .worker = setup_of(w, &plugins) };
 		struct assay_result results[N] = {
 			{ .c = roof_case("roof.load", rows[i].limits, 250, 1000, 0, 0) },
 			{ .c = roof_case("roof.move", rows[i].limits, 500, 500, 500, 0) },

@@ -162,17 +162,11 @@ TEST(interrupt_stops_a_case)
 	struct world *w = *state;
 	static volatile sig_atomic_t stop = 1;
 	struct assay_case c = make_case("hang", 100, 1, ASSAY_CACHE_WARM);
-	const struct assay_measure_options o = {
-		.plugins = &w->plugins,
-		.topology = w->topology,
-		.host = &w->host,
-		.clock = &w->clock,
-		.seed = 42,
-		.interrupted = &stop,
-	};
+	struct assay_measure_options o = { .worker = setup_of(w, &w->plugins) };
 	struct assay_case_facts facts;
 	struct assay_result r;
 
+	o.worker.interrupted = &stop;
 	assert_int_equal(0, assay_inventory_describe(w->inv, &c, 1, &facts, NULL));
 	assert_int_equal(ASSAY_EINTERRUPTED,
 			 assay_measure_case(&c, assay_inventory_catalog(w->inv), &facts, &o, &r, NULL));
@@ -192,14 +186,12 @@ TEST(workers_die_with_their_parent)
 	parent = fork();
 	assert_true(parent >= 0);
 	if (parent == 0) {
-		const int cpu = sched_getcpu();
+		int cpu = sched_getcpu();
 		const struct assay_worker_options wo = {
-			.plugins = &w->plugins,
+			.setup = setup_of(w, &w->plugins),
 			.c = &c,
 			.copies = 1,
 			.cpus = &cpu,
-			.clock = &w->clock,
-			.host = &w->host,
 			.deadline_ns = UINT64_MAX,
 		};
 		struct assay_worker *worker_handle;

@@ -17,12 +17,8 @@ static struct assay_result measure_paced(struct world *w, const struct assay_clo
 {
 	struct assay_case c = make_case("doubled", 1000, 1, ASSAY_CACHE_WARM);
 	struct assay_measure_options o = {
-		.plugins = &w->plugins,
-		.topology = w->topology,
-		.host = &w->host,
-		.clock = clock,
+		.worker = setup_of(w, &w->plugins),
 		.paces = paces,
-		.seed = 42,
 		.progress = keep_sampled,
 		.progress_arg = sampled,
 	};
@@ -30,6 +26,7 @@ static struct assay_result measure_paced(struct world *w, const struct assay_clo
 	struct assay_err err = { 0 };
 	struct assay_result r;
 
+	o.worker.clock = clock;
 	assert_int_equal(0, assay_inventory_describe(w->inv, &c, 1, &facts, &err));
 	if (assay_measure_case(&c, assay_inventory_catalog(w->inv), &facts, &o, &r, &err))
 		fail_msg("%s", err.text);
@@ -270,12 +267,7 @@ TEST(hangs_are_told_with_where_and_how_long)
 	assert_int_equal(assay_inventory_open(&inv, &plugins, NULL, &w->host, &err), 0);
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		struct assay_timeout_history timeouts = { .floor_ns = S };
-		const struct assay_measure_options o = { .plugins = &plugins,
-							 .topology = w->topology,
-							 .host = &w->host,
-							 .clock = &w->clock,
-							 .seed = 42,
-							 .timeouts = &timeouts };
+		const struct assay_measure_options o = { .worker = setup_of(w, &plugins), .timeouts = &timeouts };
 		struct assay_case c = make_case(cases[i].variant, cases[i].n, 1, ASSAY_CACHE_WARM);
 		struct assay_case_facts facts;
 		struct assay_result r;
@@ -299,9 +291,7 @@ static void measure_hanging(struct world *w, const char *const names[2], uint64_
 {
 	struct assay_strings plugins[2] = { { 0 }, { 0 } };
 	struct assay_pair_options po = { .plugins = { &plugins[0], &plugins[1] }, .sampling_ns = floor_ns / 5 };
-	struct assay_measure_options o = {
-		.topology = w->topology, .host = &w->host, .clock = &w->clock, .seed = 42, .plugins = &plugins[1]
-	};
+	struct assay_measure_options o = { .worker = setup_of(w, &plugins[1]) };
 	struct assay_case c = make_case("work", 1024, 1, ASSAY_CACHE_WARM);
 	struct assay_pair_calibration calibration = { 0 };
 	struct assay_case_facts facts;

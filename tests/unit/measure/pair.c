@@ -91,7 +91,7 @@ TEST(lessons_are_kept)
 	calibration.accepted.max_rel_err[0] = 0.125;
 	take_pair(&o, &calibration, &m);
 	assert_true(m.pair.side[0].max_rel_err == 0.125 && m.pair.side[1].max_rel_err == 0.125);
-	o.seed = 43;
+	o.worker.settings.seed = 43;
 	take_pair(&o, &calibration, &m);
 	assert_true(m.pair.side[0].max_rel_err == -1 && m.pair.side[1].max_rel_err == -1);
 	assert_string_not_equal(first.digest[0], calibration.accepted.digest[0]);

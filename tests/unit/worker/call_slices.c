@@ -193,7 +193,7 @@ TEST(copies_fit_into_the_cache)
 		plan_slices(*state, 1, &m);
 		o = options_of(*state, &m);
 		host.llc_bytes = rows[i].llc;
-		o.host = &host;
+		o.worker.host = &host;
 		take_pair(&o, &calibration, &m);
 		assert_ok(&m);
 		if (calibration.slices != rows[i].slices || calibration.inputs_only != rows[i].inputs_only)

@@ -43,7 +43,7 @@ static void open_case(struct assay_case_job *j)
 	static int bound;
 	struct assay_topology *t;
 
-	spec = (struct assay_worker_spec){ .fixed_layout = 1, .n_threads = 1 };
+	spec = (struct assay_worker_spec){ .fixed_layout = 1, .c.threads = 1 };
 	*j = (struct assay_case_job){ .spec = &spec,
 				      .phase = &phase,
 				      .variant = &variant,

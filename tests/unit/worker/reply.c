@@ -282,7 +282,7 @@ TEST(the_file_of_a_pair_only_grows)
 /* What a plugin sees of the turn is another value in each series of calls, and never one that a partner waits for. */
 TEST(every_series_of_calls_looks_the_same)
 {
-	const struct assay_worker_spec spec = { .layout_seed = 5 };
+	const struct assay_worker_spec spec = { .settings.layout_seed = 5 };
 	_Atomic uint32_t phase;
 	struct assay_pair_turn turn;
 	struct assay_case_job *j = calloc(1, sizeof(*j));

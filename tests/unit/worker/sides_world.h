@@ -33,11 +33,7 @@ static inline void open_sides_of(const struct world *w, const char *ops, const c
 	}
 	if (assay_inventory_open(&s->inv, &s->plugins[ASSAY_HEAD], NULL, &w->host, &err))
 		fail_msg("%s", err.text);
-	s->o = (struct assay_measure_options){ .topology = w->topology,
-					       .host = &w->host,
-					       .clock = &w->clock,
-					       .seed = 42,
-					       .plugins = &s->plugins[ASSAY_HEAD] };
+	s->o = (struct assay_measure_options){ .worker = setup_of(w, &s->plugins[ASSAY_HEAD]) };
 }
 
 static inline void open_sides(const struct world *w, const char *const names[2], struct sides *s)
