@@ -107,7 +107,7 @@ static int read_environment(struct assay_request *q, struct assay_err *err)
 		rc = assay_parse_u64(v, "ASSAY_BATCH_SIZE", 1, INT32_MAX, &n, err);
 		if (rc)
 			return rc;
-		q->batch_size = (int64_t)n;
+		q->plan.batch_size = (int64_t)n;
 	}
 	if ((v = getenv("ASSAY_MEMORY_LIMIT"))) {
 		rc = assay_request_set_memory(q, v, "ASSAY_MEMORY_LIMIT", err);
@@ -195,13 +195,14 @@ const struct assay_option assay_options_load[] = {
 	{ "plugin", 'p', "FILE", add_text, AT(r.plugins), "Load this plugin as well; may be given several times" },
 	{ "no-default-plugins", ASSAY_RARELY, NULL, assay_option_flag, AT(r.no_default_plugins),
 	  "Load only the plugins named with --plugin" },
-	{ "bench-dir", ASSAY_RARELY, "FOLDER", assay_option_text, AT(r.bench_dir),
+	{ "bench-dir", ASSAY_RARELY, "FOLDER", assay_option_text, AT(r.plan.bench_dir),
 	  "Read bench files from FOLDER and suites from FOLDER/suites" },
 	{ 0 },
 };
 const struct assay_option assay_options_select[] = {
-	{ "suite", 's', "NAME", assay_option_text, AT(r.suite), "Suite of benches (default " ASSAY_DEFAULT_SUITE ")" },
-	{ "only", 'o', "GLOB", add_glob, AT(r.only),
+	{ "suite", 's', "NAME", assay_option_text, AT(r.plan.suite),
+	  "Suite of benches (default " ASSAY_DEFAULT_SUITE ")" },
+	{ "only", 'o', "GLOB", add_glob, AT(r.plan.only),
 	  "Only the cases whose key matches, such as 'matmul.*/avx2/*'; without * any part of the key. May be given "
 	  "several times: the cases that any of them selects" },
 	{ "isa", ASSAY_RARELY, "NAME", set_isa, AT(r),

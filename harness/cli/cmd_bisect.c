@@ -33,7 +33,7 @@ static int check(void *args, struct assay_err *err)
 	if (!a->good || !a->key)
 		return assay_err_set(err, ASSAY_EUSAGE, "no %s given: assay bisect --good REV --bad REV --case KEY",
 				     a->good ? "--case" : "--good");
-	if (a->c.s.r.only.n)
+	if (a->c.s.r.plan.only.n)
 		return assay_err_set(err, ASSAY_EUSAGE, "--only chooses cases, and --case names the one: drop --only");
 	if (a->step && a->bad)
 		return assay_err_set(err, ASSAY_EUSAGE, "--step judges HEAD, which git bisect chose: drop --bad");

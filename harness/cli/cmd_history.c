@@ -32,7 +32,7 @@ static int check(void *args, struct assay_err *err)
 		return assay_err_set(err, ASSAY_EUSAGE, "no case given: assay history CASE");
 	if (a->csv && a->c.s.json)
 		return assay_err_set(err, ASSAY_EUSAGE, "--csv and --json exclude each other");
-	if (!a->confirm && (a->c.q.budget_ns || a->c.q.margin_frac > 0 || a->c.q.policy || a->c.s.r.suite))
+	if (!a->confirm && (a->c.q.budget_ns || a->c.q.margin_frac > 0 || a->c.q.policy || a->c.s.r.plan.suite))
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "--budget, --margin, --policy and --suite are for the comparisons of --confirm");
 	return 0;
@@ -74,7 +74,7 @@ static const struct assay_option options[] = {
 	{ "csv", 0, NULL, assay_option_flag, AT(csv), "One row per run, for spreadsheets" },
 	{ "confirm", 0, NULL, assay_option_flag, AT(confirm),
 	  "Build both sides of each change and compare them, interleaved: was it the code? Answers are stored" },
-	{ "suite", 0, "NAME", assay_option_text, AT(c.s.r.suite),
+	{ "suite", 0, "NAME", assay_option_text, AT(c.s.r.plan.suite),
 	  "Suite that has the case (default: that of the run)" },
 	{ "policy", 0, "FILE", assay_option_text, AT(c.q.policy),
 	  "Policy of the comparisons (default baselines/policy.conf)" },

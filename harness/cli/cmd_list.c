@@ -161,7 +161,7 @@ static int list(void *args, struct assay_watcher *w, int *status, struct assay_e
 	const struct list_args *a = args;
 	struct assay_session session = { 0 };
 	struct assay_strings suites = { 0 };
-	bool cases = a->manifest || a->s.r.suite || a->s.r.only.n || (a->what && !strcmp(a->what, "cases"));
+	bool cases = a->manifest || a->s.r.plan.suite || a->s.r.plan.only.n || (a->what && !strcmp(a->what, "cases"));
 	int rc = assay_session_open(&session, &a->s.r, err);
 
 	(void)w;

@@ -170,7 +170,7 @@ static const struct assay_option options[] = {
 	  "Also write FILE: .svg is a flame graph, .html a page with it and all tables, .folded its stacks as text for "
 	  "other viewers, .json what --json prints; of threads .svg is a timeline; of a trace .json is "
 	  "for Perfetto and Chrome's viewer; of the heap also .dhat, for the viewers of valgrind's DHAT" },
-	{ "suite", 's', "NAME", assay_option_text, AT(s.r.suite),
+	{ "suite", 's', "NAME", assay_option_text, AT(s.r.plan.suite),
 	  "Suite that has the case (default " ASSAY_DEFAULT_SUITE ")" },
 	{ "name", 0, "NAME", set_name, AT(q.name),
 	  "Store the profile under this name, for 'assay show NAME' and 'assay diff NAME OTHER'" },

@@ -34,7 +34,7 @@ static int set_revision(void *to, const char *arg, const char *name, struct assa
 static const struct assay_option options[] = {
 	{ "build", 0, NULL, assay_option_flag, AT(r.build),
 	  "Build the working tree first, as its assay.conf says, and load the resulting plugins as well" },
-	{ "budget", 0, "TIME", assay_option_duration, AT(r.budget_ns),
+	{ "budget", 0, "TIME", assay_option_duration, AT(r.plan.budget_ns),
 	  "Sampling time of a case, such as 300ms or 2s (default: as each bench says; with ASSAY_DETERMINISTIC=1 the "
 	  "work is fixed)" },
 	{ "exact-budget", ASSAY_RARELY, "TIME", assay_option_duration, AT(r.exact_budget_ns),
@@ -84,8 +84,8 @@ static void say_gate(const struct assay_run *run, const struct assay_settings *s
 	struct assay_text places = { 0 };
 
 	assay_command_text(gate, sizeof(gate), "gate", run->suite, s->r.db);
-	if (s->r.bench_dir) {
-		assay_places_text(&places, &s->r, s->r.bench_dir, run->suite);
+	if (s->r.plan.bench_dir) {
+		assay_places_text(&places, &s->r, s->r.plan.bench_dir, run->suite);
 		assay_cli_say(", 'assay list --manifest%s >%s.manifest' writes what a gate demands, '%s --manifest "
 			      "%s.manifest' judges it\n",
 			      places.s ? places.s : "", run->suite, gate, run->suite);
@@ -105,7 +105,7 @@ static void say_stored(const struct assay_run *run, const struct assay_settings 
 	assay_command_text(show, sizeof(show), number, NULL, s->r.db);
 	assay_cli_say("stored as r%" PRId64 " in %s; '%s' shows every case", run->id, s->r.db, show);
 	/* the manifest demands the whole suite */
-	if (s->r.only.n)
+	if (s->r.plan.only.n)
 		assay_cli_say("\n");
 	else
 		say_gate(run, s);
@@ -175,8 +175,8 @@ static int check_options(const struct assay_request *q, struct assay_err *err)
 		const char *name;
 		bool given;
 	} of_times[] = {
-		{ "--budget", q->budget_ns != 0 },
-		{ "--rounds", q->rounds != 0 },
+		{ "--budget", q->plan.budget_ns != 0 },
+		{ "--rounds", q->plan.rounds != 0 },
 		{ "--roof-in-turn", q->roof_in_turn },
 		{ "--counters", q->counter_groups != NULL },
 		{ "--events", q->events.n != 0 },
@@ -243,7 +243,7 @@ static int measure(const struct assay_settings *s, struct assay_watcher *w, int 
 	w->show_head = !s->json;
 	rc = assay_run_measure(&s->r, &w->watch, &run, &why);
 	/* of few cases that were chosen each is wanted */
-	report.run.brief &= !s->r.only.n || run.n_results > FEW_CASES;
+	report.run.brief &= !s->r.plan.only.n || run.n_results > FEW_CASES;
 	if (run.id && (!rc || rc == ASSAY_EINTERRUPTED || run.n_results))
 		shown = assay_cli_emit(&report, s->json, false, err);
 	if (!shown)

@@ -25,9 +25,9 @@ static void add_places(struct assay_text *out, const struct assay_compare_reques
 		const struct assay_request stored = { 0 };
 
 		assay_text_addn(out, q->places, whole ? strlen(q->places) : assay_options_without_only(q->places));
-		assay_places_text(out, &stored, NULL, q->what->suite);
+		assay_places_text(out, &stored, NULL, q->what->plan.suite);
 	} else {
-		assay_places_text(out, q->what, q->what->bench_dir, q->what->suite);
+		assay_places_text(out, q->what, q->what->plan.bench_dir, q->what->plan.suite);
 	}
 }
 

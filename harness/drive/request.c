@@ -16,11 +16,11 @@ struct assay_request assay_request_default(void)
 
 void assay_request_release(struct assay_request *q)
 {
-	assay_strings_release(&q->only);
+	assay_strings_release(&q->plan.only);
 	assay_strings_release(&q->plugins);
 	assay_strings_release(&q->events);
-	assay_strings_release(&q->devices);
-	free(q->threads);
+	assay_strings_release(&q->plan.devices);
+	free(q->plan.threads);
 	free((void *)q->placement.cpus);
 	*q = (struct assay_request){ 0 };
 }
@@ -46,9 +46,9 @@ int assay_request_set_threads(struct assay_request *q, const char *text, const c
 					   what, text);
 			goto out;
 		}
-	free(q->threads);
-	q->threads = v;
-	q->n_threads = parts.n;
+	free(q->plan.threads);
+	q->plan.threads = v;
+	q->plan.n_threads = parts.n;
 	v = NULL;
 out:
 	free(v);
@@ -73,8 +73,8 @@ int assay_request_set_devices(struct assay_request *q, const char *text, const c
 		assay_strings_release(&parts);
 		return rc;
 	}
-	assay_strings_release(&q->devices);
-	q->devices = parts;
+	assay_strings_release(&q->plan.devices);
+	q->plan.devices = parts;
 	return 0;
 }
 
@@ -118,7 +118,7 @@ int assay_request_set_rounds(struct assay_request *q, const char *text, const ch
 	int rc = assay_parse_u64(text, what, 1, ASSAY_MAX_ROUNDS, &n, err);
 
 	if (!rc)
-		q->rounds = (unsigned)n;
+		q->plan.rounds = (unsigned)n;
 	return rc;
 }
 
@@ -133,7 +133,7 @@ int assay_request_set_memory(struct assay_request *q, const char *text, const ch
 	if (!bytes)
 		return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected a size above 0, such as 512MiB or 2G",
 				     what, text);
-	q->memory_bytes = bytes;
+	q->plan.memory_bytes = bytes;
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 #include "machine/topology.h"
 #include "model/build.h"
 #include "model/exact.h"
+#include "plan/options.h"
 #include "worker/protocol.h"
 
 #define ASSAY_DEFAULT_SUITE "quick"
@@ -30,24 +31,15 @@ enum assay_take {
 
 /* Begin with assay_request_default(). Strings that are not lists are borrowed. */
 struct assay_request {
-	const char *suite;         /* NULL: the default one */
-	struct assay_strings only; /* globs or parts of keys; empty: all cases */
-	const char *db;            /* path */
-	const char *bench_dir;     /* NULL: the installed one */
+	struct assay_plan_options plan; /* its lists and threads are owned */
+	const char *db;                 /* path */
 	struct assay_strings plugins;
 	bool no_default_plugins;
 	struct assay_commit revision; /* that these plugins were built from; "": as their repository is */
 	bool build;                   /* the working tree first, as its assay.conf says; its plugins are loaded, too */
 	const char *isa;              /* the most that variants may need; NULL: all that the CPU has */
 	struct assay_worker_settings settings;
-	unsigned *threads; /* as in struct assay_plan_options; owned. NULL: as each bench says */
-	size_t n_threads;
-	struct assay_strings devices;             /* "cuda:1"; empty: the first one of each kind */
 	struct assay_placement_options placement; /* its CPUs are owned */
-	uint64_t budget_ns;                       /* sampling time of a case; 0: as each bench says */
-	uint64_t memory_bytes;                    /* that a worker may take; 0: as each bench says */
-	unsigned rounds;                          /* 0: as the suite says */
-	int64_t batch_size;                       /* 0: as each bench says */
 	bool deterministic;                       /* work that does not depend on time */
 	const char *counter_groups;               /* "cache,branch"; NULL: those of the benches */
 	struct assay_strings events;

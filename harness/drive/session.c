@@ -76,11 +76,12 @@ static int gather_plugins(struct assay_session *s, const struct assay_request *q
 
 static int find_benches(struct assay_session *s, const struct assay_request *q, struct assay_err *err)
 {
-	if (!q->bench_dir)
+	if (!q->plan.bench_dir)
 		return assay_project_bench_dir(s->bench_dir, sizeof(s->bench_dir), err);
-	if (!assay_file_exists(q->bench_dir))
-		return assay_err_set(err, ASSAY_EUSAGE, "cannot open bench folder '%s': no such folder", q->bench_dir);
-	snprintf(s->bench_dir, sizeof(s->bench_dir), "%s", q->bench_dir);
+	if (!assay_file_exists(q->plan.bench_dir))
+		return assay_err_set(err, ASSAY_EUSAGE, "cannot open bench folder '%s': no such folder",
+				     q->plan.bench_dir);
+	snprintf(s->bench_dir, sizeof(s->bench_dir), "%s", q->plan.bench_dir);
 	return 0;
 }
 
@@ -89,7 +90,7 @@ int assay_session_suite_check(const struct assay_request *q, struct assay_err *e
 	struct assay_session s = { 0 };
 	int rc = find_benches(&s, q, err);
 
-	return rc ? rc : assay_plan_suite_check(s.bench_dir, q->suite ? q->suite : ASSAY_DEFAULT_SUITE, err);
+	return rc ? rc : assay_plan_suite_check(s.bench_dir, q->plan.suite ? q->plan.suite : ASSAY_DEFAULT_SUITE, err);
 }
 
 static int take_inventory(struct assay_session *s, const struct assay_request *q, const char *parts,
@@ -129,7 +130,7 @@ int assay_session_open(struct assay_session *s, const struct assay_request *q, s
 	int rc = find_benches(s, q, err);
 
 	if (!rc)
-		rc = assay_session_groups(&s->groups, q->bench_dir, err);
+		rc = assay_session_groups(&s->groups, q->plan.bench_dir, err);
 	if (!rc)
 		rc = gather_plugins(s, q, err);
 	return rc ? rc : take_inventory(s, q, NULL, err);
@@ -141,7 +142,7 @@ int assay_session_open_with(struct assay_session *s, const struct assay_request 
 	int rc = find_benches(s, q, err);
 
 	if (!rc)
-		rc = assay_session_groups(&s->groups, q->bench_dir, err);
+		rc = assay_session_groups(&s->groups, q->plan.bench_dir, err);
 	for (size_t i = 0; i < plugins->n && !rc; i++)
 		rc = assay_strings_add(&s->plugins, plugins->v[i], err);
 	return rc ? rc : take_inventory(s, q, parts, err);
@@ -216,7 +217,7 @@ static void warn_of_idle_plugins(const struct assay_session *s, const struct ass
 			assay_watch_warn(w, "variant '%s' of '%s' is of op '%s', which no plugin has", v->name, path,
 					 v->op);
 	}
-	for (size_t i = 0; i < s->catalog->n_plugins && !q->only.n; i++)
+	for (size_t i = 0; i < s->catalog->n_plugins && !q->plan.only.n; i++)
 		if (assay_strings_has(&q->plugins, s->catalog->plugins[i].path) && could_have_case(s, i) &&
 		    !has_case(s, i))
 			assay_watch_warn(w,
@@ -232,9 +233,9 @@ static int check_placement(const struct assay_session *s, const struct assay_req
 	struct assay_err why;
 	int *cpus, rc;
 
-	for (size_t i = 0; i < q->n_threads; i++)
-		if (q->threads[i] != ASSAY_THREADS_DOUBLING && q->threads[i] > most)
-			most = q->threads[i];
+	for (size_t i = 0; i < q->plan.n_threads; i++)
+		if (q->plan.threads[i] != ASSAY_THREADS_DOUBLING && q->plan.threads[i] > most)
+			most = q->plan.threads[i];
 	if (!most)
 		return 0;
 	cpus = calloc(most, sizeof(*cpus));
@@ -251,8 +252,8 @@ static int check_devices(const struct assay_session *s, const struct assay_reque
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < q->devices.n && !rc; i++)
-		rc = assay_catalog_check_device(s->catalog, q->devices.v[i], "the device (--device, ASSAY_DEVICE)",
+	for (size_t i = 0; i < q->plan.devices.n && !rc; i++)
+		rc = assay_catalog_check_device(s->catalog, q->plan.devices.v[i], "the device (--device, ASSAY_DEVICE)",
 						err);
 	return rc;
 }
@@ -309,19 +310,7 @@ static int group_names(const struct assay_counter_groups *g, struct assay_string
 int assay_session_plan(struct assay_session *s, const struct assay_request *q, struct assay_err *err)
 {
 	struct assay_strings groups = { 0 };
-	struct assay_plan_options plan = {
-		.bench_dir = s->bench_dir,
-		.suite = q->suite ? q->suite : ASSAY_DEFAULT_SUITE,
-		.only = &q->only,
-		.threads = q->threads,
-		.n_threads = q->n_threads,
-		.budget_ns = q->budget_ns,
-		.rounds = q->rounds,
-		.memory_bytes = q->memory_bytes,
-		.batch_size = q->batch_size,
-		.counter_groups = &groups,
-		.devices = &q->devices,
-	};
+	struct assay_plan_options plan = q->plan;
 	int rc = check_placement(s, q, err);
 
 	if (!rc)
@@ -330,6 +319,9 @@ int assay_session_plan(struct assay_session *s, const struct assay_request *q, s
 		rc = count_threads(s, q, err);
 	if (!rc)
 		rc = group_names(&s->groups, &groups, err);
+	plan.bench_dir = s->bench_dir;
+	plan.suite = plan.suite ? plan.suite : ASSAY_DEFAULT_SUITE;
+	plan.counter_groups = &groups;
 	plan.all_threads = s->all_threads;
 	if (!rc)
 		rc = assay_plan_load(&s->plan, &plan, s->catalog, err);

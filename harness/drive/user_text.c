@@ -54,28 +54,28 @@ static void add_choice(struct assay_text *t, const struct assay_request *q)
 {
 	if (q->isa)
 		add_word(t, "--isa", q->isa);
-	for (size_t i = 0; i < q->n_threads; i++) {
+	for (size_t i = 0; i < q->plan.n_threads; i++) {
 		assay_text_add(t, i ? "," : " --threads ");
-		if (q->threads[i] == ASSAY_THREADS_ALL)
+		if (q->plan.threads[i] == ASSAY_THREADS_ALL)
 			assay_text_add(t, "all");
 		else
-			assay_text_addf(t, "%u", q->threads[i]);
+			assay_text_addf(t, "%u", q->plan.threads[i]);
 	}
-	if (q->budget_ns % NS_PER_MS)
-		assay_text_addf(t, " --budget %" PRIu64 "ns", q->budget_ns);
-	else if (q->budget_ns)
-		assay_text_addf(t, " --budget %" PRIu64 "ms", q->budget_ns / NS_PER_MS);
-	if (q->rounds)
-		assay_text_addf(t, " --rounds %u", q->rounds);
-	for (size_t i = 0; i < q->only.n; i++)
-		add_word(t, "--only", q->only.v[i]);
+	if (q->plan.budget_ns % NS_PER_MS)
+		assay_text_addf(t, " --budget %" PRIu64 "ns", q->plan.budget_ns);
+	else if (q->plan.budget_ns)
+		assay_text_addf(t, " --budget %" PRIu64 "ms", q->plan.budget_ns / NS_PER_MS);
+	if (q->plan.rounds)
+		assay_text_addf(t, " --rounds %u", q->plan.rounds);
+	for (size_t i = 0; i < q->plan.only.n; i++)
+		add_word(t, "--only", q->plan.only.v[i]);
 }
 
 void assay_options_keep(char options[ASSAY_PLACES_MAX], const struct assay_request *q, const char *own)
 {
 	struct assay_text t = { 0 };
 
-	assay_places_text(&t, q, q->bench_dir, NULL);
+	assay_places_text(&t, q, q->plan.bench_dir, NULL);
 	assay_text_add(&t, own);
 	add_choice(&t, q);
 	snprintf(options, ASSAY_PLACES_MAX, "%s", t.s && !t.failed && t.len < ASSAY_PLACES_MAX ? t.s : "");

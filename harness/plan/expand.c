@@ -390,7 +390,7 @@ static int add_case(const struct expansion *x, const struct point *at, const str
 static int add_devices(const struct expansion *x, const struct point *at, const struct assay_catalog_variant *v,
 		       struct assay_planned_list *l, struct assay_err *err)
 {
-	const struct assay_strings *asked = x->o->devices;
+	const struct assay_strings *asked = &x->o->devices;
 	char device[ASSAY_DEVICE_MAX] = "", name[ASSAY_NAME_MAX];
 	bool found = false;
 	unsigned number;
@@ -398,7 +398,7 @@ static int add_devices(const struct expansion *x, const struct point *at, const 
 
 	if (v->device_kind == ASSAY_DEVICE_CPU)
 		return add_case(x, at, v, "", l, err);
-	for (size_t i = 0; asked && i < asked->n && !rc; i++)
+	for (size_t i = 0; i < asked->n && !rc; i++)
 		if (assay_device_read(asked->v[i], name, &number) &&
 		    !strcmp(name, assay_catalog_device_name(x->cat, v->device_kind))) {
 			found = true;

@@ -24,17 +24,18 @@
 
 /* All-zero takes what the files say. An option here has already won over the environment. */
 struct assay_plan_options {
-	const char *bench_dir;            /* the folder of the .bench files, with suites/ in it */
-	const char *suite;                /* name of a suite file; NULL with @benches unset is an error */
-	const struct assay_strings *only; /* globs over keys, of which any selects; NULL or empty: all */
-	const unsigned *threads;          /* replaces the threads axis of every bench */
+	const char *
+		bench_dir; /* the folder of the .bench files, with suites/ in it; NULL in requests: the installed one */
+	const char *suite; /* name of a suite file; NULL in requests: the default one */
+	struct assay_strings only; /* globs over keys, of which any selects; empty: all */
+	unsigned *threads;         /* replaces the threads axis of every bench */
 	size_t n_threads;
-	const struct assay_strings *devices; /* "cuda:1", of variants that run on cuda; others run on number 0 */
-	unsigned all_threads;                /* what `all` means here; required */
-	uint64_t budget_ns;                  /* replaces every budget; 0: as in the files */
-	unsigned rounds;                     /* 0: as the suite says */
-	uint64_t memory_bytes;               /* memory limit per worker; 0: as in the files */
-	int64_t batch_size; /* value for every axis named "batch"; 0: as in the files (ASSAY_BATCH_SIZE) */
+	struct assay_strings devices; /* "cuda:1", of variants that run on cuda; others run on number 0 */
+	unsigned all_threads;         /* what `all` means here; required */
+	uint64_t budget_ns;           /* replaces every budget; 0: as in the files */
+	unsigned rounds;              /* 0: as the suite says */
+	uint64_t memory_bytes;        /* memory limit per worker; 0: as in the files */
+	int64_t batch_size;           /* value for every axis named "batch"; 0: as in the files (ASSAY_BATCH_SIZE) */
 	const struct assay_strings *counter_groups; /* the groups of counters that there are; NULL: any may be named */
 };
 

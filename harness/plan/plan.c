@@ -217,12 +217,12 @@ static int no_match(const struct planning *p, const char *glob)
 /* Which of all cases are asked for: @wanted has one element a case, all false. */
 static int choose(const struct planning *p, bool *wanted)
 {
-	size_t n_globs = p->cases.n && p->o->only ? p->o->only->n : 0;
+	size_t n_globs = p->cases.n ? p->o->only.n : 0;
 	bool any = n_globs;
 
 	for (size_t g = 0; g < n_globs; g++)
-		if (!want(p, p->o->only->v[g], wanted))
-			return no_match(p, p->o->only->v[g]);
+		if (!want(p, p->o->only.v[g], wanted))
+			return no_match(p, p->o->only.v[g]);
 	for (size_t i = 0; !n_globs && i < p->cases.n; i++) {
 		wanted[i] = !p->cases.v[i].other_arch;
 		any |= wanted[i];

@@ -115,12 +115,10 @@ static inline struct assay_plan_options options(const char *dir, const char *sui
 	return (struct assay_plan_options){ .bench_dir = dir, .suite = suite, .all_threads = 2 };
 }
 
-/* @only, of one glob or none. */
-static inline const struct assay_strings *one_glob(const char *glob, struct assay_strings *only)
+static inline void add_glob(struct assay_plan_options *o, const char *glob)
 {
 	if (glob)
-		assert_int_equal(assay_strings_add(only, glob, NULL), 0);
-	return only;
+		assert_int_equal(assay_strings_add(&o->only, glob, NULL), 0);
 }
 
 /* Plan one bench and one suite written as text. */

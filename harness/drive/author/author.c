@@ -275,7 +275,7 @@ static void find_home(struct writing *w)
 	struct assay_repository repo;
 	int dir;
 
-	if (w->q->file || w->q->r->bench_dir || assay_repository_open(&repo, NULL, NULL, NULL))
+	if (w->q->file || w->q->r->plan.bench_dir || assay_repository_open(&repo, NULL, NULL, NULL))
 		return;
 	if (!assay_project_conf_read(&c, repo.top, NULL) && c.bench) {
 		dir = (int)(strrchr(c.plugins, '/') ? strrchr(c.plugins, '/') + 1 - c.plugins : 0);
@@ -457,7 +457,7 @@ static int set_words(struct writing *w, struct assay_err *err)
 	set_word(w, KEY_SO, "", stem, ".so");
 	set_word(w, KEY_LOAD, strchr(stem, '/') ? "" : "./", stem, ".so");
 	set_word(w, KEY_BEFORE, "", stem, "-before.so");
-	assay_places_text(&w->value[KEY_PLACES], w->q->r, w->suite[0] ? w->q->r->bench_dir : get(w, KEY_BENCH),
+	assay_places_text(&w->value[KEY_PLACES], w->q->r, w->suite[0] ? w->q->r->plan.bench_dir : get(w, KEY_BENCH),
 			  w->suite[0] ? w->suite : NULL);
 	if (w->op) {
 		set(w, KEY_ONLY, " --only '%s/%s/%s/*'", w->q->op, w->q->variant, shape[0] ? shape : "-");

@@ -331,11 +331,11 @@ int assay_certify_choose(struct assay_request *what, struct assay_err *err)
 {
 	int rc;
 
-	if (what->only.n || what->suite)
+	if (what->plan.only.n || what->plan.suite)
 		return 0;
-	what->suite = DEFAULT_SUITE;
-	rc = assay_strings_add(&what->only, DEFAULT_ONLY, err);
-	return rc || what->threads ? rc : assay_request_set_threads(what, "1", "threads", err);
+	what->plan.suite = DEFAULT_SUITE;
+	rc = assay_strings_add(&what->plan.only, DEFAULT_ONLY, err);
+	return rc || what->plan.threads ? rc : assay_request_set_threads(what, "1", "threads", err);
 }
 
 static struct assay_certify_slowdowns slowdowns_of(const struct assay_certify_request *q)

@@ -69,7 +69,7 @@ int assay_compare_manifest_check(struct assay_compare_plan *p, const struct assa
 	char *path = NULL;
 	int rc = 0;
 
-	if (!base->from_git || r->only.n || r->bench_dir || r->threads || r->batch_size)
+	if (!base->from_git || r->plan.only.n || r->plan.bench_dir || r->plan.threads || r->plan.batch_size)
 		return 0;
 	for (int k = 0; k < 2 && !rc; k++) {
 		if (!k && assay_project_baseline_dir(dir, sizeof(dir), NULL))

@@ -58,17 +58,17 @@ int assay_compare_case(const struct assay_compare_request *q, const char *key, c
 	int rc;
 
 	*out = (struct assay_case_answer){ .ratio = NAN, .ci_lo = NAN, .ci_hi = NAN };
-	what.only = (struct assay_strings){ 0 };
+	what.plan.only = (struct assay_strings){ 0 };
 	what.take = ASSAY_TAKE_TIMES;
 	request.what = &what;
-	rc = assay_strings_add(&what.only, key, err);
+	rc = assay_strings_add(&what.plan.only, key, err);
 	if (!rc)
 		rc = assay_compare_measure(&request, w, &o, err);
 	if (!rc)
 		rc = choose(&o.report, key, out, err);
 	out->comparison_id = o.id;
 	assay_compare_outcome_release(&o);
-	assay_strings_release(&what.only);
+	assay_strings_release(&what.plan.only);
 	return rc;
 }
 

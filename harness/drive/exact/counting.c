@@ -25,7 +25,7 @@ const char *assay_exact_counting_model(const struct assay_session *session, cons
 
 bool assay_exact_counting_all(const struct assay_session *session, const struct assay_request *q)
 {
-	return q->only.n || !session->plan.exact_model[0];
+	return q->plan.only.n || !session->plan.exact_model[0];
 }
 
 uint64_t assay_exact_counting_steps(const struct assay_session *session, const struct assay_request *q)
@@ -35,7 +35,7 @@ uint64_t assay_exact_counting_steps(const struct assay_session *session, const s
 
 uint64_t assay_exact_counting_budget(const struct assay_session *session, const struct assay_request *q)
 {
-	return q->exact_budget_ns ? q->exact_budget_ns : q->only.n ? 0 : session->plan.exact_budget_ns;
+	return q->exact_budget_ns ? q->exact_budget_ns : q->plan.only.n ? 0 : session->plan.exact_budget_ns;
 }
 
 /* Cases of the plan. */

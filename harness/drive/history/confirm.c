@@ -55,8 +55,8 @@ static int compare(const struct assay_compare_request *q, const struct assay_wat
 	char text[400];
 	int rc;
 
-	what.threads = &threads;
-	what.n_threads = 1;
+	what.plan.threads = &threads;
+	what.plan.n_threads = 1;
 	request.what = &what;
 	request.base = a->from_commit;
 	request.head = a->to_commit;
@@ -92,8 +92,8 @@ static int ask(const struct assay_compare_request *q, const struct assay_watch *
 
 	if (rc)
 		return rc;
-	if (!what.suite)
-		what.suite = suite;
+	if (!what.plan.suite)
+		what.plan.suite = suite;
 	request.what = &what;
 	rc = compare(&request, w, h, c, a, why, sizeof(why), &said);
 	if (rc == ASSAY_EUSAGE || rc == ASSAY_ENOTFOUND) {

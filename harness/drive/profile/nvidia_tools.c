@@ -78,8 +78,10 @@ int assay_profile_tool_run(const char *tool, const struct assay_profile_request 
 	struct assay_temporary folder = { 0 };
 	struct assay_process p = { 0 };
 	char exe[4096], db[4200], *report = strndup(path, strlen(path) - strlen(t->ending));
-	const char *of_case[] = { exe,      "run",  "--suite", q->what->suite ? q->what->suite : ASSAY_DEFAULT_SUITE,
-				  "--only", q->key, "--db",    db,
+	const char *of_case[] = { exe,       "run",
+				  "--suite", q->what->plan.suite ? q->what->plan.suite : ASSAY_DEFAULT_SUITE,
+				  "--only",  q->key,
+				  "--db",    db,
 				  NULL };
 	const char *const *command = q->key ? of_case : q->command;
 	size_t n = 0, most = MOST_ARGS;

@@ -31,13 +31,13 @@ int assay_profile_session(const struct assay_profile_request *q, const struct as
 	struct assay_request what = *q->what;
 	int rc;
 
-	what.only = (struct assay_strings){ 0 };
-	rc = assay_strings_add(&what.only, q->key, err);
+	what.plan.only = (struct assay_strings){ 0 };
+	rc = assay_strings_add(&what.plan.only, q->key, err);
 	if (!rc)
 		rc = assay_session_ready(s, &what, w, err);
 	if (!rc)
 		rc = keep_one(s, q->key, err);
-	assay_strings_release(&what.only);
+	assay_strings_release(&what.plan.only);
 	return rc;
 }
 

@@ -145,7 +145,7 @@ static int add_comparison(struct assay_store *store, const char *db, int64_t id,
 	const struct assay_replay_request q = { .db = db, .id = id };
 	struct assay_compare_outcome outcome = { 0 };
 	const struct assay_comparison *cmp = &p->comparison.cmp;
-	struct assay_request what = { .db = db, .suite = cmp->suite };
+	struct assay_request what = { .db = db, .plan.suite = cmp->suite };
 	char base[256], head[256];
 	struct assay_compare_request again = { .what = &what, .base = base, .places = cmp->places };
 	int rc = assay_stored_comparison(db, id, NULL, &p->comparison, err);

@@ -284,7 +284,7 @@ TEST(after_a_comparison)
 	};
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
-		struct assay_request what = { .suite = "mine", .db = "my.db" };
+		struct assay_request what = { .plan.suite = "mine", .db = "my.db" };
 		const struct assay_compare_request q = { .what = &what,
 							 .base = "a.so",
 							 .head = rows[i].revision ? NULL : "b.so",

@@ -58,11 +58,11 @@ static struct assay_request request(void)
 {
 	struct assay_request q = assay_request_default();
 
-	q.suite = "smoke";
+	q.plan.suite = "smoke";
 	q.db = db;
-	q.budget_ns = 20000000;
+	q.plan.budget_ns = 20000000;
 	assert_int_equal(assay_request_set_threads(&q, "1", "threads", NULL), 0);
-	assert_int_equal(assay_strings_add(&q.only, CASE, NULL), 0);
+	assert_int_equal(assay_strings_add(&q.plan.only, CASE, NULL), 0);
 	return q;
 }
 
@@ -161,7 +161,7 @@ TEST_WITH(an_interrupt_between_rounds_keeps_the_first, silence, nothing_was_said
 	struct heard h;
 	const struct assay_watch w = watch(&h);
 
-	q.rounds = 2;
+	q.plan.rounds = 2;
 	h.stop_at = ASSAY_EVENT_ROUND;
 	assert_int_equal(assay_run_measure(&q, &w, &run, &err), ASSAY_EINTERRUPTED);
 	assert_non_null(strstr(err.text, "interrupted after the first round: 1 of 1 cases kept in run "));
@@ -180,10 +180,10 @@ TEST_WITH(an_interrupt_while_counting_keeps_a_whole_run, silence, nothing_was_sa
 	const struct assay_watch w = watch(&h);
 	int rc;
 
-	q.suite = "quick";
-	assay_strings_release(&q.only);
-	assert_int_equal(assay_strings_add(&q.only, "dequantize.q8_0/ref/n=1048576/t=1/warm", NULL), 0);
-	q.rounds = 1;
+	q.plan.suite = "quick";
+	assay_strings_release(&q.plan.only);
+	assert_int_equal(assay_strings_add(&q.plan.only, "dequantize.q8_0/ref/n=1048576/t=1/warm", NULL), 0);
+	q.plan.rounds = 1;
 	h.stop_at = ASSAY_EVENT_SPAN;
 	rc = assay_run_measure(&q, &w, &run, &err);
 	if (h.n[ASSAY_EVENT_SPAN]) {
@@ -218,9 +218,9 @@ TEST_WITH(bad_requests_are_refused, silence, nothing_was_said)
 		struct assay_err err = { 0 };
 		struct assay_run run;
 
-		q.suite = rows[i].suite;
-		assay_strings_release(&q.only);
-		assert_int_equal(assay_strings_add(&q.only, rows[i].only, NULL), 0);
+		q.plan.suite = rows[i].suite;
+		assay_strings_release(&q.plan.only);
+		assert_int_equal(assay_strings_add(&q.plan.only, rows[i].only, NULL), 0);
 		if (rows[i].plugin)
 			assert_int_equal(assay_strings_add(&q.plugins, rows[i].plugin, NULL), 0);
 		assert_int_equal(assay_run_measure(&q, &w, &run, &err), ASSAY_EUSAGE);

@@ -114,15 +114,14 @@ TEST(test_errors)
 		struct assay_plan_options o = options(NULL, NULL);
 		struct assay_plan p = { 0 };
 		struct assay_err err = { 0 };
-		struct assay_strings only = { 0 };
 		char text[600];
 
-		o.only = one_glob(errors[i].only, &only);
+		add_glob(&o, errors[i].only);
 		assert_int_equal(plan_text(errors[i].bench, errors[i].suite, &o, &p, &err, text, sizeof(text)),
 				 ASSAY_EUSAGE);
 		assert_string_equal(text, errors[i].want);
 		assert_null(p.cases);
-		assay_strings_release(&only);
+		assay_strings_release(&o.only);
 	}
 }
 

@@ -127,7 +127,7 @@ TEST(test_one_core)
 
 TEST(test_options)
 {
-	static const unsigned threads[] = { 0, 2, 1 };
+	static unsigned threads[] = { 0, 2, 1 };
 	static const char *const want[] = {
 		"plain/ref/-/t=4/warm",
 		"plain/ref/-/t=2/warm",
@@ -207,25 +207,23 @@ TEST(test_several_globs)
 		"toy.matmul/fast/m=2,n=1,level=l2/t=1/warm",
 	};
 	struct assay_plan_options o = options(NULL, NULL);
-	struct assay_strings only = { 0 };
 	struct assay_plan p = { 0 };
 	struct assay_err err = { 0 };
 	char text[600];
 
-	o.only = &only;
-	assay_strings_add(&only, "*/fast/*", NULL);
-	assay_strings_add(&only, want[0], NULL);
-	assay_strings_add(&only, "fast/m=2", NULL);
+	assay_strings_add(&o.only, "*/fast/*", NULL);
+	assay_strings_add(&o.only, want[0], NULL);
+	assay_strings_add(&o.only, "fast/m=2", NULL);
 	assert_int_equal(plan_text(bench, USE_ALL, &o, &p, &err, text, sizeof(text)), 0);
 	assert_keys(&p, want, N_OF(want));
 	assay_plan_release(&p);
 
-	assay_strings_add(&only, "*/m=3,*", NULL);
-	assay_strings_add(&only, "*/fast/*", NULL);
+	assay_strings_add(&o.only, "*/m=3,*", NULL);
+	assay_strings_add(&o.only, "*/fast/*", NULL);
 	assert_int_equal(plan_text(bench, USE_ALL, &o, &p, &err, text, sizeof(text)), ASSAY_EUSAGE);
 	assert_string_equal(text, "no case of suite 's' matches '*/m=3,*', expected a glob over keys such as "
 				  "'toy.matmul/ref/m=1,n=1,level=l2/t=1/warm'");
-	assay_strings_release(&only);
+	assay_strings_release(&o.only);
 }
 
 /* Variants of another architecture count as known, and are planned only by a glob that selects no others. */
@@ -252,14 +250,13 @@ TEST(test_other_arch)
 	toy_variants[2].unavailable = TEXT("built for pdp11");
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		struct assay_plan_options o = options(NULL, NULL);
-		struct assay_strings only = { 0 };
 		struct assay_plan p = { 0 };
 		struct assay_err err = { 0 };
 		char text[600];
 		size_t n = 0;
 
 		for (size_t g = 0; g < N_OF(rows[i].globs); g++)
-			o.only = one_glob(rows[i].globs[g], &only);
+			add_glob(&o, rows[i].globs[g]);
 		assert_int_equal(plan_text(bench, rows[i].suite, &o, &p, &err, text, sizeof(text)),
 				 rows[i].keys[0] ? 0 : ASSAY_EUSAGE);
 		for (; n < N_OF(rows[i].keys) && rows[i].keys[n]; n++) {
@@ -274,7 +271,7 @@ TEST(test_other_arch)
 				text, "suites/s.suite:1: all cases of suite 's' are for another architecture, such as "
 				      "'toy.matmul/fast/m=1,n=1,level=l2/t=1/warm'");
 		assay_plan_release(&p);
-		assay_strings_release(&only);
+		assay_strings_release(&o.only);
 	}
 	toy_variants[2].other_arch = NULL;
 	toy_variants[2].unavailable = NULL;
@@ -294,14 +291,12 @@ TEST(test_devices)
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		struct assay_plan_options o = options(NULL, NULL);
-		struct assay_strings devices = { 0 };
 		struct assay_plan p = { 0 };
 		struct assay_err err = { 0 };
 		char text[600], got[256] = "";
 
 		if (rows[i].asked[0])
-			assert_int_equal(assay_strings_split(&devices, rows[i].asked, ',', NULL), 0);
-		o.devices = &devices;
+			assert_int_equal(assay_strings_split(&o.devices, rows[i].asked, ',', NULL), 0);
 		assert_int_equal(plan_text("bench \"a\" {\n op = \"toy.matmul\"\n shapes = {\"m=1\"}\n"
 					   " variants = {\"fast\", \"cuda\"}\n}",
 					   USE_ALL, &o, &p, &err, text, sizeof(text)),
@@ -321,7 +316,7 @@ TEST(test_devices)
 		}
 		assert_string_equal(got, rows[i].want);
 		assay_plan_release(&p);
-		assay_strings_release(&devices);
+		assay_strings_release(&o.devices);
 	}
 }
 
@@ -373,7 +368,7 @@ TEST(test_keys_say_own_threads)
  */
 TEST(test_doubling)
 {
-	static const unsigned option[] = { ASSAY_THREADS_DOUBLING, 3 };
+	static unsigned option[] = { ASSAY_THREADS_DOUBLING, 3 };
 	static const struct {
 		const char *machine;
 		bool smt, option;
@@ -450,11 +445,10 @@ TEST(test_exact_cases)
 		struct assay_plan_options o = options(NULL, NULL);
 		struct assay_plan p = { 0 };
 		struct assay_err err = { 0 };
-		struct assay_strings only = { 0 };
 		size_t n_exact = 0;
 		char text[600];
 
-		o.only = one_glob(cases[i].only, &only);
+		add_glob(&o, cases[i].only);
 		if (plan_text(bench, cases[i].suite, &o, &p, &err, text, sizeof(text)))
 			fail_msg("row %zu: %s", i, text);
 		for (size_t k = 0; k < p.n_cases; k++)
@@ -465,7 +459,7 @@ TEST(test_exact_cases)
 		for (size_t k = 0; k < p.n_cases && i == 1; k++)
 			assert_int_equal(p.exact[k], !strcmp(p.cases[k].variant, "fast"));
 		assay_plan_release(&p);
-		assay_strings_release(&only);
+		assay_strings_release(&o.only);
 	}
 }
 
