@@ -23,7 +23,7 @@ int assay_comparison_metric(const struct assay_comparison_case *c, enum assay_si
 	if (!x)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory judging '%s'", c->c.key);
 	for (size_t i = 0; i < c->n_pairs; i++) {
-		const struct assay_pair_side *s = &c->pairs[i].side[side];
+		const struct assay_result *s = &c->pairs[i].side[side];
 		struct assay_limit_facts f;
 
 		assay_limit_value(s->metrics, s->n_metrics, &s->counters, tag, &f);
@@ -55,7 +55,7 @@ static const char *only_of_runs(const char *metric)
 }
 
 /* Pairs of older versions lack a few metrics and all counts of disturbances together: those without prepare_bytes. */
-static const char *only_of_later_pairs(const struct assay_pair_side *side, const char *metric)
+static const char *only_of_later_pairs(const struct assay_result *side, const char *metric)
 {
 	static const char *const later[] = { "prepare_bytes", "arith_intensity", "machine_used_bytes",
 					     "machine_total_bytes" };
@@ -86,7 +86,7 @@ static int look_up_pairs(const struct assay_comparison_case *c, const struct ass
 {
 	static const struct assay_pair none;
 	const struct assay_pair *last = telling_pair(c);
-	const struct assay_pair_side *head = last ? &last->side[ASSAY_HEAD] : &none.side[ASSAY_HEAD];
+	const struct assay_result *head = last ? &last->side[ASSAY_HEAD] : &none.side[ASSAY_HEAD];
 	int rc;
 
 	assay_limit_value(head->metrics, head->n_metrics, &head->counters, l->metric, out);

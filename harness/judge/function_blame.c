@@ -342,7 +342,7 @@ static double base_ns_of(const struct assay_comparison_case *c)
 	size_t pairs = 0;
 
 	for (size_t i = 0; of_pair && i < c->n_pairs; i++) {
-		const struct assay_pair_side *s = &c->pairs[i].side[ASSAY_BASE];
+		const struct assay_result *s = &c->pairs[i].side[ASSAY_BASE];
 		const size_t n_samples = s->status == ASSAY_STATUS_OK ? 2 * c->pairs[i].n_blocks : 0;
 		size_t n;
 

@@ -56,7 +56,7 @@ static void decide(struct assay_gate_case *out, enum assay_verdict verdict, cons
 }
 
 /* A side that did not end well. The head's faults are verdicts on it; the base's leave nothing to compare with. */
-static bool judge_side(const struct assay_pair_side *s, int side, struct assay_gate_case *out)
+static bool judge_side(const struct assay_result *s, int side, struct assay_gate_case *out)
 {
 	const char *who = side == ASSAY_HEAD ? "head" : "base";
 

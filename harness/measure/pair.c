@@ -94,7 +94,7 @@ static int find_iterations(struct pair_session *s)
 	struct assay_pair *p = s->p;
 	double target = assay_iterations_target_ns(s->o->worker.clock);
 	const int first = first_side(s);
-	struct assay_pair_side *ps = &p->side[first];
+	struct assay_result *ps = &p->side[first];
 	int rc;
 
 	p->iterations = s->po->iterations;
@@ -116,7 +116,7 @@ static int find_iterations(struct pair_session *s)
 	return rc;
 }
 
-/* By the road of a result: what a run says of a case, a pair says of a side. */
+/* What a run says of a case, a pair says of a side, by whole calls where its samples are parts of them. */
 static int keep_metrics(struct pair_session *s, int side, const struct assay_catalog_op *op)
 {
 	const struct assay_case_report from = { .reply = assay_worker_reply(s->turns.w[side]),
@@ -126,23 +126,20 @@ static int keep_metrics(struct pair_session *s, int side, const struct assay_cat
 						.choice = &s->choice,
 						.pace_untold = s->turns.pace_untold,
 						.twice = s->facts == &s->own_facts };
-	struct assay_pair_side *ps = &s->p->side[side];
-	struct assay_result r = { .c = *case_of(s, side) };
-	int rc = assay_case_cpus(from.reply, &r, s->err);
+	struct assay_result *r = &s->p->side[side];
+	struct assay_sample *taken = r->samples;
+	int rc = assay_case_cpus(from.reply, r, s->err);
 
-	if (!rc && ps->samples)
-		rc = assay_whole_calls(ps->samples, 2 * s->p->n_blocks, &r.samples, &r.n_samples, s->err);
+	r->samples = NULL;
+	if (!rc && taken)
+		rc = assay_whole_calls(taken, 2 * s->p->n_blocks, &r->samples, &r->n_samples, s->err);
 	if (!rc)
-		rc = assay_summary_fill(&r, s->err);
+		rc = assay_summary_fill(r, s->err);
 	if (!rc)
-		rc = assay_case_metrics(&from, &r, s->err);
-	ps->status = r.status;
-	memcpy(ps->reason, r.reason, sizeof(ps->reason));
-	ps->metrics = r.metrics;
-	ps->n_metrics = r.n_metrics;
-	ps->counters = r.counters;
-	free(r.cpus);
-	free(r.samples);
+		rc = assay_case_metrics(&from, r, s->err);
+	free(r->samples);
+	r->samples = taken;
+	r->n_samples = taken ? 2 * s->p->n_blocks : 0;
 	return rc;
 }
 
@@ -338,7 +335,8 @@ static int take_pair(struct pair_session *s, const struct assay_catalog_op *op, 
 	struct assay_worker_options wo[2];
 	int rc;
 
-	*s->p = (struct assay_pair){ .seed = s->po->pair_seed };
+	*s->p = (struct assay_pair){ .seed = s->po->pair_seed,
+				     .side = { { .c = *case_of(s, ASSAY_BASE) }, { .c = *case_of(s, ASSAY_HEAD) } } };
 	s->turns = (struct assay_turns){
 		.p = s->p,
 		.err = s->err,

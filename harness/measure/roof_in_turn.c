@@ -33,7 +33,7 @@ static int find_iterations(struct assay_turns *t, const struct assay_clock *cloc
 	double ns[2], longest;
 
 	for (int i = 0; i < 2; i++) {
-		struct assay_pair_side *side = &t->p->side[i];
+		struct assay_result *side = &t->p->side[i];
 		int rc = assay_iterations_find(t->w[i], assay_iterations_target_ns(clock), &n[i], &ns[i], &side->status,
 					       side->reason, sizeof(side->reason), t->err);
 
@@ -56,7 +56,7 @@ static int find_iterations(struct assay_turns *t, const struct assay_clock *cloc
  */
 static void tell_failure(const struct in_turn *k, const struct assay_turns *t, const char *limit, struct assay_err *why)
 {
-	const struct assay_pair_side *base = &t->p->side[ASSAY_BASE], *head = &t->p->side[ASSAY_HEAD];
+	const struct assay_result *base = &t->p->side[ASSAY_BASE], *head = &t->p->side[ASSAY_HEAD];
 	struct assay_result *r = k->r;
 
 	if (head->status == ASSAY_STATUS_OK || t->followed[ASSAY_HEAD] || base->status == ASSAY_STATUS_TIMEOUT) {

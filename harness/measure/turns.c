@@ -62,7 +62,7 @@ int assay_turns_open(struct assay_turns *t, struct assay_worker_options wo[2], c
 
 int assay_turns_command(struct assay_turns *t, int side, enum assay_command cmd, const struct assay_worker_args *args)
 {
-	struct assay_pair_side *ps = &t->p->side[side];
+	struct assay_result *ps = &t->p->side[side];
 	int rc = assay_worker_call(t->w[side], cmd, args, &ps->status, ps->reason, sizeof(ps->reason), t->err);
 
 	return rc ? rc : ps->status != ASSAY_STATUS_OK;
@@ -96,7 +96,7 @@ static int at_once(struct assay_turns *t, enum assay_command cmd, int first)
 		assay_worker_begin(t->w[i], cmd, NULL);
 	for (int k = 0; k < 2 && !rc; k++) {
 		const int i = first ^ k;
-		struct assay_pair_side *ps = &t->p->side[i];
+		struct assay_result *ps = &t->p->side[i];
 
 		rc = assay_worker_end(t->w[i], NULL, &ps->status, ps->reason, sizeof(ps->reason), t->err);
 		if (!rc)
@@ -111,7 +111,7 @@ int assay_turns_finish(struct assay_turns *t)
 }
 
 /* What ended a side that only waited. */
-static void tell_of_other(struct assay_pair_side *waited, const struct assay_pair_side *other)
+static void tell_of_other(struct assay_result *waited, const struct assay_result *other)
 {
 	snprintf(waited->reason, sizeof(waited->reason), "the other side of the pair %s: %.400s",
 		 assay_status_name(other->status), other->reason);
@@ -152,7 +152,7 @@ static int take_turns(struct assay_turns *t, uint32_t blocks, uint64_t order_see
 		assay_worker_begin(t->w[i], ASSAY_CMD_PAIR, &args[i]);
 	}
 	for (int i = 0; i < 2; i++) {
-		struct assay_pair_side *ps = &t->p->side[i];
+		struct assay_result *ps = &t->p->side[i];
 		int one = assay_worker_end(t->w[i], t->w[!i], &ps->status, ps->reason, sizeof(ps->reason), t->err);
 
 		if (one < 0)
@@ -187,7 +187,7 @@ int assay_turns_prepare(struct assay_turns *t, int first)
 	for (int k = 0; k < 2; k++) {
 		const int i = first ^ k;
 		const struct assay_worker_reply *reply = assay_worker_reply(t->w[i]);
-		struct assay_pair_side *ps = &t->p->side[i];
+		struct assay_result *ps = &t->p->side[i];
 
 		if (t->accepted && !loads)
 			assay_worker_accept(t->w[i], t->accepted);
@@ -323,7 +323,7 @@ int assay_turns_warm(struct assay_turns *t, uint64_t order_seed, uint64_t cap_ns
 }
 
 /* Median of the calls that a side's samples make. */
-static int call_ns(const struct assay_turns *t, const struct assay_pair_side *ps, double *ns)
+static int call_ns(const struct assay_turns *t, const struct assay_result *ps, double *ns)
 {
 	struct assay_steadiness x = { 0 };
 	struct assay_sample *calls;
@@ -364,11 +364,12 @@ int assay_turns_sample(struct assay_turns *t, uint64_t order_seed, uint64_t samp
 
 	for (int i = 0; i < 2 && !rc; i++) {
 		const struct assay_worker_reply *reply = assay_worker_reply(t->w[i]);
-		struct assay_pair_side *ps = &t->p->side[i];
+		struct assay_result *ps = &t->p->side[i];
 
 		ps->samples = malloc(reply->n_samples * sizeof(*ps->samples) + 1);
 		if (!ps->samples)
 			return assay_err_set(t->err, ASSAY_ENOMEM, "out of memory for %u samples", reply->n_samples);
+		ps->n_samples = reply->n_samples;
 		memcpy(ps->samples, reply->samples, reply->n_samples * sizeof(*ps->samples));
 		t->p->n_blocks = reply->n_samples / 2;
 	}

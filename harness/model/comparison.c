@@ -10,12 +10,8 @@
 
 void assay_pair_release(struct assay_pair *p)
 {
-	for (int i = 0; i < 2; i++) {
-		free(p->side[i].log);
-		free(p->side[i].samples);
-		free(p->side[i].metrics);
-		assay_counters_release(&p->side[i].counters);
-	}
+	for (int i = 0; i < 2; i++)
+		assay_result_release(&p->side[i]);
 	*p = (struct assay_pair){ 0 };
 }
 
@@ -24,6 +20,7 @@ void assay_pair_drop_samples(struct assay_pair *p)
 	for (int i = 0; i < 2; i++) {
 		free(p->side[i].samples);
 		p->side[i].samples = NULL;
+		p->side[i].n_samples = 0;
 	}
 	p->n_blocks = 0;
 }
@@ -64,14 +61,6 @@ void assay_comparison_release(struct assay_comparison *cmp)
 		assay_exact_run_release(&cmp->exact[i]);
 	free(cmp->policy);
 	*cmp = (struct assay_comparison){ 0 };
-}
-
-const struct assay_metric *assay_pair_side_metric(const struct assay_pair_side *s, const char *tag)
-{
-	for (size_t i = 0; i < s->n_metrics; i++)
-		if (!strcmp(s->metrics[i].tag, tag))
-			return &s->metrics[i];
-	return NULL;
 }
 
 bool assay_pair_same_code(const struct assay_pair *p)

@@ -75,24 +75,10 @@ enum assay_side {
 	ASSAY_HEAD = 1,
 };
 
-/* What one worker of a pair reported besides its samples. */
-struct assay_pair_side {
-	enum assay_status status;
-	char reason[512];
-	char *log;                         /* as of a result, where the side is not ok */
-	char digest[ASSAY_DIGEST_LEN + 1]; /* exact ops */
-	double max_rel_err;                /* negative: does not apply */
-	struct assay_deviation deviation;
-	char code_hash[ASSAY_DIGEST_LEN + 1];
-	struct assay_sample *samples; /* malloc'ed; 2 × n_blocks, in order of time */
-	struct assay_metric *metrics; /* malloc'ed */
-	size_t n_metrics;
-	struct assay_counters counters;
-};
-
 /*
  * Two fresh processes, base and head, that took turns on the same cores. Block b of four samples holds the samples 2b
- * and 2b + 1 of either side; its order, ABBA or BAAB, follows from the seed.
+ * and 2b + 1 of either side; its order, ABBA or BAAB, follows from the seed. Of a stored pair, what the case is, and
+ * all that follows from samples, is not filled in.
  */
 struct assay_pair {
 	uint64_t seed;                /* of order and layout */
@@ -101,7 +87,7 @@ struct assay_pair {
 	size_t n_blocks;
 	bool steady;      /* both sides were steady before the first sample */
 	uint64_t wall_ns; /* what the pair took, set-up included */
-	struct assay_pair_side side[2];
+	struct assay_result side[2];
 };
 
 struct assay_comparison_case {
@@ -179,7 +165,5 @@ double assay_comparison_injected(const struct assay_comparison_case *c);
 
 /* A side was not measured: neither has samples then. */
 void assay_pair_drop_samples(struct assay_pair *p);
-/* NULL: @s has no such metric. */
-const struct assay_metric *assay_pair_side_metric(const struct assay_pair_side *s, const char *tag);
 
 #endif

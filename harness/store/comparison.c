@@ -123,7 +123,7 @@ int assay_store_comparison_case_update(struct assay_store *s, int64_t case_id, c
 static int check_pair(const struct assay_pair *p, struct assay_err *err)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		const struct assay_pair_side *side = &p->side[i];
+		const struct assay_result *side = &p->side[i];
 		const char *name = assay_store_side_names[i];
 		char what[160];
 
@@ -183,7 +183,7 @@ static int insert_side(struct assay_store *s, int64_t pair, const struct assay_p
 		       struct assay_err *err)
 {
 	static const struct assay_columns *const lists[] = { &assay_store_side_columns };
-	const struct assay_pair_side *side = &p->side[which];
+	const struct assay_result *side = &p->side[which];
 	unsigned char *blob = NULL;
 	struct assay_binder b;
 	size_t len = 0;

@@ -159,27 +159,27 @@ static int each_pair(void *loader, struct assay_row *row)
 	return 0;
 }
 
-static int read_samples(struct loader *l, struct assay_row *row, struct pair_place *place, struct assay_pair_side *side)
+static int read_samples(struct loader *l, struct assay_row *row, struct pair_place *place, struct assay_result *side)
 {
-	size_t len, n = 0;
 	const void *blob;
+	size_t len;
 	int rc;
 
 	blob = assay_store_row_blob(row, &len);
 	if (blob) {
-		rc = assay_sample_blob_decode(blob, len, &side->samples, &n, l->err);
+		rc = assay_sample_blob_decode(blob, len, &side->samples, &side->n_samples, l->err);
 		if (rc)
 			return assay_err_prefix(l->err, "pair %zu of '%s' in database '%.160s'", place->at + 1,
 						l->cmp.cases[place->in_case].c.key, l->s->path);
 	}
-	return n % 2 == 0 && n / 2 == pair_at(l, place)->n_blocks ? 0 : damaged(l, "pair_side");
+	return side->n_samples == 2 * pair_at(l, place)->n_blocks ? 0 : damaged(l, "pair_side");
 }
 
 static int each_side(void *loader, struct assay_row *row)
 {
 	struct loader *l = loader;
 	struct pair_place *place = merge_pair(l, row);
-	struct assay_pair_side *side;
+	struct assay_result *side;
 	unsigned which;
 
 	if (!place)
@@ -194,7 +194,7 @@ static int each_side(void *loader, struct assay_row *row)
 }
 
 /* The side that a row of a child table belongs to, by its first two columns; NULL: to none. */
-static struct assay_pair_side *merge_side(struct loader *l, struct assay_row *row)
+static struct assay_result *merge_side(struct loader *l, struct assay_row *row)
 {
 	struct pair_place *place = merge_pair(l, row);
 
@@ -204,7 +204,7 @@ static struct assay_pair_side *merge_side(struct loader *l, struct assay_row *ro
 static int each_counter(void *loader, struct assay_row *row)
 {
 	struct loader *l = loader;
-	struct assay_pair_side *side = merge_side(l, row);
+	struct assay_result *side = merge_side(l, row);
 
 	return side ? assay_store_row_count(row, &side->counters, l->err) : damaged(l, "pair_counter");
 }
@@ -212,7 +212,7 @@ static int each_counter(void *loader, struct assay_row *row)
 static int each_missing(void *loader, struct assay_row *row)
 {
 	struct loader *l = loader;
-	struct assay_pair_side *side = merge_side(l, row);
+	struct assay_result *side = merge_side(l, row);
 
 	return side ? assay_store_row_missing(row, &side->counters, l->err) : damaged(l, "pair_unavailable");
 }
@@ -220,7 +220,7 @@ static int each_missing(void *loader, struct assay_row *row)
 static int each_metric(void *loader, struct assay_row *row)
 {
 	struct loader *l = loader;
-	struct assay_pair_side *side = merge_side(l, row);
+	struct assay_result *side = merge_side(l, row);
 	int rc;
 
 	if (!side)

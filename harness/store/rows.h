@@ -33,7 +33,7 @@ extern const struct assay_columns assay_store_comparison_columns; /* assay_compa
 extern const struct assay_columns assay_store_control_columns;    /* assay_comparison_case: what is known before */
 extern const struct assay_columns assay_store_presence_columns;   /* assay_comparison_case: what turns out later */
 extern const struct assay_columns assay_store_pair_columns;       /* assay_pair */
-extern const struct assay_columns assay_store_side_columns;       /* assay_pair_side, without its samples */
+extern const struct assay_columns assay_store_side_columns;       /* assay_result of a side, without its samples */
 
 extern const struct assay_columns assay_store_exact_run_columns;      /* assay_exact_run */
 extern const struct assay_columns assay_store_exact_case_columns;     /* assay_exact_case */

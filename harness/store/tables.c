@@ -243,14 +243,14 @@ static const struct assay_column pair_list[] = {
 const struct assay_columns assay_store_pair_columns = ASSAY_COLUMNS(pair_list);
 
 static const struct assay_column side_list[] = {
-	STATUS_COLUMN(struct assay_pair_side, status, "status"),
-	ASSAY_COLUMN(struct assay_pair_side, reason, "reason"),
-	ASSAY_COLUMN(struct assay_pair_side, digest, "digest"),
-	ASSAY_COLUMN_NULL(struct assay_pair_side, max_rel_err, "max_rel_err"),
-	ASSAY_COLUMN(struct assay_pair_side, code_hash, "code_hash"),
-	ASSAY_COLUMN(struct assay_pair_side, log, "log"),
-	ASSAY_COLUMN(struct assay_pair_side, deviation.edges, "deviates"),
-	ASSAY_COLUMN(struct assay_pair_side, deviation.reason, "deviation"),
+	STATUS_COLUMN(struct assay_result, status, "status"),
+	ASSAY_COLUMN(struct assay_result, reason, "reason"),
+	ASSAY_COLUMN(struct assay_result, digest, "digest"),
+	ASSAY_COLUMN_NULL(struct assay_result, max_rel_err, "max_rel_err"),
+	ASSAY_COLUMN(struct assay_result, code_hash, "code_hash"),
+	ASSAY_COLUMN(struct assay_result, log, "log"),
+	ASSAY_COLUMN(struct assay_result, deviation.edges, "deviates"),
+	ASSAY_COLUMN(struct assay_result, deviation.reason, "deviation"),
 };
 const struct assay_columns assay_store_side_columns = ASSAY_COLUMNS(side_list);
 

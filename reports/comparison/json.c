@@ -26,7 +26,7 @@ static json_t *samples_json(const struct assay_pair *p, int side)
 
 static json_t *side_json(const struct assay_pair *p, int side, bool samples)
 {
-	const struct assay_pair_side *s = &p->side[side];
+	const struct assay_result *s = &p->side[side];
 	json_t *o = json_pack("{s:s,s:o,s:o,s:o,s:o}", "status", assay_status_name(s->status), "reason",
 			      assay_json_text(s->reason), "digest", assay_json_text(s->digest), "code",
 			      assay_json_text(s->code_hash), "log", assay_json_text(s->log));
@@ -56,8 +56,8 @@ static json_t *case_json(const struct assay_comparison_case *c, const struct ass
 	static const char *const kinds[] = {
 		[ASSAY_CONTROL_NONE] = "none", [ASSAY_CONTROL_AA] = "aa", [ASSAY_CONTROL_SLOWER] = "slower"
 	};
-	const struct assay_pair_side *base = &reading->counted.side[ASSAY_BASE];
-	const struct assay_pair_side *head = &reading->counted.side[ASSAY_HEAD];
+	const struct assay_result *base = &reading->counted.side[ASSAY_BASE];
+	const struct assay_result *head = &reading->counted.side[ASSAY_HEAD];
 	json_t *pairs = json_array(), *o;
 
 	for (size_t i = 0; i < c->n_pairs; i++)

@@ -77,7 +77,7 @@ static void block_rows(const struct assay_pair *p, struct assay_text *out)
 static void pair_row(struct assay_columns *t, const struct assay_pair *p, const struct assay_pair_reading *reading,
 		     size_t i, bool utf8)
 {
-	const struct assay_pair_side *bad =
+	const struct assay_result *bad =
 		p->side[ASSAY_HEAD].status != ASSAY_STATUS_OK ? &p->side[ASSAY_HEAD] : &p->side[ASSAY_BASE];
 	char no[24], change[32], blocks[24], dropped[24], it[24], took[32], note[640] = "";
 
@@ -104,11 +104,11 @@ static void pair_row(struct assay_columns *t, const struct assay_pair *p, const 
 /* ---- counts of the two sides ---- */
 
 /* What the side has of @name, a count, a metric derived from counts, or a reason; false: nothing. */
-static bool cell(const struct assay_pair_side *s, const char *name, bool utf8, char *value, char *note, size_t size)
+static bool cell(const struct assay_result *s, const char *name, bool utf8, char *value, char *note, size_t size)
 {
 	const struct assay_count *count = assay_counters_find(&s->counters, name);
 	const struct assay_unavailable *u = assay_counters_find_missing(&s->counters, name);
-	const struct assay_metric *m = assay_pair_side_metric(s, name);
+	const struct assay_metric *m = assay_result_metric(s, name);
 
 	if (m) {
 		assay_metric_text(m->tag, m->value, m->unit, utf8, value, size);
@@ -136,16 +136,16 @@ static void add_row(struct assay_columns *t, const struct assay_pair *p, const c
 	assay_columns_tail(t, (const char *const[]){ name, value[ASSAY_BASE], value[ASSAY_HEAD] }, 3, both);
 }
 
-static bool has(const struct assay_pair_side *s, const char *name)
+static bool has(const struct assay_result *s, const char *name)
 {
-	return assay_pair_side_metric(s, name) || assay_counters_find(&s->counters, name) ||
+	return assay_result_metric(s, name) || assay_counters_find(&s->counters, name) ||
 	       assay_counters_find_missing(&s->counters, name);
 }
 
 /* The names of the head, then those that the base alone has. */
 static void add_side(struct assay_columns *t, const struct assay_pair *p, enum assay_side side, bool utf8)
 {
-	const struct assay_pair_side *s = &p->side[side];
+	const struct assay_result *s = &p->side[side];
 	bool known = side == ASSAY_BASE;
 
 	for (size_t i = 0; i < s->n_metrics; i++)

@@ -87,7 +87,7 @@ static inline void release(struct measured *m)
 		assay_strings_release(&m->plugins[i]);
 }
 
-static inline double side_value(const struct assay_pair_side *s, const char *tag)
+static inline double side_value(const struct assay_result *s, const char *tag)
 {
 	for (size_t i = 0; i < s->n_metrics; i++)
 		if (!strcmp(s->metrics[i].tag, tag))

@@ -22,7 +22,7 @@ static inline void paired_make(struct assay_comparison_case *c, const char *key,
 		c->pairs[i].steady = true;
 		c->pairs[i].wall_ns = 500000000;
 		for (int side = 0; side < 2; side++) {
-			struct assay_pair_side *s = &c->pairs[i].side[side];
+			struct assay_result *s = &c->pairs[i].side[side];
 
 			s->max_rel_err = -1;
 			snprintf(s->code_hash, sizeof(s->code_hash), "%s", side ? "code of head" : "code of base");

@@ -103,7 +103,7 @@ static inline void make_pair(struct assay_pair *p, unsigned i)
 	p->steady = i & 1;
 	p->wall_ns = 1234567890123u + i;
 	for (unsigned k = 0; k < 2; k++) {
-		struct assay_pair_side *side = &p->side[k];
+		struct assay_result *side = &p->side[k];
 
 		SET(side->digest, "%032u", i);
 		SET(side->code_hash, "%032u", 10 * i + k);
@@ -155,7 +155,7 @@ static inline void add_pair(struct fixture *f, struct assay_store *s, int64_t ca
 	c->pairs[c->n_pairs++] = *p;
 }
 
-static inline void same_metrics(const struct assay_pair_side *a, const struct assay_pair_side *b)
+static inline void same_metrics(const struct assay_result *a, const struct assay_result *b)
 {
 	assert_int_equal(a->n_metrics, b->n_metrics);
 	for (size_t i = 0; i < a->n_metrics; i++) {
@@ -176,7 +176,7 @@ static inline void same_pair(const struct assay_pair *a, const struct assay_pair
 	assert_int_equal(a->n_blocks, b->n_blocks);
 	assert_int_equal(a->steady, b->steady);
 	for (unsigned k = 0; k < 2; k++) {
-		const struct assay_pair_side *x = &a->side[k], *y = &b->side[k];
+		const struct assay_result *x = &a->side[k], *y = &b->side[k];
 		/* what does not apply, or is of a wrong output without bounds, comes back as -1 */
 		double err = isfinite(y->max_rel_err) && y->max_rel_err >= 0 ? y->max_rel_err : -1;
 

@@ -132,8 +132,8 @@ static int judge_speed(struct assay_pair_loop *k, struct assay_machine_limits *l
 	int rc = 0;
 
 	for (int side = 0; side < 2 && !rc; side++) {
-		struct assay_pair_side *ps = &p->side[side];
-		const struct assay_metric *time = assay_pair_side_metric(ps, "time_s");
+		struct assay_result *ps = &p->side[side];
+		const struct assay_metric *time = assay_result_metric(ps, "time_s");
 		char reason[256];
 
 		if (ps->status != ASSAY_STATUS_OK || !time)

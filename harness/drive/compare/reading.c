@@ -11,7 +11,7 @@
 #include "judge/function_blame.h"
 
 static int add_metric(const struct assay_comparison_case *c, enum assay_side side, const struct assay_metric *m,
-		      struct assay_pair_side *out)
+		      struct assay_result *out)
 {
 	struct assay_metric *grown = realloc(out->metrics, (out->n_metrics + 1) * sizeof(*grown));
 
@@ -24,7 +24,7 @@ static int add_metric(const struct assay_comparison_case *c, enum assay_side sid
 }
 
 static int add_count(const struct assay_comparison_case *c, enum assay_side side, const struct assay_count *first,
-		     struct assay_pair_side *out)
+		     struct assay_result *out)
 {
 	struct assay_count count = *first;
 
@@ -33,15 +33,15 @@ static int add_count(const struct assay_comparison_case *c, enum assay_side side
 	return assay_counters_add(&out->counters, &count);
 }
 
-static int gather_counted(const struct assay_comparison_case *c, enum assay_side side, struct assay_pair_side *out)
+static int gather_counted(const struct assay_comparison_case *c, enum assay_side side, struct assay_result *out)
 {
 	int rc = 0;
 
 	for (size_t i = 0; i < c->n_pairs; i++) {
-		const struct assay_pair_side *s = &c->pairs[i].side[side];
+		const struct assay_result *s = &c->pairs[i].side[side];
 
 		for (size_t k = 0; k < s->n_metrics && !rc; k++)
-			if (!assay_pair_side_metric(out, s->metrics[k].tag))
+			if (!assay_result_metric(out, s->metrics[k].tag))
 				rc = add_metric(c, side, &s->metrics[k], out);
 		for (size_t k = 0; k < s->counters.n && !rc; k++)
 			if (!assay_counters_find(&out->counters, s->counters.v[k].name))
@@ -51,7 +51,7 @@ static int gather_counted(const struct assay_comparison_case *c, enum assay_side
 }
 
 /* What no pair of the side has. */
-static int gather_missing(const struct assay_comparison_case *c, enum assay_side side, struct assay_pair_side *out)
+static int gather_missing(const struct assay_comparison_case *c, enum assay_side side, struct assay_result *out)
 {
 	int rc = 0;
 
@@ -61,7 +61,7 @@ static int gather_missing(const struct assay_comparison_case *c, enum assay_side
 		for (size_t k = 0; k < from->n_missing && !rc; k++) {
 			const struct assay_unavailable *u = &from->missing[k];
 
-			if (!assay_pair_side_metric(out, u->name) && !assay_counters_find(&out->counters, u->name) &&
+			if (!assay_result_metric(out, u->name) && !assay_counters_find(&out->counters, u->name) &&
 			    !assay_counters_find_missing(&out->counters, u->name))
 				rc = assay_counters_add_missing(&out->counters, u->name, u->source, u->reason);
 		}

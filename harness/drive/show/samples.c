@@ -91,7 +91,7 @@ static int take_run(const struct assay_sample_request *q, int64_t id, const char
 /* Whole calls of a side, each from its parts where the op marks some. */
 static void take_pair_side(const struct assay_pair *p, enum assay_side side, struct assay_sample_set *out)
 {
-	const struct assay_pair_side *s = &p->side[side];
+	const struct assay_result *s = &p->side[side];
 	const uint64_t iterations = p->iterations + p->extra_iterations[side];
 	uint64_t ns = 0;
 	bool disturbed = false;

@@ -3,7 +3,7 @@
 
 #include "comparison_judge_fixture.h"
 
-static void add_metric(struct assay_pair_side *s, const char *tag, double value)
+static void add_metric(struct assay_result *s, const char *tag, double value)
 {
 	s->metrics = calloc(1, sizeof(*s->metrics));
 	s->n_metrics = 1;

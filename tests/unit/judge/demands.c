@@ -56,7 +56,7 @@ static void fill_run(struct subject *s, const char *without)
 	}
 }
 
-static void fill_side(struct assay_pair_side *side, const char *without)
+static void fill_side(struct assay_result *side, const char *without)
 {
 	side->metrics = calloc(assay_n_metrics, sizeof(*side->metrics));
 	assert_non_null(side->metrics);
@@ -313,7 +313,7 @@ static void unload_base(struct subject *s)
 static void fail_last(struct subject *s, int side, enum assay_status status)
 {
 	for (int k = 0; k < 2; k++) {
-		struct assay_pair_side *last = &s->cmp.cases->pairs[PAIRS - 1].side[k];
+		struct assay_result *last = &s->cmp.cases->pairs[PAIRS - 1].side[k];
 
 		free(last->metrics);
 		last->metrics = NULL;

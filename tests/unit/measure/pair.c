@@ -432,7 +432,7 @@ static void measure_both(struct world *w, bool verify_only, struct measured *m)
 }
 
 /* Name by name, in the same order. */
-static void same_names(const struct assay_result *r, const struct assay_pair_side *s)
+static void same_names(const struct assay_result *r, const struct assay_result *s)
 {
 	assert_int_equal(r->n_metrics, s->n_metrics);
 	for (size_t i = 0; i < r->n_metrics; i++) {
@@ -454,7 +454,7 @@ TEST(a_side_has_what_a_case_has)
 {
 	/* what takes other cases or a device, what only cold cases have, and counts under a simulator, is not here */
 	static const char *const not_here[] = { "roof_frac", "parallel_efficiency", "rotated_bytes" };
-	const struct assay_pair_side *head, *base;
+	const struct assay_result *head, *base;
 	struct measured m;
 
 	measure_both(*state, false, &m);
@@ -477,7 +477,7 @@ TEST(a_side_has_what_a_case_has)
 	assert_true(side_value(head, "arith_intensity") == assay_result_metric(&m.of_run, "arith_intensity")->value);
 	/* and rates follow from it */
 	for (int i = 0; i < 2; i++) {
-		const struct assay_pair_side *s = &m.pair.side[i];
+		const struct assay_result *s = &m.pair.side[i];
 
 		assert_true(side_value(s, "time_s") > 0 && side_value(s, "rss_peak_bytes") > 1e6);
 		assert_true(fabs(side_value(s, "ops_per_s") * side_value(s, "time_s") - N) < 1e-6);

@@ -143,7 +143,7 @@ STORE_TEST(test_bad_pairs)
 
 	begin(f, s, "m1", &case_id);
 	for (unsigned i = 0; i < N_FAULTS; i++) {
-		struct assay_pair_side *head;
+		struct assay_result *head;
 		struct assay_pair p;
 
 		make_pair(&p, 1);

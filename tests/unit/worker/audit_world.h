@@ -37,7 +37,7 @@ static inline void check_alone(struct sides *s, const char *variant, int64_t n, 
 static inline void check_in_pair(struct sides *s, const char *variant, int64_t n, const char *reason)
 {
 	struct assay_pair p = { 0 };
-	const struct assay_pair_side *head = &p.side[ASSAY_HEAD];
+	const struct assay_result *head = &p.side[ASSAY_HEAD];
 
 	for (int i = 0; i < (reason ? SIDE_TRIES : 1) && (!i || head->status == ASSAY_STATUS_OK); i++) {
 		assay_pair_release(&p);

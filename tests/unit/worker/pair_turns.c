@@ -318,7 +318,7 @@ TEST(long_calls_are_divided)
 	ms = (assay_monotonic_ns() - begin_ns) / 1000000;
 	assert_true(m.pair.n_blocks >= 2 && 2 * m.pair.n_blocks % parts == 0);
 	for (int side = 0; side < 2; side++) {
-		const struct assay_pair_side *s = &m.pair.side[side];
+		const struct assay_result *s = &m.pair.side[side];
 
 		for (size_t i = 0; i < 2 * m.pair.n_blocks; i++)
 			assert_int_equal(!(s->samples[i].flags & ASSAY_SAMPLE_CONTINUES), i % parts == parts - 1);
