@@ -75,7 +75,12 @@
 	ROW(profile_diff_text)                                                                                         \
 	ROW(profile_diff_json)                                                                                         \
 	ROW(profile_diff_html)                                                                                         \
-	ROW(profile_diff_svg)
+	ROW(profile_diff_svg)                                                                                          \
+	ROW(time_text)                                                                                                 \
+	ROW(time_json)                                                                                                 \
+	ROW(time_hyperfine)                                                                                            \
+	ROW(time_markdown)                                                                                             \
+	ROW(time_csv)
 
 #define DECLARE(name) extern const struct assay_emitter assay_emitter_##name;
 #define ADDRESS(name) &assay_emitter_##name,

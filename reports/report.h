@@ -43,6 +43,7 @@ enum assay_report_kind {
 	ASSAY_REPORT_PAGE,          /* a run or a comparison with all that is known of it, as a page */
 	ASSAY_REPORT_PROFILE,       /* where time or memory went */
 	ASSAY_REPORT_PROFILE_DIFF,  /* what changed of that */
+	ASSAY_REPORT_TIME,          /* how long programs take */
 	ASSAY_N_REPORTS,
 };
 
@@ -208,6 +209,7 @@ struct assay_report {
 		struct assay_report_page page;
 		struct assay_report_profile profile;
 		const struct assay_profile_diff *profile_diff;
+		const struct assay_time_report *time;
 	};
 };
 

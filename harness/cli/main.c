@@ -18,6 +18,7 @@ static const struct command {
 	const char *name, *help;
 	int (*run)(int argc, char **argv);
 } commands[] = {
+	{ "time", "measure how long a program takes, or which of several is slower", assay_cmd_time },
 	{ "list", "list plugins, ops, variants, suites, groups of counters, or cases", assay_cmd_list },
 	{ "run", "measure a suite and store the results", assay_cmd_run },
 	{ "verify", "check results without measuring", assay_cmd_verify },

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/reports.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "model/summary.h"
+#include "stats/stats.h"
 
 /* ---- bisect report ---- */
 
@@ -71,4 +75,43 @@ void assay_findings_release(struct assay_findings *l)
 {
 	free(l->v);
 	*l = (struct assay_findings){ 0 };
+}
+
+/* ---- time report ---- */
+
+int assay_time_command_sum(struct assay_time_command *c, struct assay_err *err)
+{
+	struct assay_result *r = &c->result;
+	double *x;
+
+	c->mean_s = c->sd_s = c->max_s = c->user_s = c->system_s = NAN;
+	if (r->status != ASSAY_STATUS_OK || !r->n_samples) {
+		assay_result_drop_numbers(r);
+		return 0;
+	}
+	x = malloc(r->n_samples * sizeof(*x));
+	if (!x)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	c->max_s = c->user_s = c->system_s = 0;
+	for (size_t i = 0; i < r->n_samples; i++) {
+		x[i] = (double)r->samples[i].ns * 1e-9;
+		c->max_s = fmax(c->max_s, x[i]);
+		c->user_s += c->runs[i].user_s / (double)c->n_runs;
+		c->system_s += c->runs[i].system_s / (double)c->n_runs;
+	}
+	c->mean_s = assay_stats_mean(x, r->n_samples);
+	c->sd_s = assay_stats_sd(x, r->n_samples);
+	free(x);
+	return assay_summary_fill(r, err);
+}
+
+void assay_time_report_release(struct assay_time_report *r)
+{
+	for (size_t i = 0; i < r->n_commands; i++) {
+		free(r->commands[i].command);
+		free(r->commands[i].runs);
+		assay_result_release(&r->commands[i].result);
+	}
+	free(r->commands);
+	*r = (struct assay_time_report){ 0 };
 }

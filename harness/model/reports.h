@@ -159,6 +159,51 @@ struct assay_import_report {
 
 void assay_import_report_release(struct assay_import_report *r);
 
+/* ---- time report ---- */
+
+/* What `assay time` found out about commands. */
+
+/* One process of a command. */
+struct assay_time_process {
+	uint64_t wall_ns;
+	double user_s, system_s;  /* with the descendants that were waited for */
+	uint64_t peak_bytes;      /* most memory that a process of it had; 0: not known, no more than … */
+	uint64_t peak_most_bytes; /* … this */
+	uint64_t faults;          /* page faults */
+	uint64_t switches;        /* involuntary ones, of contexts */
+	int exit_code;            /* -1: a signal ended it */
+	enum assay_status status;
+	char reason[256]; /* empty when ok */
+};
+
+/* In order of time; times in s, and of wall time without the start of the shell. NaN where nothing was measured. */
+struct assay_time_command {
+	char *command; /* with its parameters filled in; malloc'ed */
+	char name[ASSAY_OP_MAX];
+	struct assay_result result;      /* a sample a process, as it is stored */
+	struct assay_time_process *runs; /* malloc'ed */
+	size_t n_runs;
+	double mean_s, sd_s, max_s, user_s, system_s;
+};
+
+struct assay_gate_report;
+
+/* All-zero is empty; release it. */
+struct assay_time_report {
+	struct assay_time_command *commands; /* malloc'ed */
+	size_t n_commands;
+	size_t reference;                     /* that the others are compared with */
+	const struct assay_gate_report *gate; /* verdicts, in order of the other commands; NULL: one command alone */
+	char shell[64];                       /* that runs the commands; "": none does */
+	double shell_s;                       /* what its own start takes, which was subtracted */
+	int64_t run_id, comparison_id;        /* in the store; 0: none */
+	char cpus[128];                       /* where they were bound, "0-3" */
+};
+
+/* Recompute the numbers of @c from its processes and the samples of its result. ASSAY_ENOMEM. */
+int assay_time_command_sum(struct assay_time_command *c, struct assay_err *err);
+void assay_time_report_release(struct assay_time_report *r);
+
 /* ---- finding ---- */
 
 /* The lines of `assay doctor`, whoever found them. */

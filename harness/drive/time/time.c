@@ -1,0 +1,742 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drive/time/time.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assay/random.h"
+#include "base/grow.h"
+#include "base/monotonic.h"
+#include "drive/exchange/reader.h"
+#include "drive/read_back.h"
+#include "drive/repository.h"
+#include "drive/run/build_identity.h"
+#include "drive/time/program.h"
+#include "judge/comparison_judge.h"
+#include "judge/stopping.h"
+#include "machine/environment.h"
+#include "model/quantity.h"
+#include "model/summary.h"
+#include "stats/stats.h"
+#include "store/comparison.h"
+#include "worker/protocol.h"
+
+/* A pair takes about this share of the budget, so that the looks that may decide fit into it. */
+#define PAIRS_IN_BUDGET 24
+#define MAX_BLOCKS      64
+#define COMMANDS_MAX    256
+#define SHELL_STARTS    20
+
+struct timing {
+	const struct assay_time_request *q;
+	const struct assay_watch *watch;
+	struct assay_time_report *out;
+	struct assay_gate_report *gate;
+	struct assay_program_runner runner, silent; /* of the commands, and of those around them */
+	struct assay_strings *words;                /* one a command */
+	size_t *combination;                        /* of its parameters, likewise */
+	uint64_t *cost_ns;                          /* of its last process with all around it, likewise */
+	struct assay_run run;                       /* of all commands; its results are those of the report */
+	struct assay_comparison cmp;
+	struct assay_policy policy;
+	struct assay_store *store;
+	int64_t *case_ids;
+};
+
+static int no_memory(struct assay_err *err)
+{
+	return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+}
+
+/* ---- commands ---- */
+
+static const char *filled(const struct timing *k, const char *text, size_t i, char **to, struct assay_err *err)
+{
+	*to = assay_parameters_fill(text, k->q->parameters, k->q->n_parameters, k->combination[i]);
+	if (!*to)
+		no_memory(err);
+	return *to;
+}
+
+static int add_command(struct timing *k, const char *command, const char *name, size_t combination,
+		       struct assay_err *err)
+{
+	const size_t i = k->out->n_commands;
+	struct assay_time_command *c = &k->out->commands[i];
+	char *text = NULL;
+	unsigned same = 1;
+	int rc;
+
+	k->combination[i] = combination;
+	if (!filled(k, command, i, &c->command, err) || !filled(k, name ? name : command, i, &text, err))
+		return ASSAY_ENOMEM;
+	k->out->n_commands++;
+	assay_import_op(text, c->name);
+	free(text);
+	c->result.c = (struct assay_case){ .variant = "program", .cache = ASSAY_CACHE_UNKNOWN };
+	c->result.max_rel_err = -1;
+	c->result.numa_node = -1;
+	memcpy(c->result.c.op, c->name, sizeof(c->name));
+	for (size_t p = 0; p < k->q->n_parameters; p++)
+		assay_import_axis(&c->result.c, k->q->parameters[p].name,
+				  assay_parameters_value(k->q->parameters, p, combination));
+	/* commands may be the same, but not cases */
+	for (size_t before = 0; before < i; before++)
+		same += !strcmp(k->out->commands[before].name, c->name);
+	if (same > 1)
+		snprintf(c->result.c.op + strnlen(c->name, sizeof(c->name) - 16), 16, " (%u)", same);
+	rc = assay_case_make_key(&c->result.c, err);
+	if (!rc && k->q->shell)
+		rc = assay_strings_add(&k->words[i], k->out->shell, err);
+	if (!rc && k->q->shell)
+		rc = assay_strings_add(&k->words[i], "-c", err);
+	if (!rc)
+		rc = k->q->shell ? assay_strings_add(&k->words[i], c->command, err)
+				 : assay_words_split(c->command, &k->words[i], err);
+	return rc;
+}
+
+static int add_commands(struct timing *k, struct assay_err *err)
+{
+	const struct assay_time_request *q = k->q;
+	const size_t combinations = assay_parameters_count(q->parameters, q->n_parameters);
+	const bool further = q->reference && !assay_strings_has(&q->commands, q->reference) &&
+			     !assay_strings_has(&q->names, q->reference);
+	const size_t n = q->commands.n * combinations + further;
+	int rc = 0;
+
+	if (!q->commands.n)
+		return assay_err_set(err, ASSAY_EUSAGE, "no command given, such as 'sort words.txt'");
+	if (q->names.n && q->names.n != q->commands.n)
+		return assay_err_set(err, ASSAY_EUSAGE, "--name was given %zu times for %zu commands", q->names.n,
+				     q->commands.n);
+	if (n > COMMANDS_MAX)
+		return assay_err_set(err, ASSAY_EUSAGE, "%zu commands with all parameters, at most %d are taken", n,
+				     COMMANDS_MAX);
+	k->out->commands = calloc(n, sizeof(*k->out->commands));
+	k->words = calloc(n, sizeof(*k->words));
+	k->combination = calloc(n, sizeof(*k->combination));
+	k->cost_ns = calloc(n, sizeof(*k->cost_ns));
+	if (!k->out->commands || !k->words || !k->combination || !k->cost_ns)
+		return no_memory(err);
+	if (further)
+		rc = add_command(k, q->reference, NULL, 0, err);
+	for (size_t i = 0; i < q->commands.n && !rc; i++) {
+		const char *name = q->names.n ? q->names.v[i] : NULL;
+
+		if (q->reference && !further &&
+		    (!strcmp(q->reference, q->commands.v[i]) || (name && !strcmp(q->reference, name))))
+			k->out->reference = k->out->n_commands;
+		for (size_t at = 0; at < combinations && !rc; at++)
+			rc = add_command(k, q->commands.v[i], name, at, err);
+	}
+	return rc;
+}
+
+/* ---- processes ---- */
+
+/* Run what is to happen around command @i, in a shell, since it is not timed. @text NULL: nothing is. */
+static int run_around(struct timing *k, const char *text, const char *option, size_t i, struct assay_err *err)
+{
+	struct assay_time_process p;
+	struct assay_strings words = { 0 };
+	char *command;
+	int rc;
+
+	if (!text)
+		return 0;
+	if (!filled(k, text, i, &command, err))
+		return ASSAY_ENOMEM;
+	rc = assay_strings_add(&words, k->q->shell ? k->out->shell : "sh", err);
+	if (!rc)
+		rc = assay_strings_add(&words, "-c", err);
+	if (!rc)
+		rc = assay_strings_add(&words, command, err);
+	if (!rc)
+		rc = assay_program_run(&k->silent, &words, &p, err);
+	if (!rc && p.status != ASSAY_STATUS_OK)
+		rc = assay_err_set(err, ASSAY_EUSAGE, "%s '%.250s' failed: %s", option, command, p.reason);
+	assay_strings_release(&words);
+	free(command);
+	return rc;
+}
+
+/*
+ * One process is one sample. Waiting for a CPU is no reason to leave it out: a program that sleeps, or that has several
+ * processes, waits all the time, and what others take hits both sides of a pair alike, as their order is drawn.
+ */
+static int run_once(struct timing *k, size_t i, struct assay_time_process *p, struct assay_sample *s,
+		    struct assay_err *err)
+{
+	const uint64_t began_ns = assay_monotonic_ns(), shell_ns = (uint64_t)(k->out->shell_s * 1e9);
+	int rc = run_around(k, k->q->prepare, "--prepare", i, err);
+
+	if (!rc)
+		rc = assay_program_run(&k->runner, &k->words[i], p, err);
+	if (!rc)
+		rc = run_around(k, k->q->conclude, "--conclude", i, err);
+	if (rc)
+		return rc;
+	k->cost_ns[i] = assay_monotonic_ns() - began_ns;
+	*s = (struct assay_sample){ .iterations = 1,
+				    .ns = p->wall_ns > shell_ns ? p->wall_ns - shell_ns : 1,
+				    .faults = (uint32_t)p->faults };
+	if (k->q->ignore_failure && p->status != ASSAY_STATUS_TIMEOUT)
+		p->status = ASSAY_STATUS_OK;
+	return 0;
+}
+
+/* A process of command @i counts: the first that fails is what becomes of the command. */
+static int keep_process(struct timing *k, size_t i, const struct assay_time_process *p, const struct assay_sample *s,
+			struct assay_err *err)
+{
+	struct assay_time_command *c = &k->out->commands[i];
+	struct assay_result *r = &c->result;
+
+	if (assay_grow(&c->runs, c->n_runs, sizeof(*c->runs)) || assay_grow(&r->samples, r->n_samples, sizeof(*s)))
+		return no_memory(err);
+	c->runs[c->n_runs++] = *p;
+	r->samples[r->n_samples] = *s;
+	if (r->n_samples++)
+		r->samples[r->n_samples - 1].flags |= ASSAY_SAMPLE_NEW_ROUND;
+	if (p->status != ASSAY_STATUS_OK && r->status == ASSAY_STATUS_OK) {
+		r->status = p->status;
+		snprintf(r->reason, sizeof(r->reason), "%s", p->reason);
+	}
+	return 0;
+}
+
+/* What a command that does nothing takes in the shell; the median, because a start is seldom fast by chance. */
+static int time_shell(struct timing *k, struct assay_err *err)
+{
+	struct assay_strings words = { 0 };
+	struct assay_time_process p;
+	double x[SHELL_STARTS];
+	int rc = assay_strings_add(&words, k->out->shell, err);
+
+	if (!rc)
+		rc = assay_strings_add(&words, "-c", err);
+	if (!rc)
+		rc = assay_strings_add(&words, "", err);
+	for (size_t i = 0; i < SHELL_STARTS && !rc; i++) {
+		rc = assay_program_run(&k->runner, &words, &p, err);
+		if (!rc && p.status != ASSAY_STATUS_OK)
+			rc = assay_err_set(err, ASSAY_EUSAGE, "the shell '%s' does not run a command that is empty: %s",
+					   k->out->shell, p.reason);
+		x[i] = (double)p.wall_ns * 1e-9;
+	}
+	assay_strings_release(&words);
+	if (rc)
+		return rc;
+	assay_stats_sort(x, SHELL_STARTS);
+	k->out->shell_s = assay_stats_median(x, SHELL_STARTS);
+	return 0;
+}
+
+static int warm_up(struct timing *k, size_t i, struct assay_err *err)
+{
+	struct assay_time_process p;
+	struct assay_sample s;
+	int rc = run_around(k, k->q->setup, "--setup", i, err);
+
+	for (uint64_t n = 0; n < k->q->warmup && !rc; n++)
+		rc = run_once(k, i, &p, &s, err);
+	return rc;
+}
+
+/* Bind this process, and so what it starts, to the CPUs of the request. @before gets what it was bound to. */
+static int bind_cpus(struct timing *k, const struct assay_topology *t, cpu_set_t *before, struct assay_err *err)
+{
+	const struct assay_placement_options *o = &k->q->what->placement;
+	const size_t n = assay_placement_max(t, o);
+	struct assay_text list = { 0 };
+	int *cpus = calloc(n + 1, sizeof(*cpus)), rc;
+	cpu_set_t set;
+
+	if (!cpus)
+		return no_memory(err);
+	CPU_ZERO(&set);
+	rc = assay_placement_pick(t, o, n, cpus, err);
+	for (size_t i = 0; i < n && !rc; i++) {
+		if (cpus[i] < CPU_SETSIZE)
+			CPU_SET(cpus[i], &set);
+		assay_text_addf(&list, "%s%d", i ? "," : "", cpus[i]);
+	}
+	snprintf(k->out->cpus, sizeof(k->out->cpus), "%s", list.s ? list.s : "");
+	assay_text_release(&list);
+	free(cpus);
+	if (!rc && (sched_getaffinity(0, sizeof(*before), before) || sched_setaffinity(0, sizeof(set), &set)))
+		rc = assay_err_set(err, ASSAY_EUNAVAILABLE, "cannot bind to the CPUs %s", k->out->cpus);
+	return rc;
+}
+
+/* ---- one command ---- */
+
+static void tell_share(const struct timing *k, double done_frac, const char *text)
+{
+	assay_watch_tell(k->watch,
+			 &(struct assay_event){ .kind = ASSAY_EVENT_SHARE, .done_frac = done_frac, .text = text });
+}
+
+static int measure_alone(struct timing *k, struct assay_err *err)
+{
+	const struct assay_time_command *c = &k->out->commands[0];
+	const uint64_t budget_ns = k->q->budget_ns ? k->q->budget_ns : ASSAY_TIME_BUDGET_NS;
+	const uint64_t least = k->q->min_runs ? k->q->min_runs : ASSAY_TIME_MIN_RUNS;
+	const uint64_t began_ns = assay_monotonic_ns();
+	uint64_t spent_ns = 0;
+	double sum_s = 0;
+	int rc = assay_watch_check(k->watch, err);
+
+	while (!rc && c->result.status == ASSAY_STATUS_OK && (c->n_runs < least || spent_ns < budget_ns)) {
+		struct assay_time_process p;
+		struct assay_sample s;
+		char so_far[64], text[32];
+
+		rc = run_once(k, 0, &p, &s, err);
+		if (!rc)
+			rc = keep_process(k, 0, &p, &s, err);
+		if (rc)
+			break;
+		sum_s += (double)s.ns * 1e-9;
+		spent_ns = assay_monotonic_ns() - began_ns;
+		assay_quantity_text(sum_s / (double)c->n_runs, "s", true, text, sizeof(text));
+		snprintf(so_far, sizeof(so_far), "mean so far %s", text);
+		tell_share(k, fmin(1, fmin((double)spent_ns / (double)budget_ns, (double)c->n_runs / (double)least)),
+			   so_far);
+	}
+	return rc;
+}
+
+/* ---- pairs ---- */
+
+static size_t other_of(const struct timing *k, size_t case_at)
+{
+	return case_at < k->out->reference ? case_at : case_at + 1;
+}
+
+static int count(struct assay_result *to, const char *name, double value)
+{
+	struct assay_count c = { .source = ASSAY_SOURCE_OS,
+				 .how = "wait4, of a process",
+				 .value = value,
+				 .per_iteration = true,
+				 .running_frac = 1 };
+
+	snprintf(c.name, sizeof(c.name), "%s", name);
+	return assay_counters_add(&to->counters, &c);
+}
+
+static int metrics_of(const struct assay_time_process *p, size_t n, struct assay_result *to, struct assay_err *err)
+{
+	double user_s = 0, system_s = 0, faults = 0, switches = 0;
+	uint64_t peak = 0;
+	int rc;
+
+	for (size_t i = 0; i < n; i++) {
+		user_s += p[i].user_s / (double)n;
+		system_s += p[i].system_s / (double)n;
+		faults += (double)p[i].faults / (double)n;
+		switches += (double)p[i].switches / (double)n;
+		peak = p[i].peak_bytes > peak ? p[i].peak_bytes : peak;
+	}
+	rc = assay_result_set_metric(to, "user_s", "s", -1, user_s);
+	if (!rc)
+		rc = assay_result_set_metric(to, "system_s", "s", -1, system_s);
+	if (!rc && peak)
+		rc = assay_result_set_metric(to, "rss_peak_bytes", "B", -1, (double)peak);
+	if (!rc)
+		rc = count(to, ASSAY_COUNT_FAULTS, faults);
+	if (!rc)
+		rc = count(to, ASSAY_COUNT_SWITCHES, switches);
+	return rc ? no_memory(err) : 0;
+}
+
+/* The blocks of one pair; each has four processes, in an order that follows from the seed as that of kernels does. */
+static int take_blocks(struct timing *k, const size_t commands[2], struct assay_pair *p, struct assay_err *err)
+{
+	struct assay_time_process *runs[2] = { NULL, NULL };
+	size_t n[2] = { 0, 0 };
+	bool failed = false;
+	int rc = 0;
+
+	for (int side = 0; side < 2 && !rc; side++) {
+		runs[side] = calloc(2 * p->n_blocks, sizeof(*runs[side]));
+		p->side[side].samples = calloc(2 * p->n_blocks, sizeof(*p->side[side].samples));
+		if (!runs[side] || !p->side[side].samples)
+			rc = no_memory(err);
+	}
+	for (uint32_t slot = 0; slot < 4 * p->n_blocks && !rc && !failed; slot++) {
+		const unsigned side = assay_pair_owner(p->seed, slot);
+		struct assay_time_process *run = &runs[side][n[side]];
+		struct assay_sample *s = &p->side[side].samples[n[side]];
+
+		rc = run_once(k, commands[side], run, s, err);
+		if (!rc)
+			rc = keep_process(k, commands[side], run, s, err);
+		n[side] += !rc;
+		failed = !rc && run->status != ASSAY_STATUS_OK;
+		if (failed) {
+			p->side[side].status = run->status;
+			snprintf(p->side[side].reason, sizeof(p->side[side].reason), "'%.150s': %s",
+				 k->out->commands[commands[side]].name, run->reason);
+		}
+	}
+	for (int side = 0; side < 2 && !rc && !failed; side++) {
+		p->side[side].n_samples = n[side];
+		rc = metrics_of(runs[side], n[side], &p->side[side], err);
+	}
+	if (failed)
+		assay_pair_drop_samples(p);
+	free(runs[0]);
+	free(runs[1]);
+	return rc;
+}
+
+static int take_pair(struct timing *k, size_t at, unsigned round, struct assay_err *err)
+{
+	struct assay_comparison_case *c = &k->cmp.cases[at];
+	const size_t commands[2] = { k->out->reference, other_of(k, at) };
+	const struct assay_philox draw = assay_random4(k->cmp.seed ^ k->cmp.started_ns, (uint32_t)at, round);
+	const double block_ns = 2 * (double)(k->cost_ns[commands[0]] + k->cost_ns[commands[1]]);
+	const double blocks = block_ns > 0 ? (double)k->cmp.budget_ns / PAIRS_IN_BUDGET / block_ns : 1;
+	const uint64_t began_ns = assay_monotonic_ns();
+	struct assay_pair p = { .seed = ((uint64_t)draw.v[0] << 32 | draw.v[1]) >> 1,
+				.iterations = 1,
+				.n_blocks = (size_t)fmax(1, fmin(MAX_BLOCKS, blocks)),
+				.steady = true,
+				.side = { { .max_rel_err = -1 }, { .max_rel_err = -1 } } };
+	int rc = take_blocks(k, commands, &p, err);
+
+	p.wall_ns = assay_monotonic_ns() - began_ns;
+	if (!rc && !k->cmp.id)
+		rc = assay_store_comparison_begin_with(k->store, &k->cmp, k->case_ids, err);
+	if (!rc)
+		rc = assay_store_pair_add(k->store, k->case_ids[at], &p, err);
+	if (!rc && assay_grow(&c->pairs, c->n_pairs, sizeof(p)))
+		rc = no_memory(err);
+	if (!rc)
+		c->pairs[c->n_pairs++] = p;
+	else
+		assay_pair_release(&p);
+	return rc;
+}
+
+static void tell_pair(const struct timing *k, const uint64_t *spent_ns, const bool *stop, size_t at)
+{
+	const struct assay_comparison_case *c = &k->cmp.cases[at];
+	struct assay_paired_readings r = { 0 };
+	char text[96];
+	double done = 0;
+
+	for (size_t i = 0; i < k->cmp.n_cases; i++)
+		done += stop[i] ? 1 : fmin(1, (double)spent_ns[i] / (double)k->cmp.budget_ns);
+	snprintf(text, sizeof(text), "%.60s", c->c.op);
+	if (c->n_pairs && !assay_paired_readings(c, &r, NULL) && r.n)
+		snprintf(text, sizeof(text), "%+.2f %% so far: %.60s", 100 * expm1(r.mean), c->c.op);
+	tell_share(k, done / (double)k->cmp.n_cases, text);
+}
+
+/* Round robin over the undecided, as pairs of kernels are taken (drive/compare/pair_loop.c). */
+static int measure_pairs(struct timing *k, struct assay_err *err)
+{
+	uint64_t *spent_ns = calloc(k->cmp.n_cases, sizeof(*spent_ns));
+	bool *stop = calloc(k->cmp.n_cases, sizeof(*stop)), more = true;
+	int rc = spent_ns && stop ? 0 : no_memory(err);
+
+	for (unsigned round = 0; more && !rc; round++) {
+		more = false;
+		for (size_t i = 0; i < k->cmp.n_cases && !rc; i++) {
+			const struct assay_comparison_case *c = &k->cmp.cases[i];
+
+			if (stop[i])
+				continue;
+			tell_pair(k, spent_ns, stop, i);
+			rc = assay_watch_check(k->watch, err);
+			if (!rc)
+				rc = take_pair(k, i, round, err);
+			if (rc)
+				break;
+			spent_ns[i] += c->pairs[c->n_pairs - 1].wall_ns;
+			rc = assay_stopping_ask(&k->cmp, c, &k->policy, spent_ns[i], &stop[i], err);
+			if (c->pairs[c->n_pairs - 1].n_blocks)
+				stop[i] &= k->out->commands[other_of(k, i)].n_runs >= k->q->min_runs;
+			more |= !stop[i];
+		}
+	}
+	free(spent_ns);
+	free(stop);
+	return rc;
+}
+
+static int plan_comparison(struct timing *k, struct assay_err *err)
+{
+	const struct assay_time_request *q = k->q;
+	struct assay_comparison *cmp = &k->cmp;
+	struct assay_text text = { 0 };
+	int rc;
+
+	assay_text_addf(&text, "margin \"*\" { paired = \"%.15f\" }\n",
+			q->margin_frac > 0 ? q->margin_frac : ASSAY_TIME_MARGIN);
+	cmp->policy = assay_text_take(&text);
+	cmp->n_cases = k->out->n_commands - 1;
+	cmp->cases = calloc(cmp->n_cases, sizeof(*cmp->cases));
+	k->case_ids = calloc(cmp->n_cases, sizeof(*k->case_ids));
+	if (!cmp->policy || !cmp->cases || !k->case_ids)
+		return no_memory(err);
+	rc = assay_policy_parse(&k->policy, cmp->policy, "--margin", err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < cmp->n_cases; i++) {
+		cmp->cases[i].c = k->out->commands[other_of(k, i)].result.c;
+		cmp->cases[i].in_base = cmp->cases[i].in_head = true;
+	}
+	cmp->alpha = q->alpha > 0 ? q->alpha : k->policy.alpha;
+	cmp->budget_ns = q->budget_ns ? q->budget_ns : k->policy.budget_ns;
+	cmp->max_pairs = ASSAY_STOPPING_MAX_PAIRS;
+	cmp->family = (unsigned)cmp->n_cases;
+	cmp->rule = ASSAY_JUDGE_RULE;
+	cmp->seed = q->what->settings.seed;
+	cmp->started_ns = k->run.started_ns;
+	cmp->machine = k->run.machine;
+	cmp->program = assay_build_identity_program();
+	cmp->build[0] = cmp->build[1] = k->run.build;
+	snprintf(cmp->suite, sizeof(cmp->suite), "%s", k->run.suite);
+	snprintf(cmp->base, sizeof(cmp->base), "%.255s", k->out->commands[k->out->reference].name);
+	if (cmp->n_cases == 1)
+		snprintf(cmp->head, sizeof(cmp->head), "%.255s", cmp->cases[0].c.op);
+	else
+		snprintf(cmp->head, sizeof(cmp->head), "%zu commands", cmp->n_cases);
+	return 0;
+}
+
+/* ---- the whole ---- */
+
+/* What is checked out here is what history shows beside the times. */
+static int identify(struct assay_build *b, const struct assay_watch *w, struct assay_err *err)
+{
+	static const struct assay_catalog none;
+	const struct assay_session session = { .catalog = &none };
+	struct assay_repository repository;
+	int rc = assay_build_identity(&session, &(struct assay_request){ 0 }, w, b, err);
+
+	if (!rc && !assay_repository_open(&repository, ".", w->interrupted, NULL) &&
+	    !assay_repository_head(&repository, b->plugin.hash, &b->plugin.dirty, NULL))
+		assay_build_identity_of(&none, 0, 0, b);
+	return rc;
+}
+
+static int describe(struct timing *k, const struct assay_topology *t, struct assay_err *err)
+{
+	struct assay_run *run = &k->run;
+	struct assay_clock clock;
+	int rc = assay_clock_init(&clock, err);
+
+	snprintf(run->suite, sizeof(run->suite), "time");
+	run->seed = k->q->what->settings.seed;
+	run->started_ns = assay_clock_unix_ns();
+	if (!rc)
+		rc = identify(&run->build, k->watch, err);
+	if (!rc)
+		rc = assay_fingerprint_take(t, &run->machine, err);
+	return rc ? rc : assay_environment_take(&clock, &run->environment, &run->n_environment, err);
+}
+
+static int store_run(struct timing *k, bool finished, struct assay_err *err)
+{
+	const size_t n = k->out->n_commands;
+	struct assay_run *run = &k->run;
+	int rc = 0;
+
+	/* borrowed from the report, for reading back */
+	run->results = calloc(n, sizeof(*run->results));
+	if (!run->results)
+		return no_memory(err);
+	for (size_t i = 0; i < n && !rc; i++) {
+		struct assay_time_command *c = &k->out->commands[i];
+
+		if (!c->n_runs)
+			continue;
+		run->results[run->n_results++] = c->result;
+		rc = run->id ? assay_store_result_add(k->store, run->id, &c->result, err)
+			     : assay_store_run_begin_with(k->store, run, &c->result, err);
+	}
+	if (!rc && finished && run->id) {
+		run->ended_ns = assay_clock_unix_ns();
+		rc = assay_store_run_end(k->store, run->id, run->ended_ns, err);
+	}
+	k->out->run_id = run->id;
+	return rc;
+}
+
+/* Numbers of each command, of those that have any. */
+static int sum_up(struct timing *k, struct assay_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < k->out->n_commands && !rc; i++) {
+		struct assay_time_command *c = &k->out->commands[i];
+
+		rc = assay_time_command_sum(c, err);
+		if (rc || c->result.status != ASSAY_STATUS_OK || !c->n_runs)
+			continue;
+		c->result.steady = true;
+		/* what a program says about its own result; the exit status of others was not looked at */
+		c->result.checked = c->result.correct = !k->q->ignore_failure;
+		if (assay_result_set_metric(&c->result, "time_s", "s", -1, c->result.median_ns * 1e-9))
+			rc = no_memory(err);
+		if (!rc)
+			rc = metrics_of(c->runs, c->n_runs, &c->result, err);
+	}
+	return rc;
+}
+
+static int judge(struct timing *k, bool finished, enum assay_exit *exit, struct assay_err *err)
+{
+	const struct assay_comparison_judging how = { .strict = k->q->strict };
+	int rc;
+
+	if (k->out->n_commands == 1) {
+		*exit = assay_exit_of_status(k->out->commands[0].result.status);
+		return 0;
+	}
+	k->cmp.ended_ns = finished ? assay_clock_unix_ns() : 0;
+	rc = assay_comparison_judge(&k->cmp, &k->policy, &how, k->gate, err);
+	if (rc)
+		return rc;
+	k->out->gate = k->gate;
+	k->out->comparison_id = k->cmp.id;
+	*exit = k->gate->exit;
+	if (!finished || !k->cmp.id)
+		return 0;
+	return assay_store_comparison_end(k->store, k->cmp.id, k->cmp.ended_ns, assay_verdict_name(k->gate->verdict),
+					  (int)k->gate->exit, err);
+}
+
+static int measure(struct timing *k, struct assay_err *err)
+{
+	const bool alone = k->out->n_commands == 1;
+	const double budget_ns = alone ? (double)(k->q->budget_ns ? k->q->budget_ns : ASSAY_TIME_BUDGET_NS)
+				       : (double)k->cmp.budget_ns * (double)k->cmp.n_cases;
+	size_t ready = 0;
+	struct assay_err why = { 0 };
+	int rc = k->out->shell[0] ? time_shell(k, err) : 0, after = 0;
+
+	assay_watch_tell(k->watch, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = budget_ns });
+	for (; ready < k->out->n_commands && !rc; ready++)
+		rc = warm_up(k, ready, err);
+	/* a command that cannot even be started leaves no database */
+	if (!rc)
+		rc = assay_store_open(&k->store, k->q->what->db, ASSAY_STORE_WRITE, err);
+	if (!rc)
+		rc = alone ? measure_alone(k, err) : measure_pairs(k, err);
+	/* what was set up is cleaned up, whatever happened in between, and the flag of an interrupt is no reason to stop */
+	k->silent.interrupted = NULL;
+	for (size_t i = 0; i < ready && !after; i++)
+		after = run_around(k, k->q->cleanup, "--cleanup", i, rc ? &why : err);
+	assay_watch_tell(k->watch, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
+	return rc ? rc : after;
+}
+
+static int measure_and_judge(struct timing *k, enum assay_exit *exit, struct assay_err *err)
+{
+	struct assay_err why = { 0 };
+	int rc = measure(k, &why), kept = 0;
+	const bool stopped = rc == ASSAY_EINTERRUPTED;
+	size_t n = 0;
+
+	if (rc && !stopped) {
+		*err = why;
+		return rc;
+	}
+	for (size_t i = 0; i < k->out->n_commands; i++)
+		n += k->out->commands[i].n_runs;
+	if (!n)
+		return assay_err_set(err, rc, "interrupted before anything was measured: nothing is kept");
+	kept = sum_up(k, err);
+	if (!kept)
+		kept = store_run(k, !stopped, err);
+	if (!kept)
+		kept = judge(k, !stopped, exit, err);
+	if (kept || !stopped)
+		return kept;
+	return assay_err_set(err, rc, "interrupted after %zu runs, which are kept as r%" PRId64 " of '%s'", n,
+			     k->out->run_id, k->q->what->db);
+}
+
+static void release(struct timing *k)
+{
+	free(k->run.results);
+	k->run.results = NULL;
+	k->run.n_results = 0;
+	assay_run_release(&k->run);
+	for (size_t i = 0; i < k->out->n_commands && k->words; i++)
+		assay_strings_release(&k->words[i]);
+	free(k->words);
+	free(k->combination);
+	free(k->cost_ns);
+	free(k->case_ids);
+	assay_policy_release(&k->policy);
+	assay_comparison_release(&k->cmp);
+}
+
+int assay_time(const struct assay_time_request *q, const struct assay_watch *w, struct assay_time_outcome *out,
+	       struct assay_err *err)
+{
+	struct timing k = { .q = q, .watch = w, .out = &out->report, .gate = &out->gate };
+	struct assay_topology *topology = NULL;
+	cpu_set_t before;
+	bool bound = false;
+	int rc;
+
+	*out = (struct assay_time_outcome){ 0 };
+	if (q->shell)
+		snprintf(out->report.shell, sizeof(out->report.shell), "%s", q->shell);
+	assay_program_runner_init(&k.silent);
+	k.silent.interrupted = w->interrupted;
+	k.runner = k.silent;
+	k.runner.input = q->input;
+	k.runner.output = q->output;
+	k.runner.to_stderr = q->to_stderr;
+	k.runner.timeout_ns = q->timeout_ns;
+	rc = add_commands(&k, err);
+	if (!rc)
+		rc = assay_topology_open(&topology, NULL, err);
+	if (!rc)
+		rc = describe(&k, topology, err);
+	if (!rc && out->report.n_commands > 1)
+		rc = plan_comparison(&k, err);
+	if (!rc)
+		rc = bind_cpus(&k, topology, &before, err);
+	bound = !rc;
+	if (!rc)
+		rc = measure_and_judge(&k, &out->exit, err);
+	assay_store_close(k.store);
+	if (k.run.id)
+		rc = assay_read_back_run(rc, q->what->db, &k.run, out->report.commands[0].name, err);
+	if (bound)
+		sched_setaffinity(0, sizeof(before), &before);
+	release(&k);
+	assay_topology_close(topology);
+	return rc;
+}
+
+void assay_time_outcome_release(struct assay_time_outcome *out)
+{
+	assay_time_report_release(&out->report);
+	assay_gate_report_release(&out->gate);
+}
+
+void assay_time_request_release(struct assay_time_request *q)
+{
+	for (size_t i = 0; i < q->n_parameters; i++)
+		assay_strings_release(&q->parameters[i].values);
+	free(q->parameters);
+	assay_strings_release(&q->commands);
+	assay_strings_release(&q->names);
+	*q = (struct assay_time_request){ 0 };
+}

@@ -1,0 +1,180 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# time: programs as cases, one alone or several compared, by what they are and not by how long this host takes.
+load helpers
+
+# Long enough for a start to matter little, and twice as long.
+SHORT='sleep 0.01'
+LONG='sleep 0.02'
+
+@test "bad input gets one line, and nothing is measured" {
+	fails 2 "no command given: assay time 'sort words.txt'" time
+	fails 2 "cannot start 'no-such-program': no such program in PATH" time no-such-program
+	fails 2 "cannot start './none': No such file or directory" time ./none
+	fails 2 "cannot start '/': Is a directory" time /
+	fails 2 "'env NAME=VALUE PROGRAM' sets a variable" time 'LC_ALL=C true'
+	fails 2 "only a shell understands the '|' in 'ls | wc': add --shell sh" time 'ls | wc'
+	fails 2 "a ' is not closed" time "echo 'a"
+	fails 2 "a command is empty" time ''
+	fails 2 "--name was given 1 times for 2 commands" time -N a true true
+	fails 2 "--parameter-list is 'n', expected a name and its values" time -L n
+	fails 2 "bad --margin '0': expected a share above 0" time true --margin 0
+	fails 2 "option '--budgt': did you mean '--budget'?" time true --budgt 1s
+	fails 2 "can the files of --input and --output be opened?" time true --input none
+	fails 2 "cannot write 'none/x.json'" time true --export-json none/x.json
+	fails 2 "--setup 'exit 3' failed: exited with status 3" time true --setup 'exit 3'
+	fails 2 "--prepare 'exit 4' failed: exited with status 4" time true --prepare 'exit 4'
+	fails 2 "the shell 'false' does not run a command that is empty" time true --shell false
+}
+
+@test "one command: each run is counted, and the numbers agree" {
+	run --separate-stderr "$ASSAY" time 'sh -c "echo run >>runs; exit 0"' --min-runs 12 --warmup 2 --budget 1ms --json
+	[ "$status" = 0 ] && [ -z "$stderr" ]
+	[ "$(wc -l <runs)" = 14 ]
+	jq -e '.schema == 1 and .comparisons == [] and .run == 1 and .comparison == null and .shell == null
+		and (.commands | length) == 1
+		and (.commands[0] | .command == "sh -c \"echo run >>runs; exit 0\"" and .status == "ok" and .runs == 12
+			and .exit_codes == [range(12) | 0] and .min_s <= .median_s and .median_s <= .max_s
+			and .min_s <= .mean_s and .mean_s <= .max_s and .ci95_s[0] <= .median_s and .median_s <= .ci95_s[1]
+			and .user_s >= 0 and .system_s >= 0 and .page_faults > 0)' <<<"$output"
+	run --separate-stderr "$ASSAY" time true --budget 1ms
+	[ "$status" = 0 ] && [[ $output == *"in 10 runs"*"exit status 0"*"stored as r2 in assay.db" ]]
+}
+
+@test "peak memory is that of the program" {
+	run --separate-stderr "$ASSAY" time "sh -c 'head -c 100000000 /dev/zero | tail -c 100000000'" --min-runs 1 --warmup 0 --budget 1ms --json
+	[ "$status" = 0 ]
+	jq -e '.commands[0].max_rss_bytes > 9e7 and .commands[0].max_rss_bytes < 4e8' <<<"$output"
+	# a program that takes less than this one is not charged with what this one has
+	"$ASSAY" time true --budget 1ms --json | jq -e '.commands[0].max_rss_bytes == null'
+}
+
+@test "twice as long is REGRESSED, half as long is IMPROVED, whatever the host does" {
+	run --separate-stderr "$ASSAY" time "$SHORT" "$LONG" --margin 20% --json
+	[ "$status" = 1 ]
+	jq -e '.verdict == "REGRESSED" and .exit == 1 and (.comparisons | length) == 1
+		and (.comparisons[0] | .command == "sleep 0.02" and .against == "sleep 0.01" and .verdict == "REGRESSED"
+			and .evidence == "paired" and .ratio > 1.2 and .ci[0] > 1.2 and .pairs >= 5)
+		and ([.commands[].runs] | .[0] == .[1] and .[0] >= 20) and .comparison == 1' <<<"$output"
+	run --separate-stderr "$ASSAY" time "$SHORT" "$LONG" --reference "$LONG" --margin 20%
+	[ "$status" = 0 ] && [[ $output == *$'\n'"IMPROVED  $SHORT: -"*" pairs, against $LONG"* ]]
+	# judged again from the samples, the same
+	run --separate-stderr "$ASSAY" compare --replay c1 --json
+	[ "$status" = 1 ]
+	jq -e '.cases[0].verdict == "REGRESSED"' <<<"$output"
+}
+
+@test "several are compared with one reference, and parameters make commands" {
+	run --separate-stderr "$ASSAY" time -L n 0.01,0.02,0.03 'sleep {n}' --margin 20% --json --export-csv t.csv --export-markdown t.md
+	[ "$status" = 1 ]
+	jq -e '[.comparisons[] | .command, .against, .verdict] ==
+			["sleep 0.02", "sleep 0.01", "REGRESSED", "sleep 0.03", "sleep 0.01", "REGRESSED"]
+		and [.commands[].parameters.n] == ["0.01", "0.02", "0.03"]
+		and .commands[1].key == "sleep 0.02/program/n=0.02"' <<<"$output"
+	[ "$(head -n 1 t.csv)" = "command,mean,stddev,median,user,system,min,max,parameter_n,ratio,ci_lo,ci_hi,verdict" ]
+	[ "$(cut -d , -f 1,9,13 t.csv | tail -n 3 | tr '\n' ' ')" = "sleep 0.01,0.01, sleep 0.02,0.02,REGRESSED sleep 0.03,0.03,REGRESSED " ]
+	grep -q '^| `sleep 0.01` | .* | reference |$' t.md
+	grep -q '^| `sleep 0.03` | .* | REGRESSED |$' t.md
+	# a reference that is none of them comes first
+	"$ASSAY" time "$LONG" --reference "$SHORT" --margin 20% --json >out || [ "$?" = 1 ]
+	jq -e '[.commands[].command] == ["sleep 0.01", "sleep 0.02"] and .comparisons[0].against == "sleep 0.01"' out
+	# names, and the same command twice
+	"$ASSAY" time -N a -N b "$SHORT" "$SHORT" --budget 100ms --json | jq -e '[.commands[].key] == ["a/program/-", "b/program/-"]'
+	"$ASSAY" time "$SHORT" "$SHORT" --budget 100ms --json |
+		jq -e '[.commands[].key] == ["sleep 0.01/program/-", "sleep 0.01 (2)/program/-"]'
+}
+
+@test "what fails has a status, a reason and an exit code" {
+	run --separate-stderr "$ASSAY" time 'sh -c "exit 3"' --json
+	[ "$status" = 4 ] && [[ $stderr == *"'sh -c \"exit 3\"' exited with status 3: --ignore-failure measures it"* ]]
+	jq -e '.commands[0] | .status == "failed" and .reason == "exited with status 3" and .runs == 1 and .exit_codes == [3]
+		and .mean_s == null and .median_s == null' <<<"$output"
+	run --separate-stderr "$ASSAY" time 'sh -c "exit 3"' --ignore-failure --min-runs 3 --budget 1ms --json
+	[ "$status" = 0 ]
+	jq -e '.commands[0] | .status == "ok" and .exit_codes == [3, 3, 3] and .mean_s > 0' <<<"$output"
+	run --separate-stderr "$ASSAY" time "sh -c 'kill -SEGV \$\$'" --json
+	[ "$status" = 4 ] && [[ $stderr == *"killed by signal 11 (SIGSEGV)"* ]]
+	jq -e '.commands[0] | .status == "crashed" and .exit_codes == [null]' <<<"$output"
+	# the head is not measured, the base cannot be compared with
+	run --separate-stderr "$ASSAY" time "$SHORT" false
+	[ "$status" = 4 ] && [[ $output == *"NOT_MEASURED  false"*"head failed: 'false': exited with status 1"* ]]
+	run --separate-stderr "$ASSAY" time false "$SHORT"
+	[ "$status" = 5 ] && [[ $output == *"INCOMPARABLE  $SHORT"*"base failed: 'false': exited with status 1"* ]]
+}
+
+@test "a program that reads, hangs or leaves a daemon is ended" {
+	# standard input is empty
+	run --separate-stderr "$ASSAY" time cat --min-runs 2 --budget 1ms --json
+	[ "$status" = 0 ]
+	seq 3 >three
+	"$ASSAY" time 'sh -c "wc -l >>lines"' --input three --min-runs 1 --warmup 0 --budget 1ms >/dev/null
+	[ "$(cat lines)" = 3 ]
+	run --separate-stderr "$ASSAY" time 'sleep 1000' --timeout 200ms --warmup 0 --json
+	[ "$status" = 4 ]
+	jq -e '.commands[0] | .status == "timeout" and (.reason | startswith("it ran for more than 0.2 s"))' <<<"$output"
+	# one in a session of its own, one in the group
+	run --separate-stderr "$ASSAY" time "sh -c 'setsid sleep 1001 & sleep 1002 & echo \$! >>pids'" --min-runs 2 --budget 1ms
+	[ "$status" = 0 ]
+	[ "$(wc -l <pids)" = 3 ]
+	run ! pgrep -f '^sleep 100[12]$'
+}
+
+@test "what is to happen around the runs happens so often, and output goes where it is sent" {
+	"$ASSAY" time "sh -c 'echo c >>log'" --setup 'echo s >>log' --prepare 'echo p >>log' --conclude 'echo d >>log' \
+		--cleanup 'echo e >>log' --min-runs 2 --warmup 1 --budget 1ms >/dev/null
+	[ "$(tr -d '\n' <log)" = spcdpcdpcde ]
+	"$ASSAY" time -L n x,y 'echo {n}' --setup 'echo {n} >>made' --cleanup 'rm -f made' --budget 1ms --output out >/dev/null
+	[ ! -e made ] && [[ $(cat out) == [xy] ]]
+	run --separate-stderr "$ASSAY" time 'echo hello' --output inherit --warmup 0 --min-runs 1 --budget 1ms --json
+	[ "$stderr" = hello ]
+	jq -e '.commands[0].runs == 1' <<<"$output"
+}
+
+@test "a shell is started only where it is asked for, and its start is told" {
+	run --separate-stderr "$ASSAY" time 'echo a | grep -q a && exit 0' --shell sh --min-runs 3 --budget 1ms --json
+	[ "$status" = 0 ]
+	jq -e '.shell == "sh" and .shell_s > 0 and .commands[0].mean_s > 0' <<<"$output"
+}
+
+@test "hyperfine's format goes out and comes back in" {
+	"$ASSAY" time -L n 1,2 'head -c {n}k /dev/zero' --budget 1ms --export-json h.json >/dev/null
+	jq -e '(.results | length) == 2 and all(.results[];
+		(keys - ["memory_usage_byte"]) == ["command", "exit_codes", "max", "mean", "median", "min", "parameters", "stddev", "system",
+			"times", "user"] and (.times | length) == (.exit_codes | length) and ((.times | add / length) - .mean | fabs) < 1e-9)' h.json
+	run --separate-stderr "$ASSAY" import auto h.json --json --db i.db
+	[ "$status" = 0 ]
+	jq -e '.format == "hyperfine" and .runs[0].cases == 2 and .runs[0].ok == 2' <<<"$output"
+	diff <("$ASSAY" show last --json | jq '[.cases[] | .median_ns, .samples]') \
+		<("$ASSAY" show last --json --db i.db | jq '[.cases[] | .median_ns, .samples]')
+}
+
+@test "results are runs and comparisons like any other" {
+	local i
+	for i in 1 2 3; do "$ASSAY" time "$SHORT" --min-runs 3 --budget 1ms >/dev/null; done
+	"$ASSAY" history "$SHORT" --json | jq -e '.case == "sleep 0.01/program/-" and (.points | length) == 3'
+	"$ASSAY" show last --json | jq -e '.run.suite == "time" and .cases[0].op == "sleep 0.01" and .cases[0].metrics.user_s.unit == "s"
+		and .cases[0].counters.page_faults.source == "os"'
+	"$ASSAY" report last -o run.html
+	"$ASSAY" time "$SHORT" "$LONG" --margin 20% >/dev/null || [ "$?" = 1 ]
+	"$ASSAY" report c1 -o comparison.html
+	[ -s run.html ] && [ -s comparison.html ]
+	"$ASSAY" show c1 --json | jq -e '.comparison.verdict == "REGRESSED"'
+	# a name without blanks can stand in a manifest
+	"$ASSAY" time -N nap "$SHORT" --min-runs 3 --budget 1ms >/dev/null
+	echo 'required nap/program/-' >nap.manifest
+	"$ASSAY" gate --suite time --manifest nap.manifest --allow-no-baseline --json >gate.json
+	jq -e '.exit == 0 and .cases[0].key == "nap/program/-"' gate.json
+	"$ASSAY" plot distribution nap -o nap.svg
+	[ -s nap.svg ]
+}
+
+@test "an interrupt ends what runs and keeps what is finished" {
+	"$ASSAY" time "sh -c 'echo x >>started; sleep 0.01; [ \$(wc -l <started) -lt 5 ] || exec sleep 1003'" >out 2>err &
+	local pid=$!
+	until [ -e started ] && [ "$(wc -l <started)" -ge 5 ]; do sleep 0.05; done
+	interrupt "$pid"
+	grep -q 'interrupted after 3 runs, which are kept as r1' err
+	grep -q 'in 3 runs' out
+	run ! pgrep -f '^sleep 1003$'
+	"$ASSAY" show r1 --json | jq -e '.run.ended == null and .cases[0].samples == 3'
+}
