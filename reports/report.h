@@ -104,38 +104,6 @@ struct assay_report_catalog {
 	const char *what; /* text: "plugins", "ops", "variants", "suites", "groups", "cases"; NULL: ops, suites */
 };
 
-struct assay_report_source {
-	const char *op, *variant;                 /* variant NULL: of an op */
-	const struct assay_strings *files;        /* that were written */
-	const struct assay_strings *add_to, *add; /* files that were there, and the line that each has to get */
-	/* the commands to come */
-	const char *compile, *compile_installed, *verify, *run, *keep, *compare;
-	const char *gate; /* of a repository, in place of the second and the last two */
-	bool right;       /* of a repository: the source is right as it is */
-};
-
-struct assay_report_health {
-	const char *topology;     /* in one line */
-	const char *abilities[4]; /* what can be measured, a sentence each; "" or NULL: nothing to say */
-	const char *clock, *clock_why;
-	double clock_resolution_ns, clock_overhead_ns, sample_overhead_ns;
-	const struct assay_finding *findings;
-	size_t n_findings;
-};
-
-/* Runs of one case on one machine, in order of time. */
-struct assay_report_history {
-	const char *key;     /* title */
-	const char *machine; /* label for people, subtitle; NULL: none */
-	const struct assay_trend_point *points;
-	size_t n_points;
-	size_t least_points;                      /* with fewer no change can be found */
-	bool takes_turns;                         /* levels come back too often for changes of the code */
-	size_t least_level;                       /* levels of fewer points cannot be seen; 0: none can */
-	const struct assay_trend_change *changes; /* of @points */
-	size_t n_changes;
-};
-
 struct assay_report_diff {
 	const struct assay_diff *diff;
 	const char *metric; /* tag of the number that is compared, NULL: time */
@@ -189,10 +157,10 @@ struct assay_report {
 		} baselines;
 		struct assay_report_baseline baseline;
 		struct assay_report_catalog catalog;
-		struct assay_report_source source;
-		struct assay_report_health health;
+		const struct assay_new_result *source;
+		const struct assay_health_check *health;
 		const struct assay_certify_report *certification;
-		struct assay_report_history history; /* of CHANGES */
+		const struct assay_case_history *history; /* of CHANGES */
 		struct {
 			const struct assay_plot *plot;
 			struct assay_plot_options options;

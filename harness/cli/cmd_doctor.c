@@ -31,18 +31,8 @@ static int doctor(void *args, struct assay_watcher *w, int *status, struct assay
 	(void)w;
 	(void)status;
 	if (!rc)
-		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_HEALTH,
-							    .health = { .topology = c.topology,
-									.abilities = { c.abilities[0], c.abilities[1],
-										       c.abilities[2], c.abilities[3] },
-									.clock = c.clock_name,
-									.clock_why = c.clock.why,
-									.clock_resolution_ns = c.clock.resolution_ns,
-									.clock_overhead_ns = c.clock.overhead_ns,
-									.sample_overhead_ns = c.sample_overhead_ns,
-									.findings = c.findings.v,
-									.n_findings = c.findings.n } },
-				    s->json, s->verbose, err);
+		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_HEALTH, .health = &c }, s->json,
+				    s->verbose, err);
 	assay_health_check_release(&c);
 	return rc;
 }

@@ -112,16 +112,7 @@ static int history(void *args, struct assay_watcher *w, int *status, struct assa
 	if (!rc && a->confirm)
 		rc = assay_confirm_changes(&a->c.q, &w->watch, &h, err);
 	if (!rc)
-		rc = assay_emit(&(struct assay_report){ .kind = ASSAY_REPORT_CHANGES,
-							.history = { .key = h.c.key,
-								     .machine = h.machine_label,
-								     .points = h.points,
-								     .n_points = h.n_points,
-								     .least_points = h.least_points,
-								     .least_level = h.least_level,
-								     .takes_turns = h.takes_turns,
-								     .changes = h.changes,
-								     .n_changes = h.n_changes } },
+		rc = assay_emit(&(struct assay_report){ .kind = ASSAY_REPORT_CHANGES, .history = &h },
 				a->csv        ? "csv"
 				: a->c.s.json ? "json"
 					      : "text",

@@ -55,18 +55,8 @@ static int init(void *args, struct assay_watcher *w, int *status, struct assay_e
 	(void)w;
 	(void)status;
 	if (!rc)
-		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_REPOSITORY,
-							    .source = { .op = q.op,
-									.variant = q.variant,
-									.files = &r.files,
-									.add_to = &r.add_to,
-									.add = &r.add,
-									.compile = r.compile,
-									.verify = r.verify,
-									.run = r.run,
-									.gate = r.gate,
-									.right = r.right } },
-				    a->s.json, a->s.verbose, err);
+		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_REPOSITORY, .source = &r }, a->s.json,
+				    a->s.verbose, err);
 	assay_new_release(&r);
 	return rc;
 }

@@ -83,19 +83,8 @@ static int write_new(void *args, struct assay_watcher *w, int *status, struct as
 	(void)w;
 	(void)status;
 	if (!rc)
-		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_SOURCE,
-							    .source = { .op = a->names[0],
-									.variant = a->names[1],
-									.files = &r.files,
-									.add_to = &r.add_to,
-									.add = &r.add,
-									.compile = r.compile,
-									.compile_installed = r.compile_installed,
-									.verify = r.verify,
-									.run = r.run,
-									.keep = r.keep,
-									.compare = r.compare } },
-				    a->s.json, a->s.verbose, err);
+		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_SOURCE, .source = &r }, a->s.json,
+				    a->s.verbose, err);
 	assay_new_release(&r);
 	return rc;
 }

@@ -139,6 +139,20 @@ struct assay_trend_line {
 };
 void assay_trend_line_release(struct assay_trend_line *l);
 
+/* Runs of one case on one machine, in order of time. */
+struct assay_case_history {
+	struct assay_case c;
+	char machine_id[ASSAY_DIGEST_LEN + 1];
+	char machine_label[128];
+	struct assay_trend_point *points; /* in order of time; at least one */
+	size_t n_points;
+	size_t least_points; /* with fewer no change can be found */
+	bool takes_turns;    /* its levels come back too often for changes of the code: no change is told */
+	size_t least_level;  /* levels of fewer points cannot be seen; 0: none can */
+	struct assay_trend_change *changes;
+	size_t n_changes;
+};
+
 /* A name for what was measured: that of a release (its commit) or of a baseline (its newest run). */
 struct assay_trend_mark {
 	char name[ASSAY_NAME_MAX];

@@ -99,6 +99,21 @@ struct assay_certify_report {
 };
 void assay_certify_report_release(struct assay_certify_report *r);
 
+/* ---- new source ---- */
+
+/* A source that was written, and the commands to come as a person types them, one line each. */
+struct assay_new_result {
+	const char *op, *variant;   /* borrowed; variant NULL: of an op */
+	struct assay_strings files; /* that were written, the source first */
+	char *compile;              /* with the headers of this program */
+	char *compile_installed;    /* with those that pkg-config finds */
+	char *verify, *run;
+	char *keep, *compare; /* the build of today set aside, and what comes later compared with it */
+	char *gate;           /* of a repository, which has neither of these three: the commit, and what it must pass */
+	struct assay_strings add_to, add; /* files that were there, and the line that each has to get */
+	bool right;                       /* the source is right as it is */
+};
+
 /* ---- database report ---- */
 
 /* What was done to a database as a whole, and what became of a file of another tool. */
@@ -231,5 +246,17 @@ struct assay_findings {
 void assay_findings_add(struct assay_findings *l, const char *name, enum assay_health health, const char *value,
 			const char *advice);
 void assay_findings_release(struct assay_findings *l);
+
+#define ASSAY_ABILITY_MAX 400
+
+/* What a machine can measure. */
+struct assay_health_check {
+	char topology[256];                   /* in one line */
+	char abilities[4][ASSAY_ABILITY_MAX]; /* what can be measured here, a sentence each; "": nothing to say */
+	const char *clock;                    /* that was chosen, and why */
+	char clock_why[160];
+	double clock_resolution_ns, clock_overhead_ns, sample_overhead_ns;
+	struct assay_findings findings;
+};
 
 #endif

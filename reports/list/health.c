@@ -23,12 +23,12 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 	size_t count[3] = { 0 };
 	char word[32];
 
-	for (size_t i = 0; i < sizeof(r->health.abilities) / sizeof(r->health.abilities[0]); i++)
-		if (r->health.abilities[i] && r->health.abilities[i][0])
-			assay_text_addf(out, "%s\n", r->health.abilities[i]);
-	assay_text_addf(out, "%s%s\n\n", out->len ? "\n" : "", r->health.topology);
-	for (size_t i = 0; i < r->health.n_findings; i++) {
-		const struct assay_finding *f = &r->health.findings[i];
+	for (size_t i = 0; i < sizeof(r->health->abilities) / sizeof(r->health->abilities[0]); i++)
+		if (r->health->abilities[i][0])
+			assay_text_addf(out, "%s\n", r->health->abilities[i]);
+	assay_text_addf(out, "%s%s\n\n", out->len ? "\n" : "", r->health->topology);
+	for (size_t i = 0; i < r->health->findings.n; i++) {
+		const struct assay_finding *f = &r->health->findings.v[i];
 
 		count[f->health]++;
 		snprintf(word, sizeof(word), "%s%s%s", assay_paint(style, colours[f->health]), words[f->health],
@@ -45,19 +45,19 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 
 static void write_json(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
 {
-	const struct assay_report_health *h = &r->health;
+	const struct assay_health_check *h = r->health;
 	json_t *a = json_array(), *abilities = json_array();
 
 	(void)style;
-	for (size_t i = 0; i < h->n_findings; i++) {
-		const struct assay_finding *f = &h->findings[i];
+	for (size_t i = 0; i < h->findings.n; i++) {
+		const struct assay_finding *f = &h->findings.v[i];
 
 		json_array_append_new(a, json_pack("{s:s,s:s,s:o,s:o}", "name", f->name, "health", words[f->health],
 						   "value", assay_json_text(f->value), "advice",
 						   assay_json_text(f->advice)));
 	}
 	for (size_t i = 0; i < sizeof(h->abilities) / sizeof(h->abilities[0]); i++)
-		if (h->abilities[i] && h->abilities[i][0])
+		if (h->abilities[i][0])
 			json_array_append_new(abilities, assay_json_text(h->abilities[i]));
 	assay_json_print(json_pack("{s:i,s:o,s:o,s:{s:s,s:f,s:f,s:f,s:o},s:o}", "schema", 1, "abilities", abilities,
 				   "topology", assay_json_text(h->topology), "clock", "source", h->clock,

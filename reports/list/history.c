@@ -18,8 +18,7 @@ static void commit_text(const struct assay_trend_point *p, char *buf, size_t siz
 	snprintf(buf, size, "%.12s%s", commit[0] ? commit : "-", commit[0] && dirty ? "+" : "");
 }
 
-static void change_text(const struct assay_report_history *h, const struct assay_trend_change *c,
-			struct assay_text *out)
+static void change_text(const struct assay_case_history *h, const struct assay_trend_change *c, struct assay_text *out)
 {
 	char before[24], after[24];
 
@@ -43,10 +42,10 @@ static void change_text(const struct assay_report_history *h, const struct assay
 
 static void write_text(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
 {
-	const struct assay_report_history *h = &r->history;
+	const struct assay_case_history *h = r->history;
 	struct assay_columns t = { .align = "rllrr", .width = style->width };
 
-	assay_text_addf(out, "%s\n%s\n\n", h->key, h->machine ? h->machine : "");
+	assay_text_addf(out, "%s\n%s\n\n", h->c.key, h->machine_label);
 	assay_columns_row(&t, (const char *const[]){ "run", "started", "commit", "median", "95 %" });
 	for (size_t i = 0; i < h->n_points; i++) {
 		const struct assay_trend_point *p = &h->points[i];
@@ -98,7 +97,7 @@ static json_t *point_json(const struct assay_trend_point *p)
 						 : json_null());
 }
 
-static json_t *change_json(const struct assay_report_history *h, const struct assay_trend_change *c)
+static json_t *change_json(const struct assay_case_history *h, const struct assay_trend_change *c)
 {
 	const struct assay_trend_point *before = &h->points[c->at - 1], *after = &h->points[c->at];
 	bool dirty;
@@ -118,7 +117,7 @@ static json_t *change_json(const struct assay_report_history *h, const struct as
 
 static void write_json(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
 {
-	const struct assay_report_history *h = &r->history;
+	const struct assay_case_history *h = r->history;
 	json_t *points = json_array(), *changes = json_array();
 
 	(void)style;
@@ -126,8 +125,8 @@ static void write_json(const struct assay_report *r, const struct assay_emit_sty
 		json_array_append_new(points, point_json(&h->points[i]));
 	for (size_t i = 0; i < h->n_changes; i++)
 		json_array_append_new(changes, change_json(h, &h->changes[i]));
-	assay_json_print(json_pack("{s:i,s:o,s:o,s:o,s:o,s:o,s:b}", "schema", 1, "case", assay_json_text(h->key),
-				   "machine", assay_json_text(h->machine), "points", points, "changes", changes,
+	assay_json_print(json_pack("{s:i,s:o,s:o,s:o,s:o,s:o,s:b}", "schema", 1, "case", assay_json_text(h->c.key),
+				   "machine", assay_json_text(h->machine_label), "points", points, "changes", changes,
 				   "least_level_runs",
 				   h->least_level ? json_integer((json_int_t)h->least_level) : json_null(),
 				   "levels_alternate", h->takes_turns),
@@ -137,7 +136,7 @@ static void write_json(const struct assay_report *r, const struct assay_emit_sty
 /* A row a run; of the first one behind a change also what the change is. */
 static void write_csv(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
 {
-	const struct assay_report_history *h = &r->history;
+	const struct assay_case_history *h = r->history;
 	size_t next = 0;
 
 	(void)style;

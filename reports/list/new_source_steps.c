@@ -3,41 +3,41 @@
 #include "reports/emitter.h"
 #include "reports/json_parts.h"
 
-static void write_names(const struct assay_report_source *r, struct assay_text *out)
+static void write_names(const struct assay_new_result *r, struct assay_text *out)
 {
-	for (size_t i = 0; i < r->files->n; i++)
-		assay_text_addf(out, "wrote %s\n", r->files->v[i]);
+	for (size_t i = 0; i < r->files.n; i++)
+		assay_text_addf(out, "wrote %s\n", r->files.v[i]);
 }
 
 /* What no program may write into files of others. */
-static void write_lines(const struct assay_report_source *r, struct assay_text *out)
+static void write_lines(const struct assay_new_result *r, struct assay_text *out)
 {
-	for (size_t i = 0; i < r->add_to->n; i++)
-		assay_text_addf(out, "%sadd this line to %s:  %s\n", i ? "" : "\n", r->add_to->v[i], r->add->v[i]);
+	for (size_t i = 0; i < r->add_to.n; i++)
+		assay_text_addf(out, "%sadd this line to %s:  %s\n", i ? "" : "\n", r->add_to.v[i], r->add.v[i]);
 }
 
-static json_t *lines_json(const struct assay_report_source *r)
+static json_t *lines_json(const struct assay_new_result *r)
 {
 	json_t *lines = json_array();
 
-	for (size_t i = 0; i < r->add_to->n; i++)
-		json_array_append_new(lines, json_pack("{s:o,s:o}", "file", assay_json_text(r->add_to->v[i]), "line",
-						       assay_json_text(r->add->v[i])));
+	for (size_t i = 0; i < r->add_to.n; i++)
+		json_array_append_new(lines, json_pack("{s:o,s:o}", "file", assay_json_text(r->add_to.v[i]), "line",
+						       assay_json_text(r->add.v[i])));
 	return lines;
 }
 
-static json_t *names_json(const struct assay_report_source *r)
+static json_t *names_json(const struct assay_new_result *r)
 {
 	json_t *files = json_array();
 
-	for (size_t i = 0; i < r->files->n; i++)
-		json_array_append_new(files, assay_json_text(r->files->v[i]));
+	for (size_t i = 0; i < r->files.n; i++)
+		json_array_append_new(files, assay_json_text(r->files.v[i]));
 	return files;
 }
 
 static void write_text(const struct assay_report *report, const struct assay_emit_style *style, struct assay_text *out)
 {
-	const struct assay_report_source *r = &report->source;
+	const struct assay_new_result *r = report->source;
 
 	(void)style;
 	write_names(r, out);
@@ -64,7 +64,7 @@ static void write_text(const struct assay_report *report, const struct assay_emi
 
 static void write_json(const struct assay_report *report, const struct assay_emit_style *style, struct assay_text *out)
 {
-	const struct assay_report_source *r = &report->source;
+	const struct assay_new_result *r = report->source;
 	(void)style;
 	assay_json_print(json_pack("{s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "op",
 				   assay_json_text(r->op), "variant", assay_json_text(r->variant), "files",
@@ -78,7 +78,7 @@ static void write_json(const struct assay_report *report, const struct assay_emi
 static void write_repository_text(const struct assay_report *report, const struct assay_emit_style *style,
 				  struct assay_text *out)
 {
-	const struct assay_report_source *r = &report->source;
+	const struct assay_new_result *r = report->source;
 
 	(void)style;
 	write_names(r, out);
@@ -91,7 +91,7 @@ static void write_repository_text(const struct assay_report *report, const struc
 			"      how fast is it, beside the other variants?\n"
 			"  %s\n"
 			"      what a pull request must pass\n",
-			r->op, r->variant, r->files->v[0],
+			r->op, r->variant, r->files.v[0],
 			r->right ? "simple, and right as it is. Next:"
 				 : "yet to be written: fill in the body of work(), which is wrong as it is. Next:",
 			r->compile, r->verify, r->run, r->gate);
@@ -100,7 +100,7 @@ static void write_repository_text(const struct assay_report *report, const struc
 static void write_repository_json(const struct assay_report *report, const struct assay_emit_style *style,
 				  struct assay_text *out)
 {
-	const struct assay_report_source *r = &report->source;
+	const struct assay_new_result *r = report->source;
 
 	(void)style;
 	assay_json_print(json_pack("{s:i,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o}", "schema", 1, "op",

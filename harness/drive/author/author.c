@@ -735,7 +735,7 @@ int assay_new_write(const struct assay_new_request *q, struct assay_new_result *
 	};
 	int rc;
 
-	*out = (struct assay_new_result){ .right = !q->variant };
+	*out = (struct assay_new_result){ .op = q->op, .variant = q->variant, .right = !q->variant };
 	if (!w)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	w->q = q;

@@ -24,19 +24,6 @@ struct assay_history_request {
 	size_t least_run;
 };
 
-struct assay_case_history {
-	struct assay_case c;
-	char machine_id[ASSAY_DIGEST_LEN + 1];
-	char machine_label[128];
-	struct assay_trend_point *points; /* in order of time; at least one */
-	size_t n_points;
-	size_t least_points; /* with fewer no change can be found */
-	bool takes_turns;    /* its levels come back too often for changes of the code: no change is told */
-	size_t least_level;  /* levels of fewer points cannot be seen; 0: none can */
-	struct assay_trend_change *changes;
-	size_t n_changes;
-};
-
 /* ASSAY_EUSAGE where there is no such case or machine, or no run of it. Release @out in either case. */
 int assay_case_history(const struct assay_history_request *q, struct assay_case_history *out, struct assay_err *err);
 /* The same of case @c of @h, which is open: `db`, `key` and `machine` of @q are not read. */

@@ -32,13 +32,13 @@ static bool works(const struct assay_findings *l, const char *name)
 }
 
 /* Try the cores, and say from that what comparisons can detect. */
-static void add_cores(struct assay_health_check *c, const struct assay_topology *t)
+static void add_cores(struct assay_health_check *c, const struct assay_topology *t, const struct assay_clock *clock)
 {
 	const struct assay_placement_options one_a_core = { 0 };
 	struct assay_core_share share[ASSAY_SURVEY_CPUS];
 	struct assay_err err = { 0 };
 	size_t n, n_cores;
-	const char *untold = assay_core_survey_take(t, &one_a_core, &c->clock, SURVEY_NS, share, &n, &n_cores, &err);
+	const char *untold = assay_core_survey_take(t, &one_a_core, clock, SURVEY_NS, share, &n, &n_cores, &err);
 
 	c->findings.failed |= err.code == ASSAY_ENOMEM;
 	if (untold)
@@ -96,18 +96,22 @@ int assay_health_check(struct assay_health_check *out, struct assay_err *err)
 {
 	struct assay_topology *topology = NULL;
 	struct assay_findings *all = &out->findings;
+	struct assay_clock clock;
 	int rc = assay_topology_open(&topology, NULL, err);
 
 	*out = (struct assay_health_check){ 0 };
 	if (!rc)
-		rc = assay_clock_init(&out->clock, err);
+		rc = assay_clock_init(&clock, err);
 	if (!rc)
-		rc = assay_doctor(topology, &out->clock, all, err);
+		rc = assay_doctor(topology, &clock, all, err);
 	if (!rc) {
-		out->clock_name = assay_clock_source_name(out->clock.source);
+		out->clock = assay_clock_source_name(clock.source);
+		memcpy(out->clock_why, clock.why, sizeof(out->clock_why));
+		out->clock_resolution_ns = clock.resolution_ns;
+		out->clock_overhead_ns = clock.overhead_ns;
 		assay_topology_summary(topology, out->topology, sizeof(out->topology));
-		add_cores(out, topology);
-		out->sample_overhead_ns = assay_sample_overhead_ns(&out->clock);
+		add_cores(out, topology, &clock);
+		out->sample_overhead_ns = assay_sample_overhead_ns(&clock);
 		assay_sample_overhead_add(all, out->sample_overhead_ns);
 		assay_counter_health_add(all);
 		add_code_places(all);

@@ -49,15 +49,7 @@ static void fill(struct fixture *f, struct assay_store *s, const char *machine, 
 
 static char *emit(const struct assay_case_history *h, const char *format)
 {
-	const struct assay_report r = { .kind = ASSAY_REPORT_CHANGES,
-					.history = { .key = h->c.key,
-						     .machine = h->machine_label,
-						     .points = h->points,
-						     .n_points = h->n_points,
-						     .least_points = h->least_points,
-						     .least_level = h->least_level,
-						     .changes = h->changes,
-						     .n_changes = h->n_changes } };
+	const struct assay_report r = { .kind = ASSAY_REPORT_CHANGES, .history = h };
 	struct assay_text out = { 0 };
 	struct assay_err err;
 

@@ -206,18 +206,15 @@ TEST(what_was_done_to_a_baseline)
 
 TEST(findings)
 {
-	static const struct assay_finding v[] = {
+	static struct assay_finding v[] = {
 		{ "pmu", ASSAY_HEALTH_MISSING, "none", "use another host" },
 		{ "clock", ASSAY_HEALTH_GOOD, "TSC", "" },
 	};
-	const struct assay_report r = {
-		.kind = ASSAY_REPORT_HEALTH,
-		.health = { .topology = "2 cores",
-			    .abilities = { "calls can be timed", "", "", "" },
-			    .clock = "TSC",
-			    .findings = v,
-			    .n_findings = 2 },
-	};
+	const struct assay_health_check health = { .topology = "2 cores",
+						   .abilities = { "calls can be timed" },
+						   .clock = "TSC",
+						   .findings = { .v = v, .n = 2 } };
+	const struct assay_report r = { .kind = ASSAY_REPORT_HEALTH, .health = &health };
 	json_t *j = json_of(&r), *first = json_array_get(json_object_get(j, "findings"), 0);
 	char *s = emit(&r, "text", NULL);
 
