@@ -77,6 +77,9 @@ static void add_numbers(const struct assay_time_command *c, const struct assay_e
 	if (style->verbose)
 		assay_text_addf(out, "  more    %.3g involuntary context switches a run; case %s\n",
 				switches ? switches->value : 0, c->result.c.key);
+	if (c->result.min_ns <= 1)
+		assay_text_add(out,
+			       "  warning: some runs took no longer than the shell alone: measure without --shell\n");
 	if (c->mean_s < SHORT_S && assay_summary_half_width_frac(&c->result) > WIDE_SHARE)
 		assay_text_addf(
 			out,

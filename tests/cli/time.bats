@@ -80,6 +80,8 @@ LONG='sleep 0.02'
 	jq -e '[.commands[].command] == ["sleep 0.01", "sleep 0.02"] and .comparisons[0].against == "sleep 0.01"' out
 	# names, and the same command twice
 	"$ASSAY" time -N a -N b "$SHORT" "$SHORT" --budget 100ms --json | jq -e '[.commands[].key] == ["a/program/-", "b/program/-"]'
+	"$ASSAY" time -L n 1,2 -N a 'head -c {n} /dev/zero' --budget 100ms --json |
+		jq -e '[.commands[].key] == ["a/program/n=1", "a/program/n=2"]'
 	"$ASSAY" time "$SHORT" "$SHORT" --budget 100ms --json |
 		jq -e '[.commands[].key] == ["sleep 0.01/program/-", "sleep 0.01 (2)/program/-"]'
 }
@@ -177,4 +179,26 @@ LONG='sleep 0.02'
 	grep -q 'in 3 runs' out
 	run ! pgrep -f '^sleep 1003$'
 	"$ASSAY" show r1 --json | jq -e '.run.ended == null and .cases[0].samples == 3'
+}
+
+@test "an interrupted comparison is judged as far as it came" {
+	"$ASSAY" time -N a -N b "sh -c 'echo x >>started; sleep 0.01'" "$SHORT" --budget 600s >out 2>err &
+	local pid=$!
+	until [ -e started ] && [ "$(wc -l <started)" -ge 3 ]; do sleep 0.05; done
+	kill -TERM "$pid"
+	wait "$pid" || [ "$?" = 130 ]
+	grep -q 'interrupted after .* runs, which are kept as r1' err
+	grep -Eq '^(NOT_MEASURED|INCONCLUSIVE)  b' out
+}
+
+@test "a program that needs a terminal has none" {
+	type -P script >/dev/null || skip "no script"
+	run script -qec "$ASSAY time 'sh -c \"read x </dev/tty\"'" typescript </dev/null
+	[ "$status" = 4 ] && [[ $output == *"exited with status"* ]]
+}
+
+@test "history knows the commit that was checked out" {
+	git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m one
+	"$ASSAY" time true --budget 1ms --db ../commits.db >/dev/null
+	"$ASSAY" history true --db ../commits.db --json | jq -e --arg head "$(git rev-parse HEAD)" '.points[0].commit == $head'
 }

@@ -56,6 +56,7 @@ static int find(const char *name, char path[PATH_MAX], struct assay_err *err)
 			     strchr(name, '=') ? "; 'env NAME=VALUE PROGRAM' sets a variable" : "");
 }
 
+/* A session of its own has no terminal, so that a program that asks for one fails instead of being stopped for ever. */
 static int spawn(const struct assay_program_runner *r, const char *path, char *const *argv, pid_t *pid)
 {
 	const bool inherit = r->output && !strcmp(r->output, "inherit");
@@ -68,7 +69,7 @@ static int spawn(const struct assay_program_runner *r, const char *path, char *c
 	sigemptyset(&none);
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&how);
-	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 	posix_spawnattr_setsigdefault(&how, &all);
 	posix_spawnattr_setsigmask(&how, &none);
 	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, r->input ? r->input : "/dev/null", O_RDONLY, 0);

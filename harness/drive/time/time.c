@@ -86,7 +86,7 @@ static int add_command(struct timing *k, const char *command, const char *name, 
 				  assay_parameters_value(k->q->parameters, p, combination));
 	/* commands may be the same, but not cases */
 	for (size_t before = 0; before < i; before++)
-		same += !strcmp(k->out->commands[before].name, c->name);
+		same += k->combination[before] == combination && !strcmp(k->out->commands[before].name, c->name);
 	if (same > 1)
 		snprintf(c->result.c.op + strnlen(c->name, sizeof(c->name) - 16), 16, " (%u)", same);
 	rc = assay_case_make_key(&c->result.c, err);
