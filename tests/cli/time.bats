@@ -3,9 +3,9 @@
 # time: programs as cases, one alone or several compared, by what they are and not by how long this host takes.
 load helpers
 
-# Long enough for a start to matter little, and twice as long.
+# So far apart that no load makes them alike.
 SHORT='sleep 0.01'
-LONG='sleep 0.02'
+LONG='sleep 0.05'
 
 @test "bad input gets one line, and nothing is measured" {
 	fails 2 "no command given: assay time 'sort words.txt'" time
@@ -49,13 +49,13 @@ LONG='sleep 0.02'
 	"$ASSAY" time true --budget 1ms --json | jq -e '.commands[0].max_rss_bytes == null'
 }
 
-@test "twice as long is REGRESSED, half as long is IMPROVED, whatever the host does" {
+@test "much longer is REGRESSED, much shorter is IMPROVED, whatever the host does" {
 	run --separate-stderr "$ASSAY" time "$SHORT" "$LONG" --margin 20% --json
 	[ "$status" = 1 ]
 	jq -e '.verdict == "REGRESSED" and .exit == 1 and (.comparisons | length) == 1
-		and (.comparisons[0] | .command == "sleep 0.02" and .against == "sleep 0.01" and .verdict == "REGRESSED"
+		and (.comparisons[0] | .command == "sleep 0.05" and .against == "sleep 0.01" and .verdict == "REGRESSED"
 			and .evidence == "paired" and .ratio > 1.2 and .ci[0] > 1.2 and .pairs >= 5)
-		and ([.commands[].runs] | .[0] == .[1] and .[0] >= 20) and .comparison == 1' <<<"$output"
+		and ([.commands[].runs] | .[0] == .[1] and .[0] >= 10) and .comparison == 1' <<<"$output"
 	run --separate-stderr "$ASSAY" time "$SHORT" "$LONG" --reference "$LONG" --margin 20%
 	[ "$status" = 0 ] && [[ $output == *$'\n'"IMPROVED  $SHORT: -"*" pairs, against $LONG"* ]]
 	# judged again from the samples, the same
@@ -65,19 +65,19 @@ LONG='sleep 0.02'
 }
 
 @test "several are compared with one reference, and parameters make commands" {
-	run --separate-stderr "$ASSAY" time -L n 0.01,0.02,0.03 'sleep {n}' --margin 20% --json --export-csv t.csv --export-markdown t.md
+	run --separate-stderr "$ASSAY" time -L n 0.01,0.04,0.08 'sleep {n}' --margin 20% --json --export-csv t.csv --export-markdown t.md
 	[ "$status" = 1 ]
 	jq -e '[.comparisons[] | .command, .against, .verdict] ==
-			["sleep 0.02", "sleep 0.01", "REGRESSED", "sleep 0.03", "sleep 0.01", "REGRESSED"]
-		and [.commands[].parameters.n] == ["0.01", "0.02", "0.03"]
-		and .commands[1].key == "sleep 0.02/program/n=0.02"' <<<"$output"
+			["sleep 0.04", "sleep 0.01", "REGRESSED", "sleep 0.08", "sleep 0.01", "REGRESSED"]
+		and [.commands[].parameters.n] == ["0.01", "0.04", "0.08"]
+		and .commands[1].key == "sleep 0.04/program/n=0.04"' <<<"$output"
 	[ "$(head -n 1 t.csv)" = "command,mean,stddev,median,user,system,min,max,parameter_n,ratio,ci_lo,ci_hi,verdict" ]
-	[ "$(cut -d , -f 1,9,13 t.csv | tail -n 3 | tr '\n' ' ')" = "sleep 0.01,0.01, sleep 0.02,0.02,REGRESSED sleep 0.03,0.03,REGRESSED " ]
+	[ "$(cut -d , -f 1,9,13 t.csv | tail -n 3 | tr '\n' ' ')" = "sleep 0.01,0.01, sleep 0.04,0.04,REGRESSED sleep 0.08,0.08,REGRESSED " ]
 	grep -q '^| `sleep 0.01` | .* | reference |$' t.md
-	grep -q '^| `sleep 0.03` | .* | REGRESSED |$' t.md
+	grep -q '^| `sleep 0.08` | .* | REGRESSED |$' t.md
 	# a reference that is none of them comes first
 	"$ASSAY" time "$LONG" --reference "$SHORT" --margin 20% --json >out || [ "$?" = 1 ]
-	jq -e '[.commands[].command] == ["sleep 0.01", "sleep 0.02"] and .comparisons[0].against == "sleep 0.01"' out
+	jq -e '[.commands[].command] == ["sleep 0.01", "sleep 0.05"] and .comparisons[0].against == "sleep 0.01"' out
 	# names, and the same command twice
 	"$ASSAY" time -N a -N b "$SHORT" "$SHORT" --budget 100ms --json | jq -e '[.commands[].key] == ["a/program/-", "b/program/-"]'
 	"$ASSAY" time -L n 1,2 -N a 'head -c {n} /dev/zero' --budget 100ms --json |
