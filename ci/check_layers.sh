@@ -123,13 +123,13 @@ harness/drive 21500
 harness/include 1900
 harness/judge 9800
 harness/machine 5300
-harness/measure 4800
+harness/measure 4700
 harness/model 6500
 harness/plan 1800
 harness/profile 5100
 harness/stats 1900
 harness/store 10200
-harness/worker 14700
+harness/worker 14600
 kernels 11900
 reports 19600
 tests/cli 11100
