@@ -78,24 +78,9 @@ struct assay_report_baseline {
 	size_t n_cases, n_kept;      /* recorded in the file; there from before */
 };
 
-struct assay_report_group_metric {
-	const char *tag, *unit, *help, *formula;
-	int better; /* +1 higher, -1 lower, 0 neither */
-	double lo, hi;
-};
-
-/* A group of counters, as far as people see it. */
-struct assay_report_group {
-	const char *name, *summary;
-	const char **events;
-	size_t n_events;
-	struct assay_report_group_metric *metrics;
-	size_t n_metrics;
-};
-
 struct assay_report_catalog {
 	const struct assay_catalog *catalog;
-	const struct assay_report_group *groups;
+	const struct assay_counter_group *groups;
 	size_t n_groups;
 	const struct assay_strings *suites;
 	const char *suite; /* whose cases follow; NULL: cases are not asked for */

@@ -71,78 +71,20 @@ static const struct assay_command_line line = {
 	.check = check,
 };
 
-/* Groups of counters as emitters take them; the strings stay those of @g. */
-struct groups {
-	struct assay_report_group *v;
-	size_t n;
-};
-
-static void release_groups(struct groups *out)
-{
-	for (size_t i = 0; i < out->n; i++) {
-		free(out->v[i].events);
-		free(out->v[i].metrics);
-	}
-	free(out->v);
-}
-
-static int fill_group(struct assay_report_group *out, const struct assay_counter_group *g)
-{
-	*out = (struct assay_report_group){ .name = g->name,
-					    .summary = g->summary,
-					    .events = calloc(g->n_events + 1, sizeof(*out->events)),
-					    .metrics = calloc(g->n_metrics + 1, sizeof(*out->metrics)) };
-	if (!out->events || !out->metrics)
-		return ASSAY_ENOMEM;
-	for (size_t i = 0; i < g->n_events; i++)
-		out->events[out->n_events++] = g->events[i].name;
-	for (size_t i = 0; i < g->n_metrics; i++) {
-		const struct assay_group_metric *m = &g->metrics[i];
-
-		out->metrics[out->n_metrics++] = (struct assay_report_group_metric){ .tag = m->tag,
-										     .unit = m->unit,
-										     .help = m->help,
-										     .formula = m->formula.text,
-										     .better = m->better,
-										     .lo = m->lo,
-										     .hi = m->hi };
-	}
-	return 0;
-}
-
-static int fill_groups(struct groups *out, const struct assay_counter_groups *g, struct assay_err *err)
-{
-	int rc = 0;
-
-	out->v = calloc(g->n + 1, sizeof(*out->v));
-	if (!out->v)
-		rc = ASSAY_ENOMEM;
-	while (!rc && out->n < g->n) {
-		rc = fill_group(&out->v[out->n], &g->v[out->n]);
-		out->n++;
-	}
-	return rc ? assay_err_set(err, rc, "out of memory") : 0;
-}
-
 static int print(const struct list_args *a, const struct assay_session *session, const struct assay_strings *suites,
 		 bool cases, struct assay_err *err)
 {
-	struct groups groups = { 0 };
-	struct assay_report r = { .kind = ASSAY_REPORT_CATALOG,
-				  .catalog = { .catalog = session->catalog,
-					       .suites = suites,
-					       .suite = cases ? session->plan.suite : NULL,
-					       .cases = session->plan.cases,
-					       .n_cases = session->plan.n_cases,
-					       .what = !a->what && cases ? "cases" : a->what } };
-	int rc = fill_groups(&groups, &session->groups, err);
+	const struct assay_report r = { .kind = ASSAY_REPORT_CATALOG,
+					.catalog = { .catalog = session->catalog,
+						     .groups = session->groups.v,
+						     .n_groups = session->groups.n,
+						     .suites = suites,
+						     .suite = cases ? session->plan.suite : NULL,
+						     .cases = session->plan.cases,
+						     .n_cases = session->plan.n_cases,
+						     .what = !a->what && cases ? "cases" : a->what } };
 
-	r.catalog.groups = groups.v;
-	r.catalog.n_groups = groups.n;
-	if (!rc)
-		rc = assay_cli_emit(&r, a->s.json, a->s.verbose, err);
-	release_groups(&groups);
-	return rc;
+	return assay_cli_emit(&r, a->s.json, a->s.verbose, err);
 }
 
 static int print_manifest(const struct assay_session *session, struct assay_err *err)

@@ -20,6 +20,7 @@
 #include "base/conf.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "model/counter.h"
 #include "model/metric.h"
 #include "model/result.h"
 
@@ -30,13 +31,8 @@
 /*
  * sum = product { ("+" | "-") product }; product = factor { ("*" | "/") factor };
  * factor = number | name | "-" factor | "(" sum ")". Names are letters, digits and '_'.
+ * ASSAY_EUSAGE with what was expected at which column; on error nothing is kept.
  */
-struct assay_formula {
-	char *text;
-	struct assay_strings names; /* each once, in the order of the text */
-};
-
-/* ASSAY_EUSAGE with what was expected at which column; on error nothing is kept. */
 int assay_formula_parse(struct assay_formula *f, const char *text, struct assay_err *err);
 void assay_formula_release(struct assay_formula *f);
 
@@ -45,31 +41,6 @@ void assay_formula_release(struct assay_formula *f);
  * the result is no finite number.
  */
 int assay_formula_value(const struct assay_formula *f, const double *values, double *out, struct assay_err *err);
-
-struct assay_group_event {
-	const char *name;
-	struct assay_strings names; /* to be tried in this order */
-	size_t n_native;            /* the first of them are native to the CPU's vendor, or none was named for it */
-	const char *path;           /* where it stands */
-	unsigned line;
-};
-
-struct assay_group_metric {
-	const char *tag, *unit, *help;
-	int better; /* +1 higher, -1 lower, 0 neither */
-	double lo, hi;
-	struct assay_formula formula;
-	const char *path; /* where it stands */
-	unsigned line, formula_line;
-};
-
-struct assay_counter_group {
-	const char *name, *summary;
-	struct assay_group_event *events;
-	size_t n_events;
-	struct assay_group_metric *metrics;
-	size_t n_metrics;
-};
 
 struct assay_counter_groups {
 	struct assay_conf *files;

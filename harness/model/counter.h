@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/text.h"
 #include "model/case.h"
 
 /* The rungs, as results, the store and JSON name them. */
@@ -62,5 +63,39 @@ int assay_counters_add_missing(struct assay_counters *c, const char *name, const
 /* NULL when absent. */
 const struct assay_count *assay_counters_find(const struct assay_counters *c, const char *name);
 const struct assay_unavailable *assay_counters_find_missing(const struct assay_counters *c, const char *name);
+
+/* ---- groups ---- */
+
+/* Groups of events that are counted together, and the metrics derived from them, as counters/groups.h reads them. */
+
+struct assay_formula {
+	char *text;
+	struct assay_strings names; /* each once, in the order of the text */
+};
+
+struct assay_group_event {
+	const char *name;
+	struct assay_strings names; /* to be tried in this order */
+	size_t n_native;            /* the first of them are native to the CPU's vendor, or none was named for it */
+	const char *path;           /* where it stands */
+	unsigned line;
+};
+
+struct assay_group_metric {
+	const char *tag, *unit, *help;
+	int better; /* +1 higher, -1 lower, 0 neither */
+	double lo, hi;
+	struct assay_formula formula;
+	const char *path; /* where it stands */
+	unsigned line, formula_line;
+};
+
+struct assay_counter_group {
+	const char *name, *summary;
+	struct assay_group_event *events;
+	size_t n_events;
+	struct assay_group_metric *metrics;
+	size_t n_metrics;
+};
 
 #endif

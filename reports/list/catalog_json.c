@@ -119,18 +119,18 @@ static json_t *cases_json(const struct assay_report_catalog *v)
 	return a;
 }
 
-static json_t *group_metrics_json(const struct assay_report_group *g)
+static json_t *group_metrics_json(const struct assay_counter_group *g)
 {
 	json_t *a = json_array();
 
 	for (size_t i = 0; i < g->n_metrics; i++) {
-		const struct assay_report_group_metric *m = &g->metrics[i];
+		const struct assay_group_metric *m = &g->metrics[i];
 
 		json_array_append_new(a,
 				      json_pack("{s:o,s:o,s:o,s:o,s:[o,o],s:o}", "tag", assay_json_text(m->tag), "unit",
 						assay_json_text(m->unit), "help", assay_json_text(m->help), "better",
 						assay_json_better(m->better), "range", assay_json_number(m->lo),
-						assay_json_number(m->hi), "formula", assay_json_text(m->formula)));
+						assay_json_number(m->hi), "formula", assay_json_text(m->formula.text)));
 	}
 	return a;
 }
@@ -140,11 +140,11 @@ static json_t *groups_json(const struct assay_report_catalog *v)
 	json_t *a = json_array();
 
 	for (size_t i = 0; i < v->n_groups; i++) {
-		const struct assay_report_group *x = &v->groups[i];
+		const struct assay_counter_group *x = &v->groups[i];
 		json_t *events = json_array();
 
 		for (size_t k = 0; k < x->n_events; k++)
-			json_array_append_new(events, assay_json_text(x->events[k]));
+			json_array_append_new(events, assay_json_text(x->events[k].name));
 		json_array_append_new(a, json_pack("{s:o,s:o,s:o,s:o}", "name", assay_json_text(x->name), "summary",
 						   assay_json_text(x->summary), "events", events, "metrics",
 						   group_metrics_json(x)));

@@ -147,12 +147,12 @@ static void cases_text(const struct view *v, struct assay_text *out)
 	assay_columns_release(&t);
 }
 
-static void events_line(const struct assay_report_group *g, struct assay_columns *t)
+static void events_line(const struct assay_counter_group *g, struct assay_columns *t)
 {
 	struct assay_text line = { 0 };
 
 	for (size_t i = 0; i < g->n_events; i++)
-		assay_text_addf(&line, "%s%s", i ? ", " : "counts ", g->events[i]);
+		assay_text_addf(&line, "%s%s", i ? ", " : "counts ", g->events[i].name);
 	if (line.s)
 		assay_columns_line(t, 2, line.s);
 	t->failed |= line.failed;
@@ -165,14 +165,14 @@ static void groups_text(const struct view *v, struct assay_text *out)
 	char line[512], name[ASSAY_NAME_MAX + 2];
 
 	for (size_t i = 0; i < v->r->n_groups; i++) {
-		const struct assay_report_group *x = &v->r->groups[i];
+		const struct assay_counter_group *x = &v->r->groups[i];
 
 		title(v, &t, x->name, x->summary);
 		events_line(x, &t);
 		for (size_t k = 0; k < x->n_metrics; k++) {
-			const struct assay_report_group_metric *m = &x->metrics[k];
+			const struct assay_group_metric *m = &x->metrics[k];
 
-			snprintf(line, sizeof(line), " = %s: %s%s", m->formula, m->help,
+			snprintf(line, sizeof(line), " = %s: %s%s", m->formula.text, m->help,
 				 m->better > 0   ? "; higher is better"
 				 : m->better < 0 ? "; lower is better"
 						 : "");

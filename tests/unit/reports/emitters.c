@@ -236,11 +236,14 @@ TEST(findings)
 TEST(catalog)
 {
 	char *names[] = { (char[]){ "a" }, (char[]){ "b" } };
-	const char *events[] = { "loads", "misses" };
-	struct assay_report_group_metric rate = {
-		.tag = "hit_rate", .help = "hits", .formula = "1 - misses / loads", .unit = "1", .better = 1, .hi = 1
-	};
-	const struct assay_report_group group = {
+	struct assay_group_event events[] = { { .name = "loads" }, { .name = "misses" } };
+	struct assay_group_metric rate = { .tag = "hit_rate",
+					   .help = "hits",
+					   .formula.text = (char[]){ "1 - misses / loads" },
+					   .unit = "1",
+					   .better = 1,
+					   .hi = 1 };
+	const struct assay_counter_group group = {
 		.name = "cache", .summary = "hits", .events = events, .n_events = 2, .metrics = &rate, .n_metrics = 1
 	};
 	const struct assay_strings suites = { names, 2 };
