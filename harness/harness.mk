@@ -57,9 +57,9 @@ $(call preloaded,preload) $(call preloaded,waits): $(BUILD)/obj/%.o: %.c $(BUILD
 	@mkdir -p $(@D)
 	$(say)$(CC) $(PRELOAD_CFLAGS) -c -o $@ $<
 $(BUILD)/lib/assay/assay-heap.so: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard harness/counters/preload/heap_*.c)) \
-	$(addprefix $(BUILD)/obj/harness/counters/preload/,growing_file.o mapped_code.o)
+	$(BUILD)/obj/harness/counters/preload/recording.o
 $(BUILD)/lib/assay/assay-threads.so: $(call preloaded,waits) \
-	$(addprefix $(BUILD)/obj/harness/counters/preload/,growing_file.o heap_stacks.o mapped_code.o)
+	$(BUILD)/obj/harness/counters/preload/recording.o
 $(BUILD)/lib/assay/assay-heap.so $(BUILD)/lib/assay/assay-threads.so:
 	@mkdir -p $(@D)
 	$(say)$(CC) $(LDFLAGS) -shared -o $@ $^ -ldl

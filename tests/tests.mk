@@ -96,7 +96,7 @@ $(BUILD)/tests/test_measure: private LDFLAGS += -Wl,--wrap=realloc
 # The program, and tests of counters, as they are where neither PAPI nor valgrind has headers: what asks for these is compiled
 # once more and goes before the archive. In the shape of an installation.
 BARE := $(BUILD)/tests/bare
-BARE_OBJS  := $(patsubst %,$(BUILD)/obj/bare/%.o,papi/library callgrind/requests callgrind/launch)
+BARE_OBJS  := $(patsubst %,$(BUILD)/obj/bare/%.o,papi/library callgrind/launch)
 BARE_TESTS := counting papi_presets papi_sets callgrind
 bare_cc = $(CC) $(filter-out -DASSAY_PAPI=% -DASSAY_VALGRIND=%,$(UNIT_CFLAGS)) -DASSAY_PAPI=0 -DASSAY_VALGRIND=0 -c -o $@ $<
 $(BUILD)/obj/bare/tests/%.o: tests/unit/counters/%.c $(BUILD)/flags

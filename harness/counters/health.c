@@ -10,7 +10,7 @@
 #include "base/process.h"
 #include "counters/callgrind/callgrind.h"
 #include "counters/counting.h"
-#include "counters/papi/pmu_selftest.h"
+#include "counters/papi/papi.h"
 #include "counters/step/stepper.h"
 
 #define TIMEOUT_NS UINT64_C(20000000000)

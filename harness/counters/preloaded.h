@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "counters/threads/log.h"
 
 #define ASSAY_PRELOADED_PATH_MAX 4200
 /* What the records of a process take at first, and then again and again. */
@@ -19,6 +20,13 @@
 int assay_preloaded_path(const char *name, const char *what, char *path, size_t size, struct assay_err *err);
 /* "LD_PRELOAD=" with it before what the user preloads. */
 void assay_preloaded_variable(const char *path, char *buf, size_t size);
+
+/* The object that CUDA's driver is to load, beside the running program. ASSAY_EUNAVAILABLE where it is not there. */
+int assay_gpu_library(char *path, size_t size, struct assay_err *err);
+/* The object for threads, as assay_preloaded_path(). */
+int assay_threads_library(char *path, size_t size, struct assay_err *err);
+/* The recorder of threads in this process; NULL: there is none. */
+const struct assay_threads *assay_threads_find(void);
 
 /* ---- sanitized ---- */
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What CUPTI counts of calls on a GPU, each time in a run of its own: how long kernels take, and hardware counters over
- * a range that is the call. Knows no cases; the caller has no other work on the device meanwhile.
+ * What is read of a GPU: what CUPTI counts of calls, each time in a run of its own, and the state of the GPU between
+ * samples. Knows no cases; the caller has no other work on the device meanwhile.
  */
 #ifndef ASSAY_COUNTERS_GPU_COUNTS_H
 #define ASSAY_COUNTERS_GPU_COUNTS_H
 
 #include <stdbool.h>
+
+#include "assay/plugin.h"
+#include "machine/nvml.h"
 
 enum assay_gpu_count {
 	ASSAY_GPU_KERNELS,   /* of a call */
@@ -37,5 +40,25 @@ struct assay_gpu_case {
  * not return 0, counting ends.
  */
 void assay_gpu_counts_take(struct assay_gpu_case *c, int (*run)(void *arg), void *arg);
+
+/* ---- levels ---- */
+
+/* A sum over looks, and how many of them had a value. */
+struct assay_gpu_mean {
+	double sum;
+	uint64_t n;
+};
+
+/* All-zero: nobody looked. */
+struct assay_gpu_levels {
+	uint64_t looks, throttled; /* those at which a throttle reason was set */
+	uint32_t reasons;          /* enum assay_device_throttle, of all looks */
+	struct assay_gpu_mean busy, memory_busy, watts;
+	double least_core_hz, most_celsius; /* 0: not told */
+	uint64_t most_used_bytes;           /* by all processes; 0: not told */
+};
+
+void assay_gpu_levels_add(struct assay_gpu_levels *l, const struct assay_device_state *s,
+			  const struct assay_nvml_use *u);
 
 #endif

@@ -10,8 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
-
 #define ASSAY_GPU_INJECTION      "CUDA_INJECTION64_PATH" /* variable of CUDA's driver: an object that it loads */
 #define ASSAY_GPU_RECORDS_FOLDER "ASSAY_GPU_RECORDS"     /* variable: where the files go; absolute */
 #define ASSAY_GPU_RECORDS_ENDING ".gpu"
@@ -75,8 +73,5 @@ struct assay_gpu_spans {
 	uint64_t magic, n, lost;
 	struct assay_gpu_span v[];
 };
-
-/* The object to inject, beside the running program. ASSAY_EUNAVAILABLE where it is not there. */
-int assay_gpu_library(char *path, size_t size, struct assay_err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loads libsde before PAPI, since PAPI looks for it while it starts, and asks PAPI which of its components work. */
-#include "counters/papi/library.h"
+#include "counters/papi/papi.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ void assay_papi_doubt_pmu(struct assay_papi *p)
 _Static_assert(ASSAY_PAPI_OK == PAPI_OK && ASSAY_PAPI_NO_SET == PAPI_NULL && ASSAY_PAPI_ENOEVNT == PAPI_ENOEVNT &&
 		       ASSAY_PAPI_ECNFLCT == PAPI_ECNFLCT && ASSAY_PAPI_EPERM == PAPI_EPERM &&
 		       ASSAY_PAPI_ECOUNT == PAPI_ECOUNT,
-	       "papi/library.h has PAPI's numbers");
+	       "papi/papi.h has PAPI's numbers");
 
 /* Only what is needed to start. */
 struct starters {

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The loops are written in assembly where their counts must be known; elsewhere a counter only has to tick. */
-#include "counters/papi/pmu_selftest.h"
+#include "counters/papi/papi.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#include "counters/papi/set.h"
 
 #define TURNS      200000u
 #define PAGE_BYTES 4096u

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/papi/set.h"
+#include "counters/papi/papi.h"
 #include "counters/provider.h"
 
 /* The number of the cell called @event; n_cells where there is none. */

@@ -6,8 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "counters/papi/set.h"
-#include "counters/papi/pmu_selftest.h"
+#include "counters/papi/papi.h"
 #include "counters/provider.h"
 
 /* Those of PAPI's manual; whether a machine has one is asked there, and native events have no list. */

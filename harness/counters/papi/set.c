@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Turns PAPI's error codes into the few that decide what happens next, keeping its words. */
-#include "counters/papi/set.h"
+#include "counters/papi/papi.h"
 
 #include <stdlib.h>
 #include <string.h>

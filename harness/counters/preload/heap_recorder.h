@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "counters/preload/heap_stacks.h"
+#include "counters/preload/recording.h"
 
 /* Are sites wanted of this process? Opens its file. */
 bool assay_heap_sites_begin(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What would escape from steps, end them, or see them. */
-#include "counters/step/rules.h"
+#include "counters/step/stepper.h"
 
 #include <stdio.h>
 

@@ -15,7 +15,88 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "counters/step/trace.h"
+#include "counters/step/decode.h"
+
+/* ---- traces ---- */
+
+/*
+ * The trace of a thread is a growing array of words: one word for each step, followed by what belongs to the step. All
+ * but open and close are async-signal-safe.
+ */
+
+/* Fields belong to this module, but for words and n. */
+struct assay_step_words {
+	uint64_t *words;
+	size_t n, room;
+};
+
+/*
+ * An empty row, that of thread number @thread; ASSAY_ENOMEM. It lies far from where the kernel puts what programs map,
+ * and stays there while it grows: code that is stepped finds its own memory where it would be without.
+ */
+int assay_step_words_open(struct assay_step_words *w, unsigned thread, struct assay_err *err);
+void assay_step_words_close(struct assay_step_words *w);
+/* Forget all; the memory stays. */
+void assay_step_words_empty(struct assay_step_words *w);
+/* Make room for any entry and the end of the one before. False: there is no more memory. */
+bool assay_step_words_need(struct assay_step_words *w);
+
+/* Write down a step, for which there is room, and return where it stands. Its end is open. */
+size_t assay_step_words_add(struct assay_step_words *w, size_t instruction, const struct assay_step_accesses *acc);
+/* What became of the last step, which stands @at. */
+void assay_step_words_end(struct assay_step_words *w, size_t at, const struct assay_step_outcome *o);
+/* Where it went; at most once, and before the next step. */
+void assay_step_words_target(struct assay_step_words *w, size_t at, uint64_t target);
+void assay_step_words_mark(struct assay_step_words *w, unsigned mark);
+
+/*
+ * The first word of an entry. A step has two words an access, see assay_step_entry_access(), and one more with where it
+ * went if has_target.
+ */
+struct assay_step_entry {
+	uint32_t instruction; /* of the table; of a mark what it is */
+	bool is_mark, has_target;
+	unsigned accesses, instructions, branches, taken;
+};
+struct assay_step_entry assay_step_entry_of(uint64_t word);
+/* Words of the entry, the first included. */
+size_t assay_step_entry_words(const struct assay_step_entry *e);
+struct assay_step_access assay_step_entry_access(const uint64_t *words, unsigned i);
+
+/* ---- rules ---- */
+
+/*
+ * Which instructions and system calls may be stepped, whether one instruction can have followed another, and the
+ * messages for why not. All but the texts are async-signal-safe.
+ */
+
+enum assay_step_rule {
+	ASSAY_STEP_RULE_NONE,
+	ASSAY_STEP_RULE_INSTRUCTION, /* struct assay_step_refusal says more */
+	ASSAY_STEP_RULE_FLAGS,
+	ASSAY_STEP_RULE_TRAP,
+	ASSAY_STEP_RULE_OLD_CALL,
+	ASSAY_STEP_RULE_SIGNAL,
+	ASSAY_STEP_RULE_THREAD,
+	ASSAY_STEP_RULE_LOST,
+	ASSAY_STEP_RULE_SPACE,
+};
+
+/* Why @i, before which the registers are @r, must not be stepped. */
+enum assay_step_rule assay_step_refused(const struct assay_step_insn *i, const struct assay_step_regs *r);
+
+/*
+ * Can @now be the instruction after @i, before which the registers were @before? If not, other code ran between the
+ * two: the handler of a signal, which changed where its thread goes on, or instructions for which the processor did not
+ * trap.
+ */
+bool assay_step_follows(const struct assay_step_insn *i, const struct assay_step_regs *before,
+			const struct assay_step_regs *now);
+
+/* "changes or sends signals", "changed while it ran: 90 c3", …: what is said of the code at an address. */
+void assay_step_rule_text(enum assay_step_rule rule, const struct assay_step_refusal *more, char *buf, size_t size);
+
+/* ---- stepper ---- */
 
 struct assay_stepper;
 
@@ -73,7 +154,7 @@ enum assay_stepper_mark {
 };
 void assay_stepper_mark(struct assay_stepper *s, unsigned thread, enum assay_stepper_mark mark);
 
-/* What one thread did in a pass: entries as step/trace.h has them, and what it did in all. */
+/* What one thread did in a pass: entries as described above, and what it did in all. */
 struct assay_step_trace {
 	const uint64_t *words;
 	size_t n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory is asked for piece by piece, behind the piece before, at a place that belongs to the thread. */
-#include "counters/step/trace.h"
+#include "counters/step/stepper.h"
 
 #include <errno.h>
 #include <sys/mman.h>

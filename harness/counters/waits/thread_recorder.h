@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <time.h>
 
-#include "counters/preload/heap_stacks.h"
+#include "counters/preload/recording.h"
 #include "counters/threads/log.h"
 
 /* ---- thread file ---- */

@@ -13,6 +13,7 @@
 #include "base/monotonic.h"
 #include "base/process.h"
 #include "counters/gpu/records.h"
+#include "counters/preloaded.h"
 #include "drive/profile/kinds.h"
 #include "machine/clock.h"
 #include "measure/profile.h"

@@ -11,7 +11,7 @@
 #include "base/monotonic.h"
 #include "base/process.h"
 #include "counters/gpu/records.h"
-#include "counters/threads/threads.h"
+#include "counters/preloaded.h"
 #include "drive/profile/kinds.h"
 #include "measure/profile.h"
 #include "model/verdict.h"

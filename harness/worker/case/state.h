@@ -6,20 +6,20 @@
 #include <stdint.h>
 
 #include "base/hash.h"
-#include "counters/gpu/levels.h"
+#include "counters/gpu/counts.h"
 #include "counters/heap/heap.h"
-#include "counters/threads/threads.h"
+#include "counters/preloaded.h"
 #include "machine/clock.h"
 #include "machine/topology.h"
 #include "model/metric.h"
 #include "model/result.h"
 #include "worker/case/alloc_pool.h"
-#include "worker/case/memory.h"
 #include "worker/case/device_watch.h"
-#include "worker/plugin/loader.h"
-#include "worker/protocol.h"
+#include "worker/case/memory.h"
 #include "worker/case/thread_pool.h"
 #include "worker/case/thread_state.h"
+#include "worker/plugin/loader.h"
+#include "worker/protocol.h"
 
 #define ASSAY_JOB_METRICS 64 /* of the op */
 

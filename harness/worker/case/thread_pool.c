@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "counters/threads/threads.h"
+#include "counters/preloaded.h"
 #include "worker/case/memory.h"
 
 #define SPINS 4000

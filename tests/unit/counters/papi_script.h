@@ -5,9 +5,9 @@
 
 #include <pthread.h>
 
-#include "unit.h"
 #include "counters/counting.h"
-#include "counters/papi/pmu_selftest.h"
+#include "counters/papi/papi.h"
+#include "unit.h"
 
 #if ASSAY_PAPI
 #include <papi.h>

@@ -6,7 +6,7 @@
 
 #include "counters/callgrind/cache_model.h"
 #include "counters/step/replay.h"
-#include "counters/step/rules.h"
+#include "counters/step/stepper.h"
 
 #if defined(__x86_64__)
 #include <errno.h>

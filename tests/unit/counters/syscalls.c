@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "counters/provider.h"
 #include "unit.h"
-#include "counters/syscalls/syscalls.h"
 
 static struct assay_syscall_case trace(void (*run)(void *arg))
 {

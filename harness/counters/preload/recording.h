@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Call stacks of this process, each unwound once. Also what stands before calls that wait (../waits) uses them. */
-#ifndef ASSAY_COUNTERS_PRELOAD_HEAP_STACKS_H
-#define ASSAY_COUNTERS_PRELOAD_HEAP_STACKS_H
+/*
+ * What recorders of heaps and threads share, without an allocation: a mapped file that grows, which code is mapped,
+ * and call stacks, each unwound once.
+ */
+#ifndef ASSAY_COUNTERS_PRELOAD_RECORDING_H
+#define ASSAY_COUNTERS_PRELOAD_RECORDING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "counters/heap/sites.h"
@@ -44,5 +48,49 @@ void assay_known_stacks_forget(struct assay_known_stacks *k);
 uint32_t assay_known_stacks_find(const struct assay_known_stacks *k, struct assay_heap_caller from);
 void assay_known_stacks_add(struct assay_known_stacks *k, struct assay_heap_caller from,
 			    const struct assay_heap_stack *s, uint32_t site);
+
+/* ---- files ---- */
+
+/* A file that a recorder writes by mapping it, with room reserved before it is used. */
+
+#define ASSAY_GROWING_FILE_PATH 4096
+
+struct assay_growing_file {
+	char path[ASSAY_GROWING_FILE_PATH];
+	uint64_t room_bytes, most_bytes;
+};
+
+/*
+ * A file of this process alone, @dir/PID.N@ending, mapped for @most_bytes. NULL where there can be none, or @dir is
+ * NULL. @before, which may be NULL, has room for a path: of the program that this process was before, "" for none.
+ */
+void *assay_growing_file_new(struct assay_growing_file *f, const char *dir, const char *ending, uint64_t most_bytes,
+			     char *before);
+/* Reserve room for its first @bytes; false on a full disk, or beyond its most. */
+bool assay_growing_file_reserve(struct assay_growing_file *f, uint64_t bytes);
+/* What the kernel calls this program, cut to @size with its end; "" where that is not told. */
+void assay_growing_file_program(char *name, size_t size);
+
+/* ---- mapped code ---- */
+
+/* Which files' code this process has mapped, each told once. */
+
+#define ASSAY_MAPPED_MOST 1024
+
+/* All-zero: nothing is known. Not for two threads at once. */
+struct assay_mapped_code {
+	struct {
+		uint64_t start, end;
+	} maps[ASSAY_MAPPED_MOST];
+	size_t n;
+	char text[8192]; /* what was read of /proc last */
+};
+
+/* Keep a map; false where there is no room, and it is told again. @path "": code of no file. */
+typedef bool (*assay_mapped_fn)(uint64_t start, uint64_t end, uint64_t file_offset, const char *path);
+
+bool assay_mapped_code_has(const struct assay_mapped_code *m, uint64_t address);
+/* Tell @keep of all that is mapped and was not told yet. */
+void assay_mapped_code_read(struct assay_mapped_code *m, assay_mapped_fn keep);
 
 #endif

@@ -3,14 +3,15 @@
  * PAPI and its libsde, loaded when a case needs them: nothing is linked with them, and without them the rest works. The
  * functions stand in a table so that tests can put recorded ones in their place.
  */
-#ifndef ASSAY_COUNTERS_PAPI_LIBRARY_H
-#define ASSAY_COUNTERS_PAPI_LIBRARY_H
+#ifndef ASSAY_COUNTERS_PAPI_PAPI_H
+#define ASSAY_COUNTERS_PAPI_PAPI_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
+#include "counters/provider.h"
 
 /* Numbers of PAPI's ABI, which papi/library.c holds against its header: nothing else needs that. */
 enum {
@@ -72,5 +73,44 @@ void assay_papi_doubt_pmu(struct assay_papi *p);
 /* Publish cell i as software-defined event names[i] of library "assay". ASSAY_EUNAVAILABLE with PAPI's reason. */
 int assay_papi_publish(const struct assay_papi *p, const char *const *names, uint64_t *cells, size_t n,
 		       struct assay_err *err);
+
+/* ---- sets ---- */
+
+/*
+ * An event set of PAPI, as hardware counters and software-defined events both use it. Sets are handed about as void *.
+ */
+
+/* An empty set of the calling thread. @component -1: that of the first event. */
+int assay_papi_set_open(const struct assay_counter_context *ctx, int component, void **set, struct assay_err *err);
+const struct assay_counter_context *assay_papi_set_context(const void *set);
+/* By PAPI's name. ASSAY_ENOTFOUND, ASSAY_ELIMIT (no room or a conflict in this set) or ASSAY_EUNAVAILABLE, in PAPI's
+ * words. */
+int assay_papi_set_add(void *set, const char *name, struct assay_err *err);
+int assay_papi_set_start(void *set, struct assay_err *err);
+int assay_papi_set_read(void *set, uint64_t *values);
+void assay_papi_set_stop(void *set);
+void assay_papi_set_close(void *set);
+/* This thread ends, or counts no more; its sets are closed. Not for the thread that loaded PAPI. */
+void assay_papi_leave_thread(const struct assay_counter_context *ctx);
+
+/* ---- self-test ---- */
+
+/*
+ * Can a hardware counter be believed? The test counts loops with known numbers of loads, stores, branches and
+ * multiply-adds, scalar and vector, a loop whose branches no predictor foresees, walks and calls that must miss every
+ * cache and the TLB, and a walk that the second cache must serve.
+ */
+
+/* A counter may be off by this share of what it must count. */
+#define ASSAY_SELFTEST_TOLERANCE_FRAC 0.05
+
+/*
+ * true: @event ticks as it must, @what says how ("counts 1.00 branches a turn"), or nothing is known that it must
+ * count. false:
+ * @what says what is wrong.
+ */
+bool assay_pmu_selftest(const struct assay_counter_context *ctx, const char *event, char *what, size_t size);
+/* The events of which it is known what they must count, by number from 0 on; NULL after the last. */
+const char *assay_pmu_selftest_event(size_t i);
 
 #endif
