@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options and environment that several commands take, and parsing with one line for whatever is wrong. */
-#include "cli/cli_options.h"
+#include "cli/command.h"
 
 #include <argp.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "drive/gate/baselines.h"
+#include "drive/gate/gate.h"
 #include "drive/show/name.h"
 
 enum verb { VERB_NONE, VERB_SAVE, VERB_LIST, VERB_SHOW, VERB_DROP, VERB_UPDATE };

@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/compare_options.h"
-#include "drive/history/bisect.h"
+#include "drive/history/history.h"
 
 /* git bisect run stops at these; anything below would be an answer. */
 #define GIT_STOPS 128

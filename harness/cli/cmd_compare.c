@@ -10,7 +10,6 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/compare_options.h"
-#include "cli/compare_output.h"
 #include "drive/compare/compare.h"
 #include "drive/next_step.h"
 #include "drive/show/name.h"

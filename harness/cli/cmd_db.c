@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "drive/exchange/merge.h"
+#include "drive/exchange/exchange.h"
 
 #define MOST_DAYS 18000 /* what a clock that begins in 1970 has behind it */
 

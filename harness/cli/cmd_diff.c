@@ -5,9 +5,9 @@
 
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "drive/show/diff.h"
-#include "drive/profile/sanitize.h"
-#include "drive/profile/store.h"
+#include "drive/profile/kinds.h"
+#include "drive/profile/profile.h"
+#include "drive/show/show.h"
 #include "model/verdict.h"
 
 struct diff_args {

@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "drive/compare/compare.h"
 #include "drive/show/name.h"
-#include "drive/show/results.h"
+#include "drive/show/show.h"
 
 struct export_args {
 	struct assay_settings s;

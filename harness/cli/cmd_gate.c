@@ -2,7 +2,7 @@
 /* assay gate: judge a stored run; the exit status is the verdict. */
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "cli/compare_output.h"
+#include "cli/compare_options.h"
 #include "drive/gate/gate.h"
 #include "drive/next_step.h"
 #include "drive/show/name.h"

@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/compare_options.h"
-#include "drive/history/case_history.h"
+#include "drive/history/history.h"
 
 struct history_args {
 	struct assay_compare_args c; /* of --confirm */

@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "drive/exchange/import.h"
+#include "drive/exchange/exchange.h"
 #include "drive/show/name.h"
 
 struct import_args {

@@ -7,12 +7,9 @@
 #include "base/conf.h"
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "cli/interrupt.h"
-#include "drive/history/trend_lines.h"
+#include "drive/history/history.h"
 #include "drive/show/name.h"
-#include "drive/show/page.h"
-#include "drive/show/results.h"
-#include "drive/show/samples.h"
+#include "drive/show/show.h"
 #include "reports/plot/plot.h"
 
 #define MOST_NAMES 2

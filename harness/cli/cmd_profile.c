@@ -9,9 +9,8 @@
 #include "base/monotonic.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "drive/profile/kinds.h"
 #include "drive/profile/profile.h"
-#include "drive/profile/sanitize.h"
-#include "drive/profile/store.h"
 
 #define MOST_DAYS 18000 /* what a clock that begins in 1970 has behind it */
 

@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "drive/show/name.h"
-#include "drive/show/page.h"
+#include "drive/show/show.h"
 
 struct report_args {
 	struct assay_settings s;

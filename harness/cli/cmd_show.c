@@ -7,11 +7,10 @@
 
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "drive/show/bottlenecks.h"
-#include "drive/profile/sanitize.h"
-#include "drive/profile/store.h"
+#include "drive/profile/kinds.h"
+#include "drive/profile/profile.h"
 #include "drive/show/name.h"
-#include "drive/show/results.h"
+#include "drive/show/show.h"
 
 struct show_args {
 	struct assay_settings s;

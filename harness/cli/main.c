@@ -10,7 +10,7 @@
 
 #include "base/process.h"
 #include "cli/cli.h"
-#include "cli/interrupt.h"
+#include "cli/command.h"
 #include "drive/session.h"
 #include "model/verdict.h"
 

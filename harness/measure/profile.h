@@ -6,7 +6,7 @@
 #include "measure/options.h"
 #include "model/case.h"
 #include "model/catalog.h"
-#include "profile/cpu_profile.h"
+#include "profile/profile.h"
 #include "worker/worker.h"
 
 /* ---- profiled worker ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Labels above the frames, threads, and the numbers of how samples were taken. */
-#include "profile/cpu_profile.h"
+#include "profile/profile.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,8 +7,15 @@
 #ifndef ASSAY_PROFILE_CPU_SAMPLER_H
 #define ASSAY_PROFILE_CPU_SAMPLER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
 #include "base/err.h"
 #include "profile/sample_ring.h"
+
+struct assay_cpu_sampler;
+struct perf_event_attr;
 
 /* ---- cpu source ---- */
 
@@ -19,8 +26,6 @@ struct assay_cpu_sampling {
 	bool leaves;   /* no stacks, which cost more than all else: only where code was executed */
 	bool own_case; /* the process is a worker: signals while it waits do no harm */
 };
-
-struct assay_cpu_sampler;
 
 struct assay_cpu_source {
 	/* Set s->state, or say why this does not work here. */
@@ -90,5 +95,33 @@ uint64_t assay_cpu_sampler_lost(const struct assay_cpu_sampler *s);
 double assay_cpu_sampler_rate_hz(const struct assay_cpu_sampler *s);
 /* Why there may be none: no process took part, such as a static program where timers have to be preloaded; NULL. */
 const char *assay_cpu_sampler_absent(const struct assay_cpu_sampler *s);
+
+/* ---- perf event ---- */
+
+/*
+ * Which event of perf_event_open(2) takes samples: cycles where the machine has a PMU that counts them, else the
+ * software clock of the kernel.
+ */
+
+struct assay_perf_event {
+	const char *name; /* for people */
+	uint32_t type;
+	uint64_t config;
+	bool by_frequency; /* the kernel finds the period that gives the rate */
+};
+
+/* How events are opened; stands in for the kernel in tests. */
+struct assay_perf_opener {
+	/* A descriptor of an event of the calling thread that counts, else -1 and errno. */
+	int (*open)(void *arg, const struct perf_event_attr *a);
+	/* What it counted while the thread worked a little; 0: it does not tick. Closes it. */
+	uint64_t (*close)(void *arg, int fd);
+	void *arg;
+};
+
+/* The first event that opens and ticks. NULL: none does, and errno says why the last, the software clock, did not. */
+const struct assay_perf_event *assay_perf_event_choose(const struct assay_perf_opener *opener);
+/* Of the running kernel. */
+extern const struct assay_perf_opener assay_perf_kernel;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Means are over looks, which are evenly spaced; energy is the driver's own sum, or else mean power times time. */
-#include "profile/gpu_profile.h"
+#include "profile/profile.h"
 
 #include <math.h>
 #include <stdio.h>

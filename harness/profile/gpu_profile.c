@@ -3,7 +3,7 @@
  * What was recorded apart for each configuration of a kernel is one piece of work here; its configuration is the one
  * that took most time. The file is input: a process may have ended while it wrote, and its counts are checked.
  */
-#include "profile/gpu_profile.h"
+#include "profile/profile.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,7 +3,7 @@
  * The clock of CUPTI is its own: two looks at both clocks, the first and the last of the process, say how it goes
  * against CLOCK_MONOTONIC. A file is input: its process may have ended while it wrote.
  */
-#include "profile/gpu_profile.h"
+#include "profile/profile.h"
 
 #include <inttypes.h>
 #include <stdio.h>

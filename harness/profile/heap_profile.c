@@ -3,7 +3,7 @@
  * Processes add up: what each allocated, what each never gave back, and the most of each. Addresses are named after
  * the end, from the files that were mapped.
  */
-#include "profile/heap_profile.h"
+#include "profile/profile.h"
 
 #include <math.h>
 #include <stdio.h>

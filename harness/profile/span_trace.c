@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers in the files are those of their processes; a trace has numbers of its own. */
-#include "profile/thread_profile.h"
+#include "profile/profile.h"
 
 #include <math.h>
 #include <stdio.h>

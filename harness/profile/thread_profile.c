@@ -3,7 +3,7 @@
  * A state's time is what the kernel's numbers leave for it; sites measured their waits by the clock, with the time for
  * which the thread was ready to go on. So that all adds up, the sites of a state share its time in proportion.
  */
-#include "profile/thread_profile.h"
+#include "profile/profile.h"
 
 #include <math.h>
 #include <stdio.h>

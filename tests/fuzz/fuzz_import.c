@@ -2,9 +2,9 @@
 /* Files of other tools, of the format that they seem to be, or as CSV. What was taken can be read back. */
 #include <unistd.h>
 
+#include "drive/exchange/exchange.h"
+#include "drive/show/show.h"
 #include "fuzz.h"
-#include "drive/exchange/import.h"
-#include "drive/show/results.h"
 
 /* Then the database begins anew, so that it stays small. */
 #define IMPORTS_MAX 100

@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "counters/provider.h"
+
+struct assay_counter_context;
 
 /* Numbers of PAPI's ABI, which papi/library.c holds against its header: nothing else needs that. */
 enum {

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "counters/provider.h"
+
 #define TURNS      200000u
 #define PAGE_BYTES 4096u
 #define WALK_BYTES (32u << 20)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters/provider.h"
 #include "machine/pmu_probe.h"
 
 struct papi_set {

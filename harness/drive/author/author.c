@@ -15,12 +15,11 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "drive/author/template.h"
-#include "drive/user_text.h"
 #include "drive/installed.h"
 #include "drive/project.h"
 #include "drive/repository.h"
 #include "drive/session.h"
+#include "drive/user_text.h"
 #include "judge/manifest.h"
 #include "plan/plan.h"
 #include "worker/plugin/loader.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fills in templates, line by line. */
-#include "drive/author/template.h"
+#include "drive/author/author.h"
 
 #include <string.h>
 

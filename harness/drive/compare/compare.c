@@ -8,10 +8,10 @@
 
 #include "drive/compare/cause_profiles.h"
 #include "drive/compare/duration.h"
-#include "drive/exact/compare.h"
-#include "drive/user_text.h"
+#include "drive/exact/exact.h"
 #include "drive/machine/doctor.h"
 #include "drive/read_back.h"
+#include "drive/user_text.h"
 #include "judge/comparison_judge.h"
 #include "judge/function_blame.h"
 #include "store/comparison.h"

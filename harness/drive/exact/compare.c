@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts both sides case by case, so that an interrupted comparison has whole cases. */
-#include "drive/exact/compare.h"
+#include "drive/exact/exact.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "drive/exact/counting.h"
-#include "drive/exact/size.h"
 #include "judge/exact_judge.h"
 #include "judge/paired.h"
 #include "measure/exact.h"

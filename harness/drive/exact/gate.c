@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stored counts against the committed file. */
-#include "drive/exact/gate.h"
+#include "drive/exact/exact.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "drive/user_text.h"
 #include "drive/installed.h"
 #include "drive/project.h"
+#include "drive/user_text.h"
 #include "judge/exact_baseline.h"
 #include "judge/exact_judge.h"
 #include "judge/policy_names.h"

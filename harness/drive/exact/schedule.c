@@ -4,7 +4,7 @@
  * wait for each other. Cases of one thread share a CPU: while one waits for its program to load the other counts, and
  * beside a load they get a larger part of it.
  */
-#include "drive/exact/schedule.h"
+#include "drive/exact/exact.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,6 @@
 
 #include "base/lanes.h"
 #include "base/process.h"
-#include "drive/exact/size.h"
 #include "model/quantity.h"
 
 /* What a case takes, as long as none has ended: for the bar. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A file of another tool into the database. All of it is held in memory. */
-#include "drive/exchange/import.h"
+#include "drive/exchange/exchange.h"
 
 #include <ctype.h>
 #include <errno.h>

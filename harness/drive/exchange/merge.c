@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drive/exchange/merge.h"
+#include "drive/exchange/exchange.h"
 
 #include <stdio.h>
 #include <stdlib.h>

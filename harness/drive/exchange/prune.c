@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drive/exchange/merge.h"
-#include "drive/gate/segments.h"
+#include "drive/exchange/exchange.h"
+#include "drive/gate/gate.h"
 #include "machine/clock.h"
 #include "stats/change_points.h"
 #include "store/merge.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drive/gate/baselines.h"
+#include "drive/gate/gate.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "drive/exact/gate.h"
-#include "drive/user_text.h"
+#include "drive/exact/exact.h"
 #include "drive/installed.h"
+#include "drive/user_text.h"
 #include "machine/clock.h"
 #include "store/store.h"
 

@@ -4,7 +4,7 @@
  * times of the cases that look for some. Neither needs samples, and both end after a number of runs that does not
  * depend on how many there are.
  */
-#include "drive/gate/segments.h"
+#include "drive/gate/gate.h"
 
 #include <inttypes.h>
 #include <stdio.h>

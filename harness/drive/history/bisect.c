@@ -4,7 +4,7 @@
  * half of that as its margin, as judge/bisection.h asks for them. At last the commit that was found against the one
  * before it, which says its size; if that does not agree, the search goes on.
  */
-#include "drive/history/bisect.h"
+#include "drive/history/history.h"
 
 #include <dirent.h>
 #include <math.h>

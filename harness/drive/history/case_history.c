@@ -3,7 +3,7 @@
  * Loads the points of a case, finds the changes, and asks of each whether the other cases of the machine moved with it,
  * in the runs around: then it is one event of the machine, and no news about the case.
  */
-#include "drive/history/case_history.h"
+#include "drive/history/history.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "drive/show/results.h"
+#include "drive/show/show.h"
 #include "stats/change_points.h"
 #include "store/comparison.h"
 #include "store/store.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drive/history/case_history.h"
+#include "drive/history/history.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each line is a history of its own; baselines come from the store and releases from git. */
-#include "drive/history/trend_lines.h"
+#include "drive/history/history.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "drive/history/case_history.h"
 #include "drive/repository.h"
-#include "drive/show/results.h"
+#include "drive/show/show.h"
 #include "store/store.h"
 
 /* The points of time with their changes. */

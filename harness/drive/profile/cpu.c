@@ -11,7 +11,7 @@
 #include "drive/profile/kinds.h"
 #include "measure/profile.h"
 #include "model/verdict.h"
-#include "profile/cpu_profile.h"
+#include "profile/profile.h"
 #include "profile/unwind.h"
 
 #define FEW_SAMPLES    20

@@ -17,7 +17,7 @@
 #include "drive/profile/kinds.h"
 #include "machine/clock.h"
 #include "measure/profile.h"
-#include "profile/gpu_profile.h"
+#include "profile/profile.h"
 
 #define LOOK_NS 10000000u
 

@@ -11,7 +11,7 @@
 #include "drive/profile/kinds.h"
 #include "measure/profile.h"
 #include "model/verdict.h"
-#include "profile/heap_profile.h"
+#include "profile/profile.h"
 
 #define MUCH_FRAC 0.1
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "drive/profile/kinds.h"
-#include "drive/profile/store.h"
 #include "drive/read_back.h"
 
 static const struct kind {

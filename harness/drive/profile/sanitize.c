@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Texts only become shorter or, by HOST and USER, are cut where they lie: each stays in its place. */
-#include "drive/profile/sanitize.h"
+#include "drive/profile/kinds.h"
 
 #include <ctype.h>
 #include <pwd.h>

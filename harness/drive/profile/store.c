@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drive/profile/store.h"
+#include "drive/profile/profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/conf.h"
 #include "base/text.h"
-#include "drive/profile/sanitize.h"
+#include "drive/profile/kinds.h"
 #include "drive/show/name.h"
 #include "machine/clock.h"
 #include "machine/environment.h"

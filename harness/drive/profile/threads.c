@@ -15,8 +15,7 @@
 #include "drive/profile/kinds.h"
 #include "measure/profile.h"
 #include "model/verdict.h"
-#include "profile/gpu_profile.h"
-#include "profile/thread_profile.h"
+#include "profile/profile.h"
 
 #define SAMPLE_NS  50000000u /* so long that what threads do at its ends counts for nothing */
 #define MOST_SPANS 1000000

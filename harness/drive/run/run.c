@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drive/exact/counting.h"
+#include "drive/exact/exact.h"
 #include "drive/project.h"
 #include "drive/read_back.h"
 #include "drive/run/case_loop.h"

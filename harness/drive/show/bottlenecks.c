@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drive/show/bottlenecks.h"
+#include "drive/show/show.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "drive/show/results.h"
 #include "judge/advice.h"
 #include "judge/policy.h"
 #include "model/build.h"

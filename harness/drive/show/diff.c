@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drive/show/diff.h"
+#include "drive/show/show.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "base/conf.h"
-#include "drive/user_text.h"
 #include "drive/show/name.h"
-#include "drive/show/results.h"
+#include "drive/user_text.h"
 #include "judge/policy.h"
 #include "judge/run_diff.h"
 #include "store/store.h"

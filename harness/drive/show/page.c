@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drive/show/page.h"
+#include "drive/show/show.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,10 +9,9 @@
 #include "base/grow.h"
 #include "drive/compare/compare.h"
 #include "drive/gate/gate.h"
-#include "drive/user_text.h"
 #include "drive/installed.h"
 #include "drive/next_step.h"
-#include "drive/show/bottlenecks.h"
+#include "drive/user_text.h"
 #include "store/comparison.h"
 #include "store/profile.h"
 #include "store/store.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drive/show/results.h"
+#include "drive/show/show.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 
 #include "base/conf.h"
 #include "drive/compare/compare.h"
-#include "drive/user_text.h"
 #include "drive/installed.h"
+#include "drive/user_text.h"
 #include "judge/policy.h"
 #include "store/comparison.h"
 #include "store/exact.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Takes the samples that count: in runs those that the median is of, in comparisons those of undisturbed blocks. */
-#include "drive/show/samples.h"
+#include "drive/show/show.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drive/show/results.h"
 #include "model/build.h"
 #include "model/result.h"
 

@@ -4,8 +4,8 @@
 
 #include <jansson.h>
 
-#include "drive/history/case_history.h"
-#include "drive/gate/segments.h"
+#include "drive/gate/gate.h"
+#include "drive/history/history.h"
 #include "reports/emitter.h"
 #include "store/comparison.h"
 

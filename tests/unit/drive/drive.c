@@ -13,7 +13,7 @@
 #include "drive/installed.h"
 #include "drive/run/run.h"
 #include "drive/session.h"
-#include "drive/show/results.h"
+#include "drive/show/show.h"
 #include "unit.h"
 
 #define CASE "dequantize.q8_0/ref/n=16384/t=1/warm"

@@ -2,8 +2,7 @@
 /* Exact counts: what is recorded, what repeats cost, and what joins a run. */
 #include <math.h>
 
-#include "drive/exact/counting.h"
-#include "drive/exact/schedule.h"
+#include "drive/exact/exact.h"
 #include "exact_fixture.h"
 #include "unit.h"
 

@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-#include "drive/exchange/import.h"
+#include "drive/exchange/exchange.h"
 #include "drive/exchange/reader.h"
-#include "drive/show/results.h"
+#include "drive/show/show.h"
 
 #define FIXTURES "tests/fixtures/import/"
 

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "drive/profile/kinds.h"
 #include "unit.h"
-#include "drive/profile/sanitize.h"
 
 TEST(paths_and_names_are_cut)
 {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "drive/author/template.h"
+#include "drive/author/author.h"
 #include "drive/installed.h"
 #include "drive/project.h"
 #include "unit.h"

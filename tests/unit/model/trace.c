@@ -7,7 +7,7 @@
 
 #include "model/profile.h"
 #include "model/profile_diff.h"
-#include "profile/thread_profile.h"
+#include "profile/profile.h"
 
 #define NONE ASSAY_TRACE_NONE
 

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "counters/gpu/cupti_abi.h"
-#include "profile/gpu_profile.h"
+#include "profile/profile.h"
 #include "unit.h"
 
 /* Values of NVIDIA's occupancy calculator for compute capabilities 7.0, 8.0 and 9.0. */

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 
-#include "profile/perf_event.h"
+#include "profile/cpu_sampler.h"
 
 /* A machine: what opening cycles, and the software clock, gives. */
 struct machine {
