@@ -24,8 +24,9 @@ void assay_program_runner_init(struct assay_program_runner *r);
 
 /*
  * Run @words, of which the first is found in PATH. The clock runs from before its start until its end is seen; only
- * then whatever it has left in its process group or elsewhere is killed. What became of it is in @out: a status with its reason, unless it ended with exit status 0.
- * ASSAY_EUSAGE: it cannot be started, or a file cannot be opened. ASSAY_EINTERRUPTED.
+ * then whatever it has left in its process group or elsewhere is killed. What became of it is in @out: a status with
+ * its reason, unless it ended with exit status 0. ASSAY_EUSAGE: it cannot be started, or a file cannot be opened.
+ * ASSAY_EINTERRUPTED.
  */
 int assay_program_run(const struct assay_program_runner *r, const struct assay_strings *words,
 		      struct assay_time_process *out, struct assay_err *err);

@@ -624,9 +624,12 @@ static int measure(struct timing *k, struct assay_err *err)
 				       : (double)k->cmp.budget_ns * (double)k->cmp.n_cases;
 	size_t ready = 0;
 	struct assay_err why = { 0 };
-	int rc = k->out->shell[0] ? time_shell(k, err) : 0, after = 0;
+	int rc = 0, after = 0;
 
+	/* from here on an interrupt ends what runs before it ends this program */
 	assay_watch_tell(k->watch, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = budget_ns });
+	if (k->out->shell[0])
+		rc = time_shell(k, err);
 	for (; ready < k->out->n_commands && !rc; ready++)
 		rc = warm_up(k, ready, err);
 	/* a command that cannot even be started leaves no database */
@@ -634,7 +637,7 @@ static int measure(struct timing *k, struct assay_err *err)
 		rc = assay_store_open(&k->store, k->q->what->db, ASSAY_STORE_WRITE, err);
 	if (!rc)
 		rc = alone ? measure_alone(k, err) : measure_pairs(k, err);
-	/* what was set up is cleaned up, whatever happened in between, and the flag of an interrupt is no reason to stop */
+	/* what was set up is cleaned up, whatever happened in between, an interrupt included */
 	k->silent.interrupted = NULL;
 	for (size_t i = 0; i < ready && !after; i++)
 		after = run_around(k, k->q->cleanup, "--cleanup", i, rc ? &why : err);
