@@ -94,22 +94,6 @@ struct assay_report_diff {
 	const char *metric; /* tag of the number that is compared, NULL: time */
 };
 
-/* Of @run and @comparison one is set. */
-struct assay_report_page {
-	const struct assay_run *run;
-	const struct assay_report_comparison *comparison;
-	const struct assay_gate_report *gate; /* verdicts; NULL: it was not judged */
-	const struct assay_strings *notes;    /* what a reader must know before anything else, a sentence each */
-	const char *next;                     /* what to do next: words around a command in single quotes; NULL */
-	const char *repeat;                   /* the command that measures all of it again */
-	const struct assay_case_point *past;  /* earlier runs of the same cases: by key, then oldest first */
-	size_t n_past;
-	const struct assay_bottleneck *bottlenecks; /* of cases of @run */
-	size_t n_bottlenecks;
-	const struct assay_profile *profiles; /* of cases that it shows */
-	size_t n_profiles;
-};
-
 struct assay_report_profile {
 	const struct assay_profile *p;
 	bool lines;                                /* those of the source, and instructions */
@@ -159,7 +143,7 @@ struct assay_report {
 		struct assay_report_diff diff;
 		const struct assay_import_report *import;
 		const struct assay_database_report *database;
-		struct assay_report_page page;
+		const struct assay_result_page *page;
 		struct assay_report_profile profile;
 		const struct assay_profile_diff *profile_diff;
 		const struct assay_time_report *time;

@@ -53,29 +53,6 @@ static const struct assay_command_line line = {
 	.check = check,
 };
 
-static int write_page(const struct report_args *a, const struct assay_result_page *p, struct assay_err *err)
-{
-	const struct assay_stored_comparison *c = &p->comparison;
-	const struct assay_report_comparison comparison = { .cmp = &c->cmp,
-							    .readings = c->readings,
-							    .verdict = c->verdict };
-	const struct assay_report r = { .kind = ASSAY_REPORT_PAGE,
-					.page = { .run = p->of_run ? &p->run : NULL,
-						  .comparison = p->of_run ? NULL : &comparison,
-						  .gate = p->judged ? &p->gate : NULL,
-						  .notes = &p->notes,
-						  .next = p->next.s,
-						  .repeat = p->repeat.s,
-						  .past = p->past,
-						  .n_past = p->n_past,
-						  .bottlenecks = p->bottlenecks,
-						  .n_bottlenecks = p->n_bottlenecks,
-						  .profiles = p->profiles,
-						  .n_profiles = p->n_profiles } };
-
-	return assay_user_path_error(assay_emit_file(&r, NULL, a->out, err), err);
-}
-
 static int report(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
 	const struct report_args *a = args;
@@ -94,7 +71,10 @@ static int report(void *args, struct assay_watcher *w, int *status, struct assay
 								     .id = n.id },
 				       &p, err);
 	if (!rc)
-		rc = write_page(a, &p, err);
+		rc = assay_user_path_error(
+			assay_emit_file(&(struct assay_report){ .kind = ASSAY_REPORT_PAGE, .page = &p }, NULL, a->out,
+					err),
+			err);
 	if (!rc && p.of_run)
 		assay_cli_say("run %" PRId64 " (%zu case%s) is in %s\n", p.run.id, p.run.n_results,
 			      p.run.n_results == 1 ? "" : "s", a->out);

@@ -8,7 +8,10 @@
 #include <stdint.h>
 
 #include "base/text.h"
+#include "model/bottleneck.h"
 #include "model/case.h"
+#include "model/comparison.h"
+#include "model/history.h"
 #include "model/result.h"
 #include "model/verdict.h"
 
@@ -98,6 +101,36 @@ struct assay_certify_report {
 	char *json; /* what the store keeps and --json prints; malloc'ed */
 };
 void assay_certify_report_release(struct assay_certify_report *r);
+
+/* ---- page ---- */
+
+/* One run or comparison with all that is known of it. */
+
+struct assay_profile; /* model/profile.h */
+
+struct assay_stored_comparison {
+	struct assay_comparison cmp;         /* with the cases that were selected */
+	struct assay_case_reading *readings; /* one a case */
+	char verdict[ASSAY_VERDICT_MAX];     /* "" unless finished */
+};
+
+/* All-zero is empty. */
+struct assay_result_page {
+	bool of_run; /* else of a comparison */
+	struct assay_run run;
+	struct assay_stored_comparison comparison;
+	bool judged; /* else the last note says why not */
+	struct assay_gate_report gate;
+	struct assay_strings notes;    /* what a reader must know before anything else, a sentence each */
+	struct assay_text next;        /* what to do next: words around a command in single quotes */
+	struct assay_text repeat;      /* the command that measures all of it again */
+	struct assay_case_point *past; /* earlier runs of the same cases: by key, then oldest first; malloc'ed */
+	size_t n_past;
+	struct assay_bottleneck *bottlenecks; /* of a run; malloc'ed */
+	size_t n_bottlenecks;
+	struct assay_profile *profiles; /* of its cases and builds, the newest of each kind; malloc'ed */
+	size_t n_profiles;
+};
 
 /* ---- new source ---- */
 

@@ -243,15 +243,16 @@ static void add_comparison_times(json_t *o, const struct assay_comparison_case *
 	free(ns);
 }
 
-static json_t *comparison_json(const struct assay_report_comparison *v)
+static json_t *comparison_json(const struct assay_stored_comparison *v)
 {
-	json_t *root = assay_json_comparison(v), *exact = json_object_get(root, "exact"), *c;
+	const struct assay_report_comparison all = { .cmp = &v->cmp, .readings = v->readings, .verdict = v->verdict };
+	json_t *root = assay_json_comparison(&all), *exact = json_object_get(root, "exact"), *c;
 	size_t i;
 
 	json_array_foreach(json_object_get(root, "cases"), i, c)
 	{
 		shorten_pairs(json_object_get(c, "pairs"));
-		add_comparison_times(c, &v->cmp->cases[i]);
+		add_comparison_times(c, &v->cmp.cases[i]);
 	}
 	shorten_exact(json_object_get(exact, "base"));
 	shorten_exact(json_object_get(exact, "head"));
@@ -275,7 +276,7 @@ static size_t run_index(json_t *runs, const struct assay_trend_point *p)
 	return i;
 }
 
-static json_t *past_json(const struct assay_report_page *p)
+static json_t *past_json(const struct assay_result_page *p)
 {
 	json_t *runs = json_array(), *cases = json_object();
 
@@ -295,7 +296,7 @@ static json_t *past_json(const struct assay_report_page *p)
 }
 
 /* By key. */
-static json_t *bottlenecks_json(const struct assay_report_page *p)
+static json_t *bottlenecks_json(const struct assay_result_page *p)
 {
 	json_t *o = json_object();
 
@@ -335,13 +336,13 @@ static void add_script_text(struct assay_text *out, const char *json)
 	}
 }
 
-void assay_page_data(const struct assay_report_page *p, struct assay_text *out)
+void assay_page_data(const struct assay_result_page *p, struct assay_text *out)
 {
-	json_t *root = p->run ? run_json(p->run) : comparison_json(p->comparison);
+	json_t *root = p->of_run ? run_json(&p->run) : comparison_json(&p->comparison);
 	char *text;
 
-	json_object_set_new(root, "gate", p->gate ? assay_json_gate(p->gate) : json_null());
-	json_object_set_new(root, "repeat", assay_json_text(p->repeat));
+	json_object_set_new(root, "gate", p->judged ? assay_json_gate(&p->gate) : json_null());
+	json_object_set_new(root, "repeat", assay_json_text(p->repeat.s));
 	json_object_set_new(root, "past", past_json(p));
 	json_object_set_new(root, "bottlenecks", bottlenecks_json(p));
 	drop_nulls(root);

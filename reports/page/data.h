@@ -19,6 +19,6 @@
  *   "groups": [[samples, least, median, most, flags of all]] and "quantiles": 51 of them;
  * - of a comparison "quantiles" of each side, and "times": medians of each pair, of base and head.
  */
-void assay_page_data(const struct assay_report_page *p, struct assay_text *out);
+void assay_page_data(const struct assay_result_page *p, struct assay_text *out);
 
 #endif

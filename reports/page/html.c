@@ -32,33 +32,33 @@ const char *assay_page_file(const char *name)
 
 /* ---- what stands above the table ---- */
 
-static void add_title(const struct assay_report_page *p, struct assay_text *out)
+static void add_title(const struct assay_result_page *p, struct assay_text *out)
 {
-	if (p->run)
-		assay_text_addf(out, "Run %" PRId64 " of suite %s", p->run->id, p->run->suite);
+	if (p->of_run)
+		assay_text_addf(out, "Run %" PRId64 " of suite %s", p->run.id, p->run.suite);
 	else
-		assay_text_addf(out, "Comparison %" PRId64 ": %s against %s", p->comparison->cmp->id,
-				p->comparison->cmp->head, p->comparison->cmp->base);
+		assay_text_addf(out, "Comparison %" PRId64 ": %s against %s", p->comparison.cmp.id,
+				p->comparison.cmp.head, p->comparison.cmp.base);
 }
 
 /* Where and when, behind the title. */
-static void write_about(const struct assay_report_page *p, struct assay_text *out)
+static void write_about(const struct assay_result_page *p, struct assay_text *out)
 {
-	const char *machine = p->run ? p->run->machine.label : p->comparison->cmp->machine.label;
-	const uint64_t started_ns = p->run ? p->run->started_ns : p->comparison->cmp->started_ns;
+	const char *machine = p->of_run ? p->run.machine.label : p->comparison.cmp.machine.label;
+	const uint64_t started_ns = p->of_run ? p->run.started_ns : p->comparison.cmp.started_ns;
 	char when[32];
 
 	if (machine[0]) {
 		assay_text_add(out, " on ");
 		assay_xml_add(out, machine);
 	}
-	if (p->run && p->run->started_unknown)
+	if (p->of_run && p->run.started_unknown)
 		return;
 	assay_when_text(started_ns, when, sizeof(when));
 	assay_text_addf(out, ", %s", when);
 }
 
-static void write_title(const struct assay_report_page *p, struct assay_text *out)
+static void write_title(const struct assay_result_page *p, struct assay_text *out)
 {
 	struct assay_text title = { 0 };
 
@@ -70,20 +70,20 @@ static void write_title(const struct assay_report_page *p, struct assay_text *ou
 }
 
 /* The verdict of the whole; of a run that was not judged what became of its cases. */
-static const char *verdict_name(const struct assay_report_page *p)
+static const char *verdict_name(const struct assay_result_page *p)
 {
 	enum assay_exit worst = ASSAY_EXIT_OK;
 
-	if (p->gate)
-		return assay_verdict_name(p->gate->verdict);
-	for (size_t i = 0; i < p->run->n_results; i++)
-		worst = assay_exit_worse(worst, assay_exit_of_status(p->run->results[i].status));
+	if (p->judged)
+		return assay_verdict_name(p->gate.verdict);
+	for (size_t i = 0; i < p->run.n_results; i++)
+		worst = assay_exit_worse(worst, assay_exit_of_status(p->run.results[i].status));
 	return worst == ASSAY_EXIT_WRONG_RESULT   ? assay_verdict_name(ASSAY_WRONG_RESULT)
 	       : worst == ASSAY_EXIT_NOT_MEASURED ? assay_verdict_name(ASSAY_NOT_MEASURED)
 						  : "NOT_JUDGED";
 }
 
-static void write_verdict(const struct assay_report_page *p, struct assay_text *out)
+static void write_verdict(const struct assay_result_page *p, struct assay_text *out)
 {
 	assay_text_add(out, verdict_name(p));
 }
@@ -112,16 +112,16 @@ static void add_run_sentence(const struct assay_run *run, struct assay_text *t)
 		assay_text_add(t, n[ASSAY_STATUS_OK] == 1 ? ", and it is correct" : ", all of them correct");
 }
 
-static void write_sentence(const struct assay_report_page *p, struct assay_text *out)
+static void write_sentence(const struct assay_result_page *p, struct assay_text *out)
 {
 	const bool judged =
-		p->gate && p->gate->n_cases && !(p->gate->no_baseline && p->gate->verdict == ASSAY_INCOMPARABLE);
+		p->judged && p->gate.n_cases && !(p->gate.no_baseline && p->gate.verdict == ASSAY_INCOMPARABLE);
 	struct assay_text t = { 0 };
 
-	if (p->run && !judged)
-		add_run_sentence(p->run, &t);
+	if (p->of_run && !judged)
+		add_run_sentence(&p->run, &t);
 	else
-		assay_gate_words_sentence(p->gate, &t);
+		assay_gate_words_sentence(&p->gate, &t);
 	assay_xml_add(out, t.s ? t.s : "");
 	out->failed |= t.failed;
 	assay_text_release(&t);
@@ -184,31 +184,31 @@ static void add_base(const struct assay_gate_report *r, struct assay_text *out)
 	assay_text_release(&t);
 }
 
-static void write_headline(const struct assay_report_page *p, struct assay_text *out)
+static void write_headline(const struct assay_result_page *p, struct assay_text *out)
 {
 	char doubt[192];
 
-	if (!p->gate)
+	if (!p->judged)
 		return;
-	if (p->comparison)
-		add_reasons(p->gate, out);
+	if (!p->of_run)
+		add_reasons(&p->gate, out);
 	else
-		add_base(p->gate, out);
-	assay_gate_words_doubt(p->gate, doubt, sizeof(doubt));
+		add_base(&p->gate, out);
+	assay_gate_words_doubt(&p->gate, doubt, sizeof(doubt));
 	if (doubt[0])
 		add_paragraph(doubt, out);
 }
 
-static void write_notes(const struct assay_report_page *p, struct assay_text *out)
+static void write_notes(const struct assay_result_page *p, struct assay_text *out)
 {
-	if (p->gate && p->gate->untrusted) {
+	if (p->judged && p->gate.untrusted) {
 		assay_text_add(out, "<p class=\"note\">");
 		assay_xml_add(out, assay_gate_words_untrusted);
 		assay_text_add(out, "</p>\n");
 	}
-	for (size_t i = 0; p->notes && i < p->notes->n; i++) {
+	for (size_t i = 0; i < p->notes.n; i++) {
 		assay_text_add(out, "<p class=\"note\">");
-		assay_xml_add(out, p->notes->v[i]);
+		assay_xml_add(out, p->notes.v[i]);
 		assay_text_add(out, "</p>\n");
 	}
 }
@@ -237,9 +237,9 @@ static void add_with_command(const char *s, struct assay_text *out)
 	assay_text_release(&part);
 }
 
-static void write_next(const struct assay_report_page *p, struct assay_text *out)
+static void write_next(const struct assay_result_page *p, struct assay_text *out)
 {
-	const char *next = p->next;
+	const char *next = p->next.s;
 	size_t word;
 
 	if (!next)
@@ -255,7 +255,7 @@ static void write_next(const struct assay_report_page *p, struct assay_text *out
 
 /* ---- profiles of its cases, which the page of the case takes to itself ---- */
 
-static void write_profiles(const struct assay_report_page *p, struct assay_text *out)
+static void write_profiles(const struct assay_result_page *p, struct assay_text *out)
 {
 	for (size_t i = 0; i < p->n_profiles; i++) {
 		assay_text_add(out, "<figure class=\"profile\" hidden");
@@ -268,26 +268,26 @@ static void write_profiles(const struct assay_report_page *p, struct assay_text 
 
 /* ---- the template ---- */
 
-static void write_style(const struct assay_report_page *p, struct assay_text *out)
+static void write_style(const struct assay_result_page *p, struct assay_text *out)
 {
 	(void)p;
 	assay_text_add(out, assay_page_file("page.css"));
 }
 
-static void write_script(const struct assay_report_page *p, struct assay_text *out)
+static void write_script(const struct assay_result_page *p, struct assay_text *out)
 {
 	(void)p;
 	assay_text_add(out, assay_page_file("page.js"));
 }
 
 /* Digests are a line each. */
-static void write_style_digest(const struct assay_report_page *p, struct assay_text *out)
+static void write_style_digest(const struct assay_result_page *p, struct assay_text *out)
 {
 	(void)p;
 	assay_text_addn(out, assay_page_file("page.css.sha256"), strcspn(assay_page_file("page.css.sha256"), "\n"));
 }
 
-static void write_script_digest(const struct assay_report_page *p, struct assay_text *out)
+static void write_script_digest(const struct assay_result_page *p, struct assay_text *out)
 {
 	(void)p;
 	assay_text_addn(out, assay_page_file("page.js.sha256"), strcspn(assay_page_file("page.js.sha256"), "\n"));
@@ -295,7 +295,7 @@ static void write_script_digest(const struct assay_report_page *p, struct assay_
 
 static const struct {
 	const char *name;
-	void (*write)(const struct assay_report_page *p, struct assay_text *out);
+	void (*write)(const struct assay_result_page *p, struct assay_text *out);
 } parts[] = {
 	{ "title", write_title },
 	{ "verdict", write_verdict },
@@ -326,7 +326,7 @@ static void write_part(const void *of, const char *name, size_t len, struct assa
 static void write_html(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
 {
 	(void)style;
-	assay_page_fill(assay_page_file("page.html"), write_part, &r->page, out);
+	assay_page_fill(assay_page_file("page.html"), write_part, r->page, out);
 }
 
 ASSAY_EMITTER(page_html, ASSAY_REPORT_PAGE, "html", write_html);

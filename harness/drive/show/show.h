@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "drive/compare/compare.h"
+#include "model/reports.h"
 #include "model/bottleneck.h"
 #include "model/comparison.h"
 #include "model/diff.h"
@@ -43,11 +44,6 @@ int assay_stored_metric_known(const struct assay_run *run, const char *name, str
 /* All stored comparisons, newest first. The caller frees *out. */
 int assay_stored_comparisons(const char *db, struct assay_comparison_info **out, size_t *n, struct assay_err *err);
 
-struct assay_stored_comparison {
-	struct assay_comparison cmp;         /* with the cases that were selected */
-	struct assay_case_reading *readings; /* one a case */
-	char verdict[ASSAY_VERDICT_MAX];     /* "" unless finished */
-};
 /* The comparison @id (0: the newest). ASSAY_EUSAGE where @only selects no case. Release @out in either case. */
 int assay_stored_comparison(const char *db, int64_t id, const char *only, struct assay_stored_comparison *out,
 			    struct assay_err *err);
@@ -163,23 +159,6 @@ struct assay_page_request {
 	const char *db;
 	bool of_run; /* else of a comparison */
 	int64_t id;
-};
-
-/* All-zero is empty. */
-struct assay_result_page {
-	bool of_run; /* else of a comparison */
-	struct assay_run run;
-	struct assay_stored_comparison comparison;
-	bool judged; /* else the last note says why not */
-	struct assay_gate_report gate;
-	struct assay_strings notes;     /* warnings, such as that it did not finish */
-	struct assay_text next, repeat; /* see struct assay_report_page */
-	struct assay_case_point *past;  /* malloc'ed */
-	size_t n_past;
-	struct assay_bottleneck *bottlenecks; /* of a run; malloc'ed */
-	size_t n_bottlenecks;
-	struct assay_profile *profiles; /* of its cases and builds, the newest of each kind; malloc'ed */
-	size_t n_profiles;
 };
 
 /*

@@ -62,11 +62,23 @@ static struct assay_result made_result(size_t i, size_t n)
 }
 
 /* The case at 5 is hostile by its name, its reason and what it printed. */
-static void make(struct assay_run *run, struct assay_gate_report *gate, struct assay_report *r)
+static void make(struct assay_result_page *page, struct assay_report *r)
 {
-	static struct assay_strings notes;
+	struct assay_gate_report *gate = &page->gate;
+	struct assay_run *run = &page->run;
+	static char next[] = "why: 'assay compare \"<b>\"' says it", repeat[] = "assay run --seed 42";
+	static char hostile[] = HOSTILE, *notes[] = { hostile };
 	static struct assay_bottleneck bottleneck;
 
+	*page = (struct assay_result_page){ .of_run = true,
+					    .judged = true,
+					    .notes = { notes, 1 },
+					    .next.s = next,
+					    .repeat.s = repeat,
+					    .past = past,
+					    .n_past = N_OF(past),
+					    .bottlenecks = &bottleneck,
+					    .n_bottlenecks = 1 };
 	*run = (struct assay_run){ .id = 12, .seed = 42, .started_ns = 5, .ended_ns = 6, .results = results };
 	run->n_results = CASES;
 	strcpy(run->suite, "<b>quick</b>");
@@ -130,18 +142,7 @@ static void make(struct assay_run *run, struct assay_gate_report *gate, struct a
 	*gate = (struct assay_gate_report){ .verdict = ASSAY_REGRESSED, .cases = rows, .n_cases = CASES + 1 };
 	strcpy(gate->head, HOSTILE);
 	strcpy(gate->base, "run 11");
-	assay_strings_release(&notes);
-	assert_int_equal(assay_strings_add(&notes, HOSTILE, NULL), 0);
-	*r = (struct assay_report){ .kind = ASSAY_REPORT_PAGE,
-				    .page = { .run = run,
-					      .gate = gate,
-					      .notes = &notes,
-					      .next = "why: 'assay compare \"<b>\"' says it",
-					      .repeat = "assay run --seed 42",
-					      .past = past,
-					      .n_past = N_OF(past),
-					      .bottlenecks = &bottleneck,
-					      .n_bottlenecks = 1 } };
+	*r = (struct assay_report){ .kind = ASSAY_REPORT_PAGE, .page = page };
 }
 
 static void release(void)
@@ -170,13 +171,12 @@ static json_t *data_of(const char *page)
 
 TEST(names_and_reasons_are_text)
 {
-	struct assay_gate_report gate;
+	struct assay_result_page shown;
 	struct assay_report r;
-	struct assay_run run;
 	json_t *j, *c;
 	char *page;
 
-	make(&run, &gate, &r);
+	make(&shown, &r);
 	page = emit(&r, "html", NULL);
 	/* the elements of the template, and no other */
 	assert_int_equal(times(page, "<script"), 2);
@@ -204,15 +204,14 @@ TEST(names_and_reasons_are_text)
 
 TEST(many_samples_are_gathered)
 {
-	struct assay_gate_report gate;
+	struct assay_result_page shown;
 	const char *file = getenv("ASSAY_PAGE_FILE");
 	struct assay_report r;
-	struct assay_run run;
 	json_t *j, *groups, *quantiles, *last;
 	size_t n = 0;
 	char *page;
 
-	make(&run, &gate, &r);
+	make(&shown, &r);
 	page = emit(&r, "html", NULL);
 	if (strlen(page) >= MOST_BYTES)
 		fail_msg("%zu bytes of 300 cases", strlen(page));
@@ -245,15 +244,15 @@ TEST(many_samples_are_gathered)
 
 TEST(few_samples_stand_as_they_are)
 {
-	struct assay_run run = { .id = 1, .started_ns = 1, .ended_ns = 2 };
+	struct assay_result_page of_one = { .of_run = true, .run = { .id = 1, .started_ns = 1, .ended_ns = 2 } };
 	struct assay_result one = made_result(0, ASSAY_PAGE_SAMPLES);
-	struct assay_report r = { .kind = ASSAY_REPORT_PAGE, .page = { .run = &run } };
+	struct assay_report r = { .kind = ASSAY_REPORT_PAGE, .page = &of_one };
 	json_t *j, *points;
 	char *page;
 
-	strcpy(run.suite, "quick");
-	run.results = &one;
-	run.n_results = 1;
+	strcpy(of_one.run.suite, "quick");
+	of_one.run.results = &one;
+	of_one.run.n_results = 1;
 	page = emit(&r, "html", NULL);
 	/* nobody judged it */
 	has(page, "<span class=\"badge NOT_JUDGED\">");
@@ -283,17 +282,19 @@ TEST(a_comparison_has_its_pairs)
 						{ .iterations = 1, .ns = 108 } } };
 	struct assay_pair pair = { .seed = 7, .iterations = 1, .n_blocks = 2, .steady = true };
 	struct assay_comparison_case c = { .in_base = true, .in_head = true, .pairs = &pair, .n_pairs = 1 };
-	struct assay_comparison cmp = { .id = 3, .cases = &c, .n_cases = 1 };
 	struct assay_pair_reading pair_reading = { .ratio = 1.1 };
 	struct assay_case_reading reading = { .pairs = &pair_reading };
-	const struct assay_report_comparison v = { .cmp = &cmp, .readings = &reading, .verdict = "REGRESSED" };
-	struct assay_gate_report gate = { .verdict = ASSAY_REGRESSED, .untrusted = true };
-	struct assay_report r = { .kind = ASSAY_REPORT_PAGE, .page = { .comparison = &v, .gate = &gate } };
+	struct assay_result_page of_pairs = { .comparison = { .cmp = { .id = 3, .cases = &c, .n_cases = 1 },
+							      .readings = &reading,
+							      .verdict = "REGRESSED" },
+					      .judged = true,
+					      .gate = { .verdict = ASSAY_REGRESSED, .untrusted = true } };
+	const struct assay_report r = { .kind = ASSAY_REPORT_PAGE, .page = &of_pairs };
 	json_t *j, *o;
 	char *page;
 
-	strcpy(cmp.base, "main");
-	strcpy(cmp.head, "<head>");
+	strcpy(of_pairs.comparison.cmp.base, "main");
+	strcpy(of_pairs.comparison.cmp.head, "<head>");
 	strcpy(c.c.key, "op/v/-/t=1/warm");
 	for (int side = 0; side < 2; side++) {
 		pair.side[side].samples = samples[side];
