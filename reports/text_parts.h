@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What emitters of text share: colours, times of day and XML. */
+/* What emitters of text share: colours, times of day, XML, CSV and Markdown. */
 #ifndef ASSAY_REPORTS_TEXT_PARTS_H
 #define ASSAY_REPORTS_TEXT_PARTS_H
 
 #include <stdint.h>
 
 #include "base/text.h"
+#include "model/bottleneck.h"
 #include "reports/emitter.h"
 
 /*
@@ -53,5 +54,21 @@ void assay_xml_attribute(struct assay_text *out, const char *name, const char *v
  * for the case above.
  */
 void assay_log_text(struct assay_text *out, const char *of, const char *log);
+
+/* ---- markdown parts ---- */
+
+/* Text in the Markdown that GitHub and GitLab share, inside tables and outside. */
+
+/* Prose: what Markdown would take for markup is escaped; lines and control characters become spaces. */
+void assay_markdown_prose(struct assay_text *out, const char *s);
+/* A name: a code span; where that cannot hold it, the same in HTML. */
+void assay_markdown_name(struct assay_text *out, const char *s);
+
+/* ---- bottleneck words ---- */
+
+/* The wording of advice, wherever it is shown. */
+
+/* "; expect 12x, 15x at most"; "" where neither is told. */
+void assay_advice_gain_text(const struct assay_advice *a, char *buf, size_t size);
 
 #endif

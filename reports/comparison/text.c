@@ -10,8 +10,8 @@
 
 #include "model/quantity.h"
 #include "reports/columns.h"
-#include "reports/run/counts_text.h"
 #include "reports/gate/words.h"
+#include "reports/run/parts.h"
 #include "reports/text_parts.h"
 
 static void control_text(const struct assay_comparison_case *c, char *buf, size_t size)

@@ -6,7 +6,6 @@
 
 #include "reports/diff/words.h"
 #include "reports/emitter.h"
-#include "reports/markdown_parts.h"
 #include "reports/text_parts.h"
 
 static void markdown_case(const struct assay_report_diff *r, const struct assay_diff_case *c, struct assay_text *out)

@@ -11,7 +11,6 @@
 
 #include "reports/emitter.h"
 #include "reports/gate/words.h"
-#include "reports/markdown_parts.h"
 #include "reports/text_parts.h"
 
 /* First line of every report: the comment that holds it is the one to replace. */

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "reports/list/bottleneck_words.h"
 #include "reports/columns.h"
 #include "reports/emitter.h"
 #include "reports/json_parts.h"

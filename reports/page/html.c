@@ -11,10 +11,26 @@
 
 #include "reports/emitter.h"
 #include "reports/gate/words.h"
-#include "reports/profile/flame_svg.h"
 #include "reports/page/data.h"
-#include "reports/page/template.h"
+#include "reports/profile/flame_svg.h"
 #include "reports/text_parts.h"
+
+/* ---- template ---- */
+
+void assay_page_fill(const char *page, assay_page_part *part, const void *of, struct assay_text *out)
+{
+	while (*page) {
+		size_t len = strcspn(page, "@");
+
+		assay_text_addn(out, page, len);
+		page += len;
+		if (!*page)
+			break;
+		len = strcspn(++page, "@");
+		part(of, page, len, out);
+		page += len + (page[len] == '@');
+	}
+}
 
 static const struct {
 	const char *name, *text;

@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "reports/gate/words.h"
-#include "reports/plot/rows.h"
+#include "reports/plot/parts.h"
 
 /* Beyond this factor the axis is one of factors, not of per cent. */
 #define WIDE 1.9

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "model/quantity.h"
-#include "reports/plot/rows.h"
+#include "reports/plot/parts.h"
 #include "reports/run/parts.h"
 
 static const char *const phases[] = { "time_embedding_frac", "time_attention_frac", "time_ffn_frac", "time_head_frac",

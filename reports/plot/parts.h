@@ -6,6 +6,7 @@
 #ifndef ASSAY_REPORTS_PLOT_PARTS_H
 #define ASSAY_REPORTS_PLOT_PARTS_H
 
+#include "base/text.h"
 #include "reports/plot/plot.h"
 
 #define ASSAY_PLOT_WIDTH 960 /* pixels of a picture at 1× */
@@ -80,5 +81,42 @@ void assay_plot_commit(const char *hash, bool dirty, const char *none, char buf[
 typedef int assay_plot_data(const struct assay_plot *p, struct assay_text *t, struct assay_err *err);
 assay_plot_data assay_plot_trend_data, assay_plot_comparison_data, assay_plot_roofline_data,
 	assay_plot_distribution_data, assay_plot_scaling_data, assay_plot_sweep_data, assay_plot_generate_data;
+
+/* ---- rows ---- */
+
+/* A row a case: names to the left of a plot, as tall as there are rows. Internal to the plots. */
+
+/* More are left out, with a word about it: nobody reads them, and a picture has its limits. */
+#define ASSAY_PLOT_ROWS 300
+
+/* Height of one of @n rows. */
+unsigned assay_plot_row_height(size_t n);
+/*
+ * Set ROW, the names, ROWS, how many, ROW_HEIGHT and LEFT, the pixels that the names take; @names is released. Returns
+ * the height of all rows.
+ */
+unsigned assay_plot_set_rows(struct assay_text *t, struct assay_plot_array *names);
+/* Add a name, cut to @most characters. */
+void assay_plot_add_row(struct assay_plot_array *names, const char *name, size_t most);
+
+/* ---- program ---- */
+
+/* The files under reports/plot/gnuplot/, which this program carries, and the colours in them. Internal to the plots. */
+
+/* The text of the file @name ("trend.gp"); "" where there is none of this name. */
+const char *assay_plot_program(const char *name);
+
+/* A colour of the light theme and what it is in the dark one, both as "#rrggbb". */
+struct assay_plot_colour {
+	char light[8], dark[8];
+};
+/* Colour @i of both; false behind the last. */
+bool assay_plot_colour(size_t i, struct assay_plot_colour *out);
+
+/*
+ * Turn the SVG that gnuplot wrote into one for people: @about becomes its title, and colours "#rrggbb". @style adds
+ * rules that turn it dark where the reader's system is.
+ */
+void assay_plot_finish_svg(const char *about, bool style, const char *svg, struct assay_text *out);
 
 #endif

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs for gnuplot: the parts that all kinds share, then that of the kind. */
-#include "reports/plot/program.h"
+#include "reports/plot/parts.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "reports/plot/parts.h"
 
 static const struct {
 	const char *name, *text;

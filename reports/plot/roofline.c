@@ -11,8 +11,8 @@
 
 #include "model/build.h"
 #include "model/quantity.h"
+#include "reports/plot/parts.h"
 #include "reports/plot/roof_labels.h"
-#include "reports/plot/rows.h"
 #include "reports/run/parts.h"
 
 #define ROOF_HEIGHT 360

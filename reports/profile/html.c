@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "model/build.h"
-#include "reports/page/template.h"
+#include "reports/page/html.h"
 #include "reports/profile/flame_svg.h"
 #include "reports/profile/parts.h"
 #include "reports/text_parts.h"

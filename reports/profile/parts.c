@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "model/quantity.h"
-#include "reports/list/bottleneck_words.h"
 #include "reports/json_parts.h"
 #include "reports/text_parts.h"
 

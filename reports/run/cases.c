@@ -7,7 +7,6 @@
 #include "model/build.h"
 #include "model/quantity.h"
 #include "reports/columns.h"
-#include "reports/run/counts_text.h"
 #include "reports/run/parts.h"
 #include "reports/text_parts.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Exact counts for people: a line a case, and where asked for a line a function. */
-#include "reports/run/counts_text.h"
+#include "reports/run/parts.h"
 
 #include <math.h>
 #include <stdio.h>

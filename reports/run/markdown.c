@@ -7,8 +7,8 @@
 
 #include "model/quantity.h"
 #include "model/summary.h"
-#include "reports/markdown_parts.h"
 #include "reports/run/parts.h"
+#include "reports/text_parts.h"
 
 static void add_head(struct assay_text *out, const struct assay_run *run)
 {

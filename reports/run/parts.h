@@ -73,4 +73,17 @@ void assay_run_brief_text(const struct assay_report_run *r, const struct assay_e
 void assay_run_summary_text(const struct assay_report_run *r, const struct assay_emit_style *style,
 			    struct assay_text *out);
 
+/* ---- counts text ---- */
+
+/* Exact counts as text: alone, under a run, or of both sides of a comparison. */
+
+/* The setting, a line a case, and with style->verbose a line a function. */
+void assay_counts_text(const struct assay_exact_run *run, const struct assay_emit_style *style, struct assay_text *out);
+/*
+ * What the head counted and how that differs from the base; with style->verbose by function. Cases are those of the
+ * head.
+ */
+void assay_counts_sides_text(const struct assay_exact_run *base, const struct assay_exact_run *head,
+			     const struct assay_emit_style *style, struct assay_text *out);
+
 #endif

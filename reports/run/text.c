@@ -10,7 +10,6 @@
 #include "model/quantity.h"
 #include "model/summary.h"
 #include "reports/columns.h"
-#include "reports/run/counts_text.h"
 #include "reports/run/parts.h"
 #include "reports/text_parts.h"
 

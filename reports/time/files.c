@@ -13,7 +13,6 @@
 #include "reports/emitter.h"
 #include "reports/gate/words.h"
 #include "reports/json_parts.h"
-#include "reports/markdown_parts.h"
 #include "reports/text_parts.h"
 
 static const struct assay_gate_case *verdict_of(const struct assay_time_report *r, size_t i)

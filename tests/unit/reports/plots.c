@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "folder_fixture.h"
-#include "reports/plot/program.h"
+#include "reports/plot/parts.h"
 #include "reports/plot/roof_labels.h"
 
 static char *script_of(const struct assay_plot *p)

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "model/profile.h"
-#include "reports/profile/flame_tree.h"
+#include "reports/profile/flame_svg.h"
 #include "reports/profile/parts.h"
 
 static const struct assay_frame labels[] = { { .kind = ASSAY_FRAME_LABEL, .name = "phase: prepare" },
