@@ -118,7 +118,7 @@ bench 9400
 ci 1800
 harness/base 4900
 harness/cli 5600
-harness/counters 14600
+harness/counters 14400
 harness/drive 21500
 harness/include 1900
 harness/judge 9800

@@ -154,14 +154,3 @@ void assay_json_print(json_t *root, struct assay_text *out)
 	assay_json_part("", root, 0, out);
 	assay_text_add(out, "\n");
 }
-
-void assay_json_line(json_t *root, struct assay_text *out)
-{
-	char *s = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
-
-	json_decref(root);
-	assay_text_add(out, s ? s : "");
-	assay_text_add(out, "\n");
-	out->failed |= !s;
-	free(s);
-}

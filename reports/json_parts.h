@@ -55,8 +55,6 @@ void assay_json_add_because(json_t *o, const struct assay_gate_because *b);
 
 /* Append @root and a newline to @out and drop the caller's reference; NULL makes @out fail. */
 void assay_json_print(json_t *root, struct assay_text *out);
-/* The same in one line. */
-void assay_json_line(json_t *root, struct assay_text *out);
 /*
  * Append @before and then @v, a part of what is written by hand @depth levels deep, and drop the reference: long lists
  * are never held as a whole. NULL makes @out fail.
