@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All commands do this the same way: options, interrupts, the work, and showing what the driving layer tells meanwhile. */
+/*
+ * All commands do this in the same way: options, interrupts, the work, and showing what the driving layer tells
+ * meanwhile.
+ */
 #ifndef ASSAY_CLI_COMMAND_H
 #define ASSAY_CLI_COMMAND_H
 

@@ -43,8 +43,8 @@ uint64_t assay_exact_counting_budget(const struct assay_session *session, const 
 bool assay_exact_counting_all(const struct assay_session *session, const struct assay_request *q);
 
 /*
- * Count into @out as assay_exact_schedule_run() says: with ASSAY_TAKE_COUNTS those of assay_exact_counting_all(), and the others
- * are skipped; otherwise those that the suite names.
+ * Count into @out as assay_exact_schedule_run() says: with ASSAY_TAKE_COUNTS those of assay_exact_counting_all(), and
+ * the others are skipped; otherwise those that the suite names.
  * Where there is no simulator and @why is not NULL, say so once, put the reason there and leave @out without cases;
  * @why is "" otherwise. ASSAY_EINTERRUPTED when the watch says so, with the finished cases in @out. Release @out in
  * either case.
