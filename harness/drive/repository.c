@@ -47,7 +47,6 @@ int assay_repository_command(const char *const *argv, struct assay_strings *out,
 	return 0;
 }
 
-/* What `git ARGUMENT...` at the top of @r wrote, malloc'ed; without its last newline. */
 static int ask(const struct assay_repository *r, const char *const *argv, uint64_t timeout_ns, char **out,
 	       struct assay_err *err)
 {
@@ -68,6 +67,11 @@ static int ask(const struct assay_repository *r, const char *const *argv, uint64
 	if (n && (*out)[n - 1] == '\n')
 		(*out)[n - 1] = '\0';
 	return 0;
+}
+
+int assay_repository_ask(const struct assay_repository *r, const char *const *argv, char **out, struct assay_err *err)
+{
+	return ask(r, argv, ASK_NS, out, err);
 }
 
 /* Why git does not tell of a repository: @why is its last word. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The git repository of a folder, asked through the git program. Never writes to its working tree or index.
- */
+/* The git repository of a folder, asked through the git program. Never writes to its working tree or index. */
 #ifndef ASSAY_DRIVE_REPOSITORY_H
 #define ASSAY_DRIVE_REPOSITORY_H
 
@@ -21,6 +20,9 @@ struct assay_repository {
 /* The repository around the folder @at, NULL: the current one. ASSAY_EUSAGE when there is none, or no git. */
 int assay_repository_open(struct assay_repository *r, const char *at, const volatile sig_atomic_t *interrupted,
 			  struct assay_err *err);
+
+/* What the command @argv of git wrote at the top of @r, malloc'ed, without its last newline. */
+int assay_repository_ask(const struct assay_repository *r, const char *const *argv, char **out, struct assay_err *err);
 
 /* The full hash of what @revision names; ASSAY_EUSAGE "unknown revision" with the nearest branch or tag. */
 int assay_repository_commit(const struct assay_repository *r, const char *revision, char commit[65],

@@ -24,9 +24,9 @@
 
 enum assay_bisect_end {
 	ASSAY_BISECT_FOUND,   /* one commit, and a comparison with what is before it agrees */
-	ASSAY_BISECT_RANGE,   /* one of several: those before the last cannot be measured */
+	ASSAY_BISECT_RANGE,   /* one of several: those before the last cannot be told from it */
 	ASSAY_BISECT_SAME,    /* good and bad were not shown to differ */
-	ASSAY_BISECT_UNSURE,  /* the comparisons did not decide */
+	ASSAY_BISECT_UNSURE,  /* the comparison with what is before it does not agree */
 	ASSAY_BISECT_UNTAKEN, /* the bad side is wrong, or was not measured */
 };
 
@@ -51,7 +51,6 @@ struct assay_bisect_report {
 	char first[ASSAY_COMMIT_MAX], commit[ASSAY_COMMIT_MAX]; /* of a range; of one commit they are the same */
 	char before[ASSAY_COMMIT_MAX];                          /* what the last comparison held it against */
 	char subject[ASSAY_SUBJECT_MAX];
-	double probability;         /* that it is there; NaN where nothing was searched */
 	double ratio, ci_lo, ci_hi; /* commit over before */
 	double whole_ratio, whole_ci_lo, whole_ci_hi;
 	unsigned comparisons;

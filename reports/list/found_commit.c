@@ -79,7 +79,6 @@ static void write_json(const struct assay_report *r, const struct assay_emit_sty
 	json_object_set_new(j, "range",
 			    b->commit[0] ? json_pack("[o,o]", assay_json_text(b->first), assay_json_text(b->commit))
 					 : json_null());
-	json_object_set_new(j, "probability", assay_json_number(b->probability));
 	json_object_set_new(j, "whole",
 			    json_pack("{s:o,s:o}", "ratio", assay_json_number(b->whole_ratio), "ci",
 				      interval(b->whole_ci_lo, b->whole_ci_hi)));

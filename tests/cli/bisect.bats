@@ -46,7 +46,18 @@ nothing_is_left() {
 	is ".schema == 1 and .exit == 0 and .end == \"found\" and .commit == \"$(git rev-parse HEAD~1)\""
 	is '.ratio > 1.2 and .ci[0] > 1 and .ci[0] <= .ratio and .ratio <= .ci[1] and .comparisons == (.steps | map(select(.skipped | not)) | length)'
 	is '.subject | startswith("use double (Ada, ")'
-	is '.reason == null and .commits == 4 and .whole.ratio > 1.2 and .range == [.commit, .commit] and .probability > 0.99'
+	is '.reason == null and .commits == 4 and .whole.ratio > 1.2 and .range == [.commit, .commit]'
+	nothing_is_left
+}
+
+@test "a commit that made it faster is found, beside a bisection of the user's" {
+	repository double double base base
+	git bisect start HEAD HEAD~3 >/dev/null
+	git checkout -q main
+	bisect --good HEAD~3 --json
+	[ "$status" = 0 ]
+	is ".commit == \"$(git rev-parse main~1)\" and .ratio < 0.8"
+	[ "$(git rev-parse refs/bisect/bad)" = "$(git rev-parse main)" ]
 	nothing_is_left
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * First the bad side against the good one: how much is there to find? Then the steps, each against the good side with
- * half of that as its margin, as judge/bisection.h asks for them. At last the commit that was found against the one
- * before it, which says its size; if that does not agree, the search goes on.
+ * First the bad side against the good one: how much is there to find? Then git bisects, and each commit that it asks
+ * for is held against the good side, with half of that as the margin. At last the commit that was found against the one
+ * before it, which says the size of its change.
  */
 #include "drive/history/history.h"
 
@@ -14,13 +14,7 @@
 
 #include "base/file.h"
 #include "drive/revision.h"
-#include "judge/bisection.h"
 
-/* The bounds of an interval are at least so many standard errors from its middle (Student's t at 1 %, any looks). */
-#define ERRORS_OF_BOUND 2.5
-/* Comparisons for each that a search without doubt takes, and more for few commits. */
-#define PATIENCE 2
-#define MORE     4
 /* A margin is a share above this and up to 1. */
 #define LEAST_MARGIN 0.0005
 
@@ -29,10 +23,8 @@ struct search {
 	const struct assay_watch *watch;
 	struct assay_watch inner; /* what comparisons tell, but for lines above results */
 	struct assay_bisect_place place;
-	struct assay_strings line; /* of commits; number 1 is the first */
-	struct assay_bisection b;
+	double change; /* log of the whole one; 0: not known yet */
 	struct assay_bisect_report *r;
-	unsigned most; /* comparisons */
 };
 
 /* What a compiler says of a commit that is skipped is no news. */
@@ -40,19 +32,13 @@ static void tell_inner(void *arg, const struct assay_event *e)
 {
 	const struct search *s = arg;
 
-	if (e->kind != ASSAY_EVENT_HEAD && (e->kind != ASSAY_EVENT_LOG || !s->b.n))
+	if (e->kind != ASSAY_EVENT_HEAD && (e->kind != ASSAY_EVENT_LOG || s->change == 0))
 		assay_watch_tell(s->watch, e);
 }
 
 static void say(const struct search *s, const char *text)
 {
 	assay_watch_tell(s->watch, &(struct assay_event){ .kind = ASSAY_EVENT_HEAD, .text = text });
-}
-
-/* Commit @at of the line; 0: the good one. */
-static const char *commit_of(const struct search *s, size_t at)
-{
-	return at ? s->line.v[at - 1] : s->r->good;
 }
 
 static struct assay_bisect_step *add_step(struct search *s, const char *base, const char *commit, struct assay_err *err)
@@ -115,9 +101,9 @@ static int compare(struct search *s, const char *base, const char *commit, doubl
 }
 
 /* The commit is none that can be compared; @why says it. */
-static int skip(struct search *s, size_t at, const char *why, struct assay_err *err)
+static int skip(struct search *s, const char *commit, const char *why, struct assay_err *err)
 {
-	struct assay_bisect_step *step = add_step(s, s->r->good, commit_of(s, at), err);
+	struct assay_bisect_step *step = add_step(s, s->r->good, commit, err);
 	char what[560];
 
 	if (!step)
@@ -126,7 +112,6 @@ static int skip(struct search *s, size_t at, const char *why, struct assay_err *
 	snprintf(step->reason, sizeof(step->reason), "%.500s", why);
 	snprintf(what, sizeof(what), "skipped: %s", step->reason);
 	say_step(s, step, what);
-	assay_bisection_skip(&s->b, at);
 	return 0;
 }
 
@@ -139,117 +124,194 @@ static bool has_time(const struct assay_case_answer *a)
 /* Half of the whole change, as a share. */
 static double half(const struct search *s)
 {
-	return expm1(fabs(s->b.change) / 2);
+	return expm1(fabs(s->change) / 2);
 }
 
 /* Where the code is the same no time is taken, or that of one pair: then there is surely no difference. */
-static double log_of(const struct assay_case_answer *a)
+static bool has_changed(const struct search *s, const struct assay_case_answer *a)
 {
-	return isfinite(a->ci_lo) ? log(a->ratio) : 0;
+	return isfinite(a->ci_lo) && log(a->ratio) / s->change > 0.5;
 }
 
-static double error_of(const struct assay_case_answer *a)
-{
-	return isfinite(a->ci_lo) ? log(a->ci_hi / a->ci_lo) / 2 / ERRORS_OF_BOUND : 0;
-}
-
-static int ask(struct search *s, size_t at, struct assay_err *err)
+/* *word: what git is told of @commit. */
+static int ask(struct search *s, const char *commit, const char **word, struct assay_err *err)
 {
 	struct assay_case_answer a;
 	struct assay_err why = { 0 };
-	int rc = assay_bisect_place_build(&s->place, commit_of(s, at), &s->inner, &why);
+	int rc = assay_bisect_place_build(&s->place, commit, &s->inner, &why);
 
+	*word = "skip";
 	if (!rc)
-		rc = compare(s, s->r->good, commit_of(s, at), half(s), false, &a, &why);
+		rc = compare(s, s->r->good, commit, half(s), false, &a, &why);
 	if (rc == ASSAY_EUSAGE)
-		return skip(s, at, why.text, err);
+		return skip(s, commit, why.text, err);
 	if (rc) {
 		*err = why;
 		return rc;
 	}
 	if (!has_time(&a))
-		return skip(s, at, a.reason, err);
-	assay_bisection_answer(&s->b, at, log_of(&a), error_of(&a));
+		return skip(s, commit, a.reason, err);
+	if (a.verdict != ASSAY_INCONCLUSIVE)
+		*word = has_changed(s, &a) ? "bad" : "good";
 	return 0;
 }
 
-/* The last of @place against what is before it. *agrees: most of the change is there. */
-static int confirm(struct search *s, const struct assay_bisection_place *place, bool *agrees, struct assay_err *err)
+/* ---- git bisect -------------------------------------------------------------------------------------------------- */
+
+static int git(const struct assay_repository *r, const char *const *argv, struct assay_err *err)
+{
+	char *out = NULL;
+	int rc = assay_repository_ask(r, argv, &out, err);
+
+	free(out);
+	return rc;
+}
+
+/* Begin in a worktree without files, so that no bisection of the user's is disturbed. @r becomes that worktree. */
+static int start(const struct search *s, struct assay_repository *r, struct assay_err *err)
+{
+	char path[sizeof(r->top)];
+	int rc;
+
+	snprintf(path, sizeof(path), "%.3000s/%.64s/search", s->place.folder.path, r->id);
+	rc = git(r,
+		 (const char *const[]){ "git", "-c", "core.hooksPath=/dev/null", "worktree", "add", "--no-checkout",
+					"--detach", path, s->r->bad, NULL },
+		 err);
+	memcpy(r->top, path, sizeof(path));
+	return rc ? rc
+		  : git(r,
+			(const char *const[]){ "git", "bisect", "start", "--no-checkout", "--first-parent", s->r->bad,
+					       s->r->good, NULL },
+			err);
+}
+
+static bool was_asked(const struct search *s, const char *commit)
+{
+	for (size_t i = 0; i < s->r->n_steps; i++)
+		if (!strcmp(s->r->steps[i].commit, commit))
+			return true;
+	return false;
+}
+
+/* The commits that may be the one, latest first: of these the first is known to be bad. */
+static int find_left(const struct assay_repository *r, struct assay_strings *out, struct assay_err *err)
+{
+	char *text = NULL;
+	int rc = assay_repository_ask(r,
+				      (const char *const[]){ "git", "rev-list", "--first-parent", "refs/bisect/bad",
+							     "--not", "--glob=refs/bisect/good-*", NULL },
+				      &text, err);
+
+	assay_strings_release(out);
+	if (!rc)
+		rc = assay_strings_split(out, text, '\n', err);
+	free(text);
+	return rc;
+}
+
+/* Is there a commit to ask about? The first of @left is known to be bad, and git keeps those that were skipped. */
+static bool is_open(const struct search *s, const struct assay_strings *left)
+{
+	for (size_t i = 1; i < left->n; i++)
+		if (!was_asked(s, left->v[i]))
+			return true;
+	return false;
+}
+
+static int search(struct search *s, const struct assay_repository *r, struct assay_strings *left, struct assay_err *err)
+{
+	struct assay_err why;
+	int told = 0;
+
+	for (;;) {
+		char commit[ASSAY_COMMIT_MAX];
+		const char *word;
+		int rc = find_left(r, left, err);
+
+		if (rc || !is_open(s, left))
+			return rc;
+		/* git fails, too, where all that is left was skipped */
+		if (told) {
+			*err = why;
+			return told;
+		}
+		rc = assay_watch_check(s->watch, err);
+		if (!rc)
+			rc = assay_repository_commit(r, "BISECT_HEAD", commit, err);
+		if (!rc)
+			rc = ask(s, commit, &word, err);
+		if (rc)
+			return rc;
+		told = git(r, (const char *const[]){ "git", "bisect", word, commit, NULL }, &why);
+	}
+}
+
+/* ---- what it found ----------------------------------------------------------------------------------------------- */
+
+static void name_place(struct search *s, const struct assay_strings *left)
+{
+	struct assay_bisect_report *r = s->r;
+
+	snprintf(r->first, sizeof(r->first), "%s", left->v[left->n - 1]);
+	snprintf(r->commit, sizeof(r->commit), "%s", left->v[0]);
+	assay_repository_subject(&s->place.repo, r->commit, r->subject, sizeof(r->subject));
+	if (left->n == 1)
+		return;
+	r->end = ASSAY_BISECT_RANGE;
+	r->exit = ASSAY_EXIT_INCONCLUSIVE;
+	snprintf(r->reason, sizeof(r->reason),
+		 "it is one of %zu commits from %.12s to %.12s: those before the last cannot be measured or were "
+		 "inconclusive",
+		 left->n, r->first, r->commit);
+}
+
+/* Is most of the change between the commit that was named and the last one that does not have it? */
+static int confirm(struct search *s, struct assay_err *err)
 {
 	struct assay_bisect_report *r = s->r;
 	struct assay_case_answer a;
-	int rc = assay_bisect_place_build(&s->place, commit_of(s, place->first - 1), &s->inner, err);
+	char before[sizeof(r->first) + 1], text[560];
+	int rc;
 
+	snprintf(before, sizeof(before), "%s^", r->first);
+	rc = assay_repository_commit(&s->place.repo, before, r->before, err);
 	if (!rc)
-		rc = assay_bisect_place_build(&s->place, commit_of(s, place->last), &s->inner, err);
+		rc = assay_bisect_place_build(&s->place, r->before, &s->inner, err);
 	if (!rc)
-		rc = compare(s, commit_of(s, place->first - 1), commit_of(s, place->last), half(s) / 2, true, &a, err);
+		rc = assay_bisect_place_build(&s->place, r->commit, &s->inner, err);
+	if (!rc)
+		rc = compare(s, r->before, r->commit, half(s) / 2, true, &a, err);
 	if (rc)
 		return rc;
 	r->ratio = a.ratio;
 	r->ci_lo = a.ci_lo;
 	r->ci_hi = a.ci_hi;
-	*agrees = a.verdict == (s->b.change > 0 ? ASSAY_REGRESSED : ASSAY_IMPROVED);
-	return 0;
-}
-
-static void name_place(struct search *s, const struct assay_bisection_place *place)
-{
-	struct assay_bisect_report *r = s->r;
-
-	r->probability = place->p;
-	snprintf(r->before, sizeof(r->before), "%s", commit_of(s, place->first - 1));
-	snprintf(r->first, sizeof(r->first), "%s", commit_of(s, place->first));
-	snprintf(r->commit, sizeof(r->commit), "%s", commit_of(s, place->last));
-	assay_repository_subject(&s->place.repo, r->commit, r->subject, sizeof(r->subject));
-	if (place->first == place->last)
-		return;
-	r->end = ASSAY_BISECT_RANGE;
-	r->exit = ASSAY_EXIT_INCONCLUSIVE;
-	snprintf(r->reason, sizeof(r->reason),
-		 "it is one of %zu commits from %.12s to %.12s: those before the last cannot be measured",
-		 place->last - place->first + 1, r->first, r->commit);
-}
-
-static void give_up(struct search *s)
-{
-	struct assay_bisection_place place = assay_bisection_place(&s->b);
-	struct assay_bisect_report *r = s->r;
-
-	name_place(s, &place);
+	if (a.verdict == (s->change > 0 ? ASSAY_REGRESSED : ASSAY_IMPROVED))
+		return 0;
+	assay_case_answer_text(&a, text, sizeof(text));
 	r->end = ASSAY_BISECT_UNSURE;
 	r->exit = ASSAY_EXIT_INCONCLUSIVE;
 	snprintf(r->reason, sizeof(r->reason),
-		 "%u comparisons were inconclusive: the most likely commit is %.12s, with a probability of %.0f %%; a "
-		 "larger --budget decides more of them",
-		 r->comparisons, r->commit, 100 * r->probability);
+		 "the search ended at %.12s, which was not shown to differ from %.12s; a larger --budget decides more "
+		 "comparisons: %.400s",
+		 r->commit, r->before, text);
+	return 0;
 }
 
 static int look(struct search *s, struct assay_err *err)
 {
-	bool agrees = false;
-	int rc = 0;
+	struct assay_repository r = s->place.repo;
+	struct assay_strings left = { 0 };
+	int rc = start(s, &r, err);
 
-	while (!rc && !agrees && s->r->comparisons < s->most) {
-		struct assay_bisection_place place;
-		size_t at;
-
-		rc = assay_watch_check(s->watch, err);
-		if (rc)
-			break;
-		if (assay_bisection_next(&s->b, &at)) {
-			rc = ask(s, at, err);
-			continue;
-		}
-		place = assay_bisection_place(&s->b);
-		rc = confirm(s, &place, &agrees, err);
-		if (!rc && agrees)
-			name_place(s, &place);
-		else if (!rc)
-			assay_bisection_reject(&s->b, &place);
+	if (!rc)
+		rc = search(s, &r, &left, err);
+	if (!rc) {
+		name_place(s, &left);
+		rc = confirm(s, err);
 	}
-	if (!rc && !agrees)
-		give_up(s);
+	assay_strings_release(&left);
 	return rc;
 }
 
@@ -275,8 +337,10 @@ static int begin(struct search *s, bool *differ, struct assay_err *err)
 	r->whole_ci_lo = a.ci_lo;
 	r->whole_ci_hi = a.ci_hi;
 	*differ = a.verdict == ASSAY_REGRESSED || a.verdict == ASSAY_IMPROVED;
-	if (*differ)
-		return assay_bisection_init(&s->b, s->line.n, log(a.ratio), err);
+	if (*differ) {
+		s->change = log(a.ratio);
+		return 0;
+	}
 	r->end = has_time(&a) ? ASSAY_BISECT_SAME : ASSAY_BISECT_UNTAKEN;
 	r->exit = has_time(&a) ? ASSAY_EXIT_INCONCLUSIVE : assay_verdict_exit(a.verdict, true);
 	assay_case_answer_text(&a, text, sizeof(text));
@@ -292,17 +356,16 @@ static int begin(struct search *s, bool *differ, struct assay_err *err)
 static int find_sides(struct search *s, struct assay_err *err)
 {
 	struct assay_bisect_report *r = s->r;
+	struct assay_strings line = { 0 };
 	int rc = assay_repository_commit(&s->place.repo, s->q->good, r->good, err);
 
 	if (!rc)
 		rc = assay_repository_commit(&s->place.repo, s->q->bad ? s->q->bad : "HEAD", r->bad, err);
 	if (!rc)
-		rc = assay_repository_line(&s->place.repo, r->good, r->bad, &s->line, err);
-	if (rc)
-		return rc;
-	r->n_commits = s->line.n;
-	s->most = MORE + PATIENCE * (unsigned)ceil(log2((double)s->line.n + 1));
-	return 0;
+		rc = assay_repository_line(&s->place.repo, r->good, r->bad, &line, err);
+	r->n_commits = line.n;
+	assay_strings_release(&line);
+	return rc;
 }
 
 int assay_bisect(const struct assay_bisect_request *q, const struct assay_watch *w, struct assay_bisect_report *out,
@@ -313,13 +376,9 @@ int assay_bisect(const struct assay_bisect_request *q, const struct assay_watch 
 	int rc;
 
 	s.inner = (struct assay_watch){ .event = tell_inner, .arg = &s, .interrupted = w->interrupted };
-	*out = (struct assay_bisect_report){ .probability = NAN,
-					     .ratio = NAN,
-					     .ci_lo = NAN,
-					     .ci_hi = NAN,
-					     .whole_ratio = NAN,
-					     .whole_ci_lo = NAN,
-					     .whole_ci_hi = NAN };
+	*out = (struct assay_bisect_report){
+		.ratio = NAN, .ci_lo = NAN, .ci_hi = NAN, .whole_ratio = NAN, .whole_ci_lo = NAN, .whole_ci_hi = NAN
+	};
 	rc = assay_bisect_place_open(&s.place, w->interrupted, err);
 	if (!rc)
 		rc = find_sides(&s, err);
@@ -328,8 +387,6 @@ int assay_bisect(const struct assay_bisect_request *q, const struct assay_watch 
 	if (!rc && differ)
 		rc = look(&s, err);
 	assay_bisect_place_close(&s.place);
-	assay_bisection_release(&s.b);
-	assay_strings_release(&s.line);
 	return rc;
 }
 
