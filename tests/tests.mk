@@ -39,8 +39,6 @@ $(BUILD)/tests/plugins/cublas_standin.so: PLUGIN_CFLAGS += -Wl,-soname,libcublas
 $(BUILD)/tests/plugins/cublaslt_standin.so: PLUGIN_CFLAGS += -Wl,-soname,libcublasLt.so.13
 test_plugin = $(CC) $(PLUGIN_CFLAGS) -Wno-unused-parameter -DPLUGIN_$(notdir $*) -shared -Wl,--build-id -o $@ $<
 define variant_rule
-# named by the dependencies of builds from before
-tests/plugins/$(2).c:
 $(BUILD)/tests/plugins/$(2).so: $(BUILD)/tests/plugins/%.so: tests/plugins/$(1).c $(BUILD)/flags
 	@mkdir -p $$(@D)
 	$$(say)$$(test_plugin)

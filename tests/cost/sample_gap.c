@@ -21,11 +21,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RING_BYTES  (4u << 20)
-#define MOST_GAPS   1000000
-#define LEAST_NS    300u      /* a shorter gap is the loop's own */
-#define REGISTERS   0xff01ffu /* as assay samples them on x86-64 */
-#define PATIENCE_US 20000
+#define RING_BYTES (4u << 20)
+#define MOST_GAPS  1000000
+#define LEAST_NS   300u      /* a shorter gap is the loop's own */
+#define REGISTERS  0xff01ffu /* as assay samples them on x86-64 */
+#define READ_US    20000u    /* between two readings of the ring */
 
 static uint64_t gaps[MOST_GAPS];
 static struct perf_event_mmap_page *page;
@@ -59,7 +59,7 @@ static void *read_ring(void *arg)
 		for (uint64_t at = page->data_tail; at < head; at += 64)
 			(void)data[at & (RING_BYTES - 1)];
 		__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
-		usleep(PATIENCE_US);
+		usleep(READ_US);
 	}
 	return arg;
 }
