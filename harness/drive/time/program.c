@@ -3,7 +3,7 @@
  * posix_spawn() shares the memory of the parent until the program is executed, so that its cost does not grow with the
  * parent, and a pidfd is waited for with a time limit.
  */
-#include "drive/time/program.h"
+#include "drive/time/time.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -15,7 +15,6 @@
 #include "drive/read_back.h"
 #include "drive/repository.h"
 #include "drive/run/build_identity.h"
-#include "drive/time/program.h"
 #include "judge/comparison_judge.h"
 #include "judge/stopping.h"
 #include "machine/environment.h"

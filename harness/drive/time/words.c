@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drive/time/words.h"
+#include "drive/time/time.h"
 
 #include <stdio.h>
 #include <string.h>

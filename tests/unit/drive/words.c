@@ -2,7 +2,7 @@
 /* Words of commands as a shell splits them, and the parameters in them. */
 #include "unit.h"
 
-#include "drive/time/words.h"
+#include "drive/time/time.h"
 
 TEST(words_are_those_of_a_shell)
 {
