@@ -53,6 +53,15 @@ static int no_memory(struct assay_err *err)
 
 /* ---- commands ---- */
 
+static int shell_words(const char *shell, const char *command, struct assay_strings *out, struct assay_err *err)
+{
+	int rc = assay_strings_add(out, shell, err);
+
+	if (!rc)
+		rc = assay_strings_add(out, "-c", err);
+	return rc ? rc : assay_strings_add(out, command, err);
+}
+
 static const char *filled(const struct timing *k, const char *text, size_t i, char **to, struct assay_err *err)
 {
 	*to = assay_parameters_fill(text, k->q->parameters, k->q->n_parameters, k->combination[i]);
@@ -89,12 +98,8 @@ static int add_command(struct timing *k, const char *command, const char *name, 
 	if (same > 1)
 		snprintf(c->result.c.op + strnlen(c->name, sizeof(c->name) - 16), 16, " (%u)", same);
 	rc = assay_case_make_key(&c->result.c, err);
-	if (!rc && k->q->shell)
-		rc = assay_strings_add(&k->words[i], k->out->shell, err);
-	if (!rc && k->q->shell)
-		rc = assay_strings_add(&k->words[i], "-c", err);
 	if (!rc)
-		rc = k->q->shell ? assay_strings_add(&k->words[i], c->command, err)
+		rc = k->q->shell ? shell_words(k->out->shell, c->command, &k->words[i], err)
 				 : assay_words_split(c->command, &k->words[i], err);
 	return rc;
 }
@@ -150,11 +155,7 @@ static int run_around(struct timing *k, const char *text, const char *option, si
 		return 0;
 	if (!filled(k, text, i, &command, err))
 		return ASSAY_ENOMEM;
-	rc = assay_strings_add(&words, k->q->shell ? k->out->shell : "sh", err);
-	if (!rc)
-		rc = assay_strings_add(&words, "-c", err);
-	if (!rc)
-		rc = assay_strings_add(&words, command, err);
+	rc = shell_words(k->q->shell ? k->out->shell : "sh", command, &words, err);
 	if (!rc)
 		rc = assay_program_run(&k->silent, &words, &p, err);
 	if (!rc && p.status != ASSAY_STATUS_OK)
@@ -209,18 +210,14 @@ static int keep_process(struct timing *k, size_t i, const struct assay_time_proc
 	return 0;
 }
 
-/* What a command that does nothing takes in the shell; the median, because a start is seldom fast by chance. */
+/* Time the shell alone with an empty command. The median is taken, because a start is seldom fast by chance. */
 static int time_shell(struct timing *k, struct assay_err *err)
 {
 	struct assay_strings words = { 0 };
 	struct assay_time_process p;
 	double x[SHELL_STARTS];
-	int rc = assay_strings_add(&words, k->out->shell, err);
+	int rc = shell_words(k->out->shell, "", &words, err);
 
-	if (!rc)
-		rc = assay_strings_add(&words, "-c", err);
-	if (!rc)
-		rc = assay_strings_add(&words, "", err);
 	for (size_t i = 0; i < SHELL_STARTS && !rc; i++) {
 		rc = assay_program_run(&k->runner, &words, &p, err);
 		if (!rc && p.status != ASSAY_STATUS_OK)
@@ -515,7 +512,7 @@ static int plan_comparison(struct timing *k, struct assay_err *err)
 
 /* ---- the whole ---- */
 
-/* What is checked out here is what history shows beside the times. */
+/* History shows beside the times which commit is checked out in the current folder. */
 static int identify(struct assay_build *b, const struct assay_watch *w, struct assay_err *err)
 {
 	static const struct assay_catalog none;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a shell acts upon or expands outside quotes, and inside double quotes. */
+/* A shell acts upon these, or expands them, outside quotes and inside double quotes. */
 #define SPECIAL        "|&;<>()$`*?"
 #define SPECIAL_QUOTED "$`"
 
