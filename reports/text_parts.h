@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What emitters of text share: colours, times of day, XML, CSV and Markdown. */
+/* Shared by emitters of text: colours, times of day, XML, CSV and Markdown. */
 #ifndef ASSAY_REPORTS_TEXT_PARTS_H
 #define ASSAY_REPORTS_TEXT_PARTS_H
 

@@ -44,7 +44,7 @@ struct assay_option {
 	const char *help;
 };
 
-/* What options, environment and defaults say to every command; its arguments begin with it. */
+/* Settings common to all commands, from options, environment and defaults. Arguments of a command begin with it. */
 struct assay_settings {
 	struct assay_request r;
 	bool json, verbose, help, help_all, version;

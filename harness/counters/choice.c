@@ -184,7 +184,7 @@ static bool is_native(const char *name)
 	return name[0] && strpbrk(name, ":-") && strlen(name) < ASSAY_NAME_MAX;
 }
 
-/* What something counts by this name: the events of all providers, and @published. */
+/* Append the names that can be counted: the events of all providers, and @published. */
 static int add_counted(struct assay_strings *known, const struct assay_strings *published, struct assay_err *err)
 {
 	int rc = 0;

@@ -21,7 +21,7 @@ struct assay_repository {
 int assay_repository_open(struct assay_repository *r, const char *at, const volatile sig_atomic_t *interrupted,
 			  struct assay_err *err);
 
-/* What the command @argv of git wrote at the top of @r, malloc'ed, without its last newline. */
+/* Run the git command @argv at the top of @r. *out: its output, malloc'ed, without the last newline. */
 int assay_repository_ask(const struct assay_repository *r, const char *const *argv, char **out, struct assay_err *err);
 
 /* The full hash of what @revision names; ASSAY_EUSAGE "unknown revision" with the nearest branch or tag. */

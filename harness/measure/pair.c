@@ -116,7 +116,7 @@ static int find_iterations(struct pair_session *s)
 	return rc;
 }
 
-/* What a run says of a case, a pair says of a side, by whole calls where its samples are parts of them. */
+/* Set the metrics of a side as a run sets those of a case, by whole calls where samples are parts of calls. */
 static int keep_metrics(struct pair_session *s, int side, const struct assay_catalog_op *op)
 {
 	const struct assay_case_report from = { .reply = assay_worker_reply(s->turns.w[side]),

@@ -148,7 +148,7 @@ struct assay_new_result {
 
 /* ---- database report ---- */
 
-/* What was done to a database as a whole, and what became of a file of another tool. */
+/* Results of operations on a whole database, and of importing a file of another tool. */
 
 #define ASSAY_DATABASE_MAX_COUNTS 16
 

@@ -96,7 +96,7 @@ int assay_span_trace_profile(const struct assay_trace *t, struct assay_profile *
  */
 int assay_gpu_profile_read(const char *dir, struct assay_profile *into, struct assay_err *err);
 
-/* What a record did: a kernel by its symbol, "copy host to device", "set memory". Printable. */
+/* The activity of a record: a kernel by its symbol, "copy host to device", "set memory". Printable. */
 void assay_gpu_work_name(const struct assay_gpu_key *k, char *buf, size_t size);
 
 /*

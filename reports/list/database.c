@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was done to a database: files of other tools that were imported, merges and what was pruned. */
+/* Reports on operations on a database: imported files of other tools, merges, and pruning. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

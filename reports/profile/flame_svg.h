@@ -27,7 +27,7 @@ struct assay_flame_tree {
 	uint32_t depth;
 };
 
-/* What stands for the frames of the harness that start a case, down to the call of the op or the variant. */
+/* This name replaces the frames of the harness that lead to the call of the op or the variant. */
 extern const struct assay_frame assay_flame_harness;
 
 /*

@@ -68,7 +68,7 @@ void *assay_growing_file_new(struct assay_growing_file *f, const char *dir, cons
 			     char *before);
 /* Reserve room for its first @bytes; false on a full disk, or beyond its most. */
 bool assay_growing_file_reserve(struct assay_growing_file *f, uint64_t bytes);
-/* What the kernel calls this program, cut to @size with its end; "" where that is not told. */
+/* The name of this program from /proc/self/comm, cut off at @size; "" if it cannot be read. */
 void assay_growing_file_program(char *name, size_t size);
 
 /* ---- mapped code ---- */

@@ -43,7 +43,7 @@ bool assay_step_words_need(struct assay_step_words *w);
 
 /* Write down a step, for which there is room, and return where it stands. Its end is open. */
 size_t assay_step_words_add(struct assay_step_words *w, size_t instruction, const struct assay_step_accesses *acc);
-/* What became of the last step, which stands @at. */
+/* Write down the outcome of the last step, which stands @at. */
 void assay_step_words_end(struct assay_step_words *w, size_t at, const struct assay_step_outcome *o);
 /* Where it went; at most once, and before the next step. */
 void assay_step_words_target(struct assay_step_words *w, size_t at, uint64_t target);

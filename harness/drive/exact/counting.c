@@ -15,7 +15,7 @@
 
 /* ---- size ---- */
 
-/* What steps cost in all is said where it is more than this. */
+/* The total cost of stepping is reported above this. */
 #define WORTH_NS 2e9
 
 void assay_exact_size_tell(void *watch, const struct assay_exact_steps *s)
