@@ -11,10 +11,14 @@ collect() {
 		/^not ok / && tolower($0) !~ /# skip/ {
 			sub(/^not ok [0-9]* *(- )?/, "")
 			print name ": " $0
+			if (said != "")
+				print "    " said
+			said = ""
 			failed = 1; within = 1
 			next
 		}
-		/^(ok |not ok |1\.\.)/ { within = 0 }
+		/^(ok |not ok |1\.\.)/ { within = 0; said = "" }
+		/^ERROR: / { said = $0 } # fail_msg() of cmocka says so on standard error, before the line of the test
 		within { sub(/^# ?/, ""); print "    " $0 }
 		!failed {
 			if (/ERROR: [A-Za-z]*Sanitizer|runtime error: /)
