@@ -68,6 +68,21 @@ bool assay_glob_match(const char *pattern, const char *s);
 /* The entry of @names nearest to @s by edit distance, for "did you mean"; NULL when none is near. */
 const char *assay_nearest(const char *s, const char *const *names, size_t n);
 
+/* ---- words ---- */
+
+/* Command lines: words as a shell would split them, and names in braces that are filled in. Pure functions. */
+
+/*
+ * Append the words of @command. Quotes and backslashes mean what they mean in a shell, and nothing else does: what a
+ * shell would expand or act upon, such as an unquoted '|' or '*', is ASSAY_EUSAGE, because passing it on to the program
+ * is never what was meant.
+ */
+int assay_words_split(const char *command, struct assay_strings *out, struct assay_err *err);
+/*
+ * @text with each {name} replaced by its @value; one for which that is NULL stays. A new string. NULL: out of memory.
+ */
+char *assay_words_fill(const char *text, const char *(*value)(const void *arg, const char *name), const void *arg);
+
 /* ---- code point ---- */
 
 /* UTF-8 one character at a time, and text from elsewhere made fit to be shown. */

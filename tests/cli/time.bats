@@ -13,7 +13,7 @@ LONG='sleep 0.05'
 	fails 2 "cannot start './none': No such file or directory" time ./none
 	fails 2 "cannot start '/': Is a directory" time /
 	fails 2 "'env NAME=VALUE PROGRAM' sets a variable" time 'LC_ALL=C true'
-	fails 2 "only a shell understands the '|' in 'ls | wc': add --shell sh" time 'ls | wc'
+	fails 2 "only a shell understands the '|' in 'ls | wc': put it in single quotes, or run a shell as sh -c" time 'ls | wc'
 	fails 2 "a ' is not closed" time "echo 'a"
 	fails 2 "a command is empty" time ''
 	fails 2 "--name was given 1 times for 2 commands" time -N a true true

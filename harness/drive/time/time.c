@@ -22,6 +22,7 @@
 #include "model/summary.h"
 #include "stats/stats.h"
 #include "store/comparison.h"
+#include "worker/program/program.h"
 #include "worker/protocol.h"
 
 /* A pair takes about this share of the budget, so that the looks that may decide fit into it. */
@@ -702,6 +703,7 @@ int assay_time(const struct assay_time_request *q, const struct assay_watch *w, 
 	k.runner.output = q->output;
 	k.runner.to_stderr = q->to_stderr;
 	k.runner.timeout_ns = q->timeout_ns;
+	k.runner.limit = "--timeout";
 	rc = add_commands(&k, err);
 	if (!rc)
 		rc = assay_topology_open(&topology, NULL, err);

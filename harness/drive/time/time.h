@@ -6,11 +6,9 @@
 #ifndef ASSAY_DRIVE_TIME_TIME_H
 #define ASSAY_DRIVE_TIME_TIME_H
 
-#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/process.h"
 #include "base/text.h"
 #include "drive/request.h"
 #include "drive/watch.h"
@@ -18,16 +16,7 @@
 #include "model/gate_report.h"
 #include "model/reports.h"
 
-/* ---- command lines ---- */
-
-/* Words as a shell would split them, and parameters that are filled in. Pure functions. */
-
-/*
- * Append the words of @command. Quotes and backslashes mean what they mean in a shell, and nothing else does: what a
- * shell would expand or act upon, such as an unquoted '|' or '*', is ASSAY_EUSAGE, because passing it on to the program
- * is never what was meant.
- */
-int assay_words_split(const char *command, struct assay_strings *out, struct assay_err *err);
+/* ---- parameters ---- */
 
 /* A parameter and what it stands for in turn. */
 struct assay_parameter {
@@ -44,28 +33,6 @@ size_t assay_parameters_count(const struct assay_parameter *p, size_t n);
 const char *assay_parameters_value(const struct assay_parameter *p, size_t i, size_t at);
 /* @text with each {name} replaced by its value in combination @at; a new string. NULL: out of memory. */
 char *assay_parameters_fill(const char *text, const struct assay_parameter *p, size_t n, size_t at);
-
-/* ---- one process ---- */
-
-/* Starts programs one after the other. Strings are borrowed; begin with assay_program_runner_init(). */
-struct assay_program_runner {
-	const char *input, *output; /* files; NULL: /dev/null. output "inherit": the terminal's */
-	bool to_stderr;             /* what is inherited goes to standard error */
-	uint64_t timeout_ns;        /* 0: none */
-	const volatile sig_atomic_t *interrupted;
-	struct assay_strays strays;
-};
-
-void assay_program_runner_init(struct assay_program_runner *r);
-
-/*
- * Run @words, of which the first is found in PATH. The clock runs from before its start until its end is seen; only
- * then whatever it has left in its process group or elsewhere is killed. What became of it is in @out: a status with
- * its reason, unless it ended with exit status 0. ASSAY_EUSAGE: it cannot be started, or a file cannot be opened.
- * ASSAY_EINTERRUPTED.
- */
-int assay_program_run(const struct assay_program_runner *r, const struct assay_strings *words,
-		      struct assay_time_process *out, struct assay_err *err);
 
 /* ---- a timing ---- */
 

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drive/time/time.h"
+/* Commands as a shell splits them. */
+#include "base/text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* A shell acts upon these, or expands them, outside quotes and inside double quotes. */
 #define SPECIAL        "|&;<>()$`*?"
 #define SPECIAL_QUOTED "$`"
+#define NAME_MAX_LEN   64
 
 static int refuse(const char *command, char c, struct assay_err *err)
 {
-	return assay_err_set(
-		err, ASSAY_EUSAGE,
-		"only a shell understands the '%c' in '%.300s': add --shell sh, or put it in single quotes", c,
-		command);
+	return assay_err_set(err, ASSAY_EUSAGE,
+			     "only a shell understands the '%c' in '%.300s': put it in single quotes, or run a shell as "
+			     "sh -c '…'",
+			     c, command);
 }
 
 /* Add what follows the quote at @at to @word, and return its closing quote; NULL: there is none, or @err says why. */
@@ -77,53 +78,25 @@ int assay_words_split(const char *command, struct assay_strings *out, struct ass
 	return rc;
 }
 
-int assay_parameter_read(const char *text, const char *what, struct assay_parameter *out, struct assay_err *err)
-{
-	const char *equals = strchr(text, '=');
-	const size_t len = equals ? (size_t)(equals - text) : 0;
-
-	*out = (struct assay_parameter){ 0 };
-	if (!len || len >= sizeof(out->name) || !equals[1])
-		return assay_err_set(err, ASSAY_EUSAGE,
-				     "%s is '%.200s', expected a name and its values, such as n 1,2,4", what, text);
-	memcpy(out->name, text, len);
-	return assay_strings_split(&out->values, equals + 1, ',', err);
-}
-
-size_t assay_parameters_count(const struct assay_parameter *p, size_t n)
-{
-	size_t all = 1;
-
-	for (size_t i = 0; i < n; i++)
-		all *= p[i].values.n;
-	return all;
-}
-
-const char *assay_parameters_value(const struct assay_parameter *p, size_t i, size_t at)
-{
-	for (size_t k = 0; k < i; k++)
-		at /= p[k].values.n;
-	return p[i].values.v[at % p[i].values.n];
-}
-
-char *assay_parameters_fill(const char *text, const struct assay_parameter *p, size_t n, size_t at)
+char *assay_words_fill(const char *text, const char *(*value)(const void *arg, const char *name), const void *arg)
 {
 	struct assay_text out = { 0 };
 
 	while (*text) {
-		size_t i = 0, len = 0;
+		const size_t len = *text == '{' ? strcspn(text + 1, "{}") : 0;
+		char name[NAME_MAX_LEN];
+		const char *with = NULL;
 
-		for (; *text == '{' && i < n; i++) {
-			len = strlen(p[i].name);
-			if (!strncmp(text + 1, p[i].name, len) && text[1 + len] == '}')
-				break;
+		if (len && len < sizeof(name) && text[1 + len] == '}') {
+			memcpy(name, text + 1, len);
+			name[len] = '\0';
+			with = value(arg, name);
 		}
-		if (*text == '{' && i < n) {
-			assay_text_add(&out, assay_parameters_value(p, i, at));
-			text += len + 2;
-		} else {
-			assay_text_addn(&out, text++, 1);
-		}
+		if (with)
+			assay_text_add(&out, with);
+		else
+			assay_text_addn(&out, text, 1);
+		text += with ? len + 2 : 1;
 	}
 	return assay_text_take(&out);
 }
