@@ -386,6 +386,31 @@ static int scan_text(const char *path, char *text, size_t len, struct assay_err 
 	return rc;
 }
 
+/*
+ * In double quotes, a backslash before a character for which it means nothing stays, so that regular expressions can be
+ * written as they are; libconfuse would drop it. A new string. NULL: out of memory.
+ */
+static char *keep_backslashes(const char *text)
+{
+	struct assay_text out = { 0 };
+	char quote = '\0';
+
+	for (; *text; text++) {
+		const bool escapes = quote == '"' && *text == '\\' && text[1];
+
+		if (escapes && !strchr("\"'\\nrtabefvx01234567$\n", text[1]))
+			assay_text_add(&out, "\\");
+		if (!quote && (*text == '"' || *text == '\''))
+			quote = *text;
+		else if (*text == quote)
+			quote = '\0';
+		assay_text_addn(&out, text, 1);
+		if (quote && *text == '\\' && text[1])
+			assay_text_addn(&out, ++text, 1);
+	}
+	return assay_text_take(&out);
+}
+
 /* ---- from the grammar to libconfuse's tables -------------------------------------------------------------------- */
 
 static void opts_free(cfg_opt_t *opts)
@@ -445,19 +470,21 @@ int assay_conf_parse(struct assay_conf *conf, char *text, size_t len, const char
 	cfg_opt_t *opts = NULL;
 	cfg_t *cfg = NULL;
 	int rc = scan_text(path, text, len, err);
+	char *kept = NULL;
 
 	if (rc)
 		goto out;
 
 	made.path = strdup(path);
-	opts = made.path ? opts_make(root, &b, true) : NULL;
+	kept = keep_backslashes(text);
+	opts = made.path && kept ? opts_make(root, &b, true) : NULL;
 	cfg = opts ? cfg_init(opts, CFGF_NONE) : NULL;
 	if (!cfg) {
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", path);
 		goto out;
 	}
 	cfg_set_error_function(cfg, on_error);
-	if (len && cfg_parse_buf(cfg, text) != CFG_SUCCESS && !b.rc)
+	if (len && cfg_parse_buf(cfg, kept) != CFG_SUCCESS && !b.rc)
 		b.rc = assay_conf_fail(err, path, (unsigned)cfg->line, "syntax error, expected name = \"value\"");
 	rc = b.rc;
 	if (!rc) {
@@ -468,6 +495,7 @@ out:
 	if (cfg)
 		cfg_free(cfg);
 	opts_free(opts);
+	free(kept);
 	assay_conf_release(&made);
 	return rc;
 }

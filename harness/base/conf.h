@@ -53,6 +53,9 @@ struct assay_conf {
 };
 
 /*
+ * In double quotes, backslashes mean what they mean in C where they mean anything there, and otherwise stay; in single
+ * quotes they all stay, but before a single quote or a backslash.
+ *
  * ASSAY_ENOTFOUND when @path does not exist, ASSAY_EUSAGE when it cannot be read, and with "file:line: …" for bad
  * syntax, an option or section the grammar lacks (with the nearest it has), one set twice, or an empty list. Not for
  * two threads at once: libconfuse's scanner has one global state. On error nothing is kept.

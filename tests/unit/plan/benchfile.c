@@ -86,7 +86,8 @@ static const struct {
 	  "3: 'shapes' is set twice, first in line 2; += appends" },
 	{ "bench \"a\" {\n\top = x\n\tbudget += 1s\n}", "3: attempt to append to non-list option 'budget'" },
 	{ "bench \"a\" {\n\n\tshapes = {}\n}", "1: 'shapes' is an empty list, expected at least one value" },
-	{ "bench \"a\" {\n\tbudget = 1s\n}", "1: bench 'a' names no op, expected op = \"…\"" },
+	{ "bench \"a\" {\n\tbudget = 1s\n}",
+	  "1: bench 'a' names no op, expected op = \"…\", or command = \"…\" of a program" },
 	{ "bench \"a\" { op = x }\n\nbench \"a\" { op = x }", "3: bench 'a' is already defined in x.bench:1" },
 	{ "bench \"a b\" { op = x }", "1: bad bench name 'a b', expected one without blanks, '/', '*', '?' and '['" },
 	{ "bench \"\" { op = x }", "1: bad bench name '', expected one without blanks, '/', '*', '?' and '['" },
@@ -174,6 +175,31 @@ TEST(test_values_keep_their_lines)
 	assert_int_equal(e->values[3].line, 10);
 	assert_string_equal(e->values[3].text, "4");
 	assay_benches_release(&b);
+}
+
+TEST(test_backslashes)
+{
+	static const char *const name = "x.bench";
+	static const struct {
+		const char *written, *read;
+	} texts[] = {
+		{ "\"a\\(b\\.c\"", "a\\(b\\.c" }, { "\"a\\\\(\"", "a\\(" }, { "\"a\\tb\\\"c\"", "a\tb\"c" },
+		{ "'a\\(b'", "a\\(b" },           { "'\"\\('", "\"\\(" },   { "\"'\\('\"", "'\\('" },
+	};
+
+	for (size_t i = 0; i < N_OF(texts); i++) {
+		struct assay_benches b = { 0 };
+		char text[128];
+		struct bench_dir d;
+
+		snprintf(text, sizeof(text), "bench \"a\" { op = %s }", texts[i].written);
+		bench_dir_make(&d);
+		bench_dir_write(&d, name, text);
+		assert_int_equal(assay_benches_load(&b, d.path, NULL), 0);
+		bench_dir_remove(&d, &name, 1);
+		assert_string_equal(b.v[0].field[ASSAY_BENCH_OP]->values[0].text, texts[i].read);
+		assay_benches_release(&b);
+	}
 }
 
 TEST(test_folders)
