@@ -52,7 +52,8 @@ static int take_values(struct assay_project_conf *c, struct assay_err *err)
 	if (!c->build || !c->build[0])
 		return missing(c, "build", err);
 	rc = folder_value(c, "plugins", &c->plugins, err);
-	if (!rc && !c->plugins)
+	/* a repository of programs alone has its benches */
+	if (!rc && !c->plugins && !assay_conf_entry(&c->conf.root, "bench"))
 		return missing(c, "plugins", err);
 	if (!rc)
 		rc = folder_value(c, "bench", &c->bench, err);
@@ -161,6 +162,13 @@ static int open_conf(struct assay_project_conf *c, char top[PATH_MAX], struct as
 	return rc ? rc : assay_project_conf_read(c, top, err);
 }
 
+void assay_project_top(char *buf, size_t size)
+{
+	char top[PATH_MAX];
+
+	snprintf(buf, size, "%s", find_top(top, NULL) ? "" : top);
+}
+
 typedef int installed_fn(char *buf, size_t size, struct assay_err *err);
 
 enum folder { BENCH, BASELINES, PLUGINS };
@@ -222,7 +230,7 @@ int assay_project_plugins(struct assay_strings *out, char *build, size_t size, s
 	int rc = open_conf(&c, top, err);
 
 	build[0] = '\0';
-	if (!rc && c.bench) {
+	if (!rc && c.bench && c.plugins) {
 		snprintf(build, size, "%s", c.build);
 		join(dir, sizeof(dir), top, c.plugins);
 		/* a folder that is not there yet has none */

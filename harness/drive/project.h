@@ -17,7 +17,7 @@
 struct assay_project_conf {
 	struct assay_conf conf;
 	const char *build;     /* a command for sh at the top */
-	const char *plugins;   /* the folder that it then has *.so in */
+	const char *plugins;   /* the folder that it then has *.so in; NULL: it has programs alone */
 	const char *bench;     /* folder of bench files; NULL: that of the program */
 	const char *baselines; /* folder of manifests and the policy; NULL: that of the program */
 };
@@ -29,6 +29,8 @@ struct assay_project_conf {
 int assay_project_conf_read(struct assay_project_conf *c, const char *top, struct assay_err *err);
 void assay_project_conf_release(struct assay_project_conf *c);
 
+/* The folder of the assay.conf that is used here; "" where there is none. */
+void assay_project_top(char *buf, size_t size);
 /*
  * The folders for this command: the repository's own, or else those beside the program. The repository is looked for
  * from the current folder up to the one that holds .git. ASSAY_EUSAGE for an assay.conf that cannot be used,

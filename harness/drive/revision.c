@@ -308,6 +308,8 @@ static int take_plugins(const struct revision_build *b, const char *dir, const c
 	char path[2 * PLACE_MAX];
 	int rc;
 
+	if (!b->conf.plugins)
+		return 0;
 	snprintf(path, sizeof(path), "%s/%s", dir, b->conf.plugins);
 	rc = plugins_of(path, out, err);
 	if (!rc && !out->n) {
@@ -340,13 +342,13 @@ static bool is_whole(const struct revision_build *b, const char *built, struct a
 	struct assay_text text = { 0 };
 	char *was = NULL;
 	size_t len;
-	bool whole = !assay_file_read(built, &was, &len, NULL) &&
+	bool whole = assay_file_exists(b->place) && !assay_file_read(built, &was, &len, NULL) &&
 		     !take_plugins(b, b->place, NULL, plugins, NULL, NULL) &&
 		     !digest_plugins(plugins, NULL, &digests, NULL);
 
 	for (size_t i = 0; i < digests.n; i++)
 		assay_text_addf(&text, "%s\n", digests.v[i]);
-	whole = whole && text.s && !strcmp(text.s, was);
+	whole = whole && !text.failed && !strcmp(text.s ? text.s : "", was);
 	if (!whole) {
 		assay_strings_release(plugins);
 		*plugins = (struct assay_strings){ 0 };
@@ -367,8 +369,8 @@ static int write_built(const char *path, const struct assay_strings *plugins, st
 	for (size_t i = 0; i < digests.n; i++)
 		assay_text_addf(&text, "%s\n", digests.v[i]);
 	if (!rc)
-		rc = text.s ? assay_file_write(path, text.s, text.len, err)
-			    : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+		rc = text.failed ? assay_err_set(err, ASSAY_ENOMEM, "out of memory")
+				 : assay_file_write(path, text.s ? text.s : "", text.len, err);
 	assay_strings_release(&digests);
 	assay_text_release(&text);
 	return rc;

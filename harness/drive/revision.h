@@ -14,7 +14,7 @@ struct assay_side_source {
 	char name[256];               /* as the user named it; "working tree" */
 	bool from_git;                /* it was built from the commit, and from changes, that build says */
 	char *top;                    /* then: of the checkout that the plugins were built in, malloc'ed; else NULL */
-	struct assay_strings plugins; /* sorted by path; at least one */
+	struct assay_strings plugins; /* sorted by path; none of a repository that has programs alone */
 	struct assay_strings digests; /* of their files, as they were right after the build */
 	/* Once they are copied: the folder that `plugins` lie in since, and where they were built. */
 	struct assay_temporary copies;

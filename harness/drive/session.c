@@ -17,6 +17,7 @@
 #include "machine/cpu_features.h"
 #include "machine/host_facts.h"
 #include "model/quantity.h"
+#include "plan/program.h"
 #include "worker/main.h"
 
 /* Is one of @l the file @path, under whatever name? */
@@ -76,6 +77,7 @@ static int gather_plugins(struct assay_session *s, const struct assay_request *q
 
 static int find_benches(struct assay_session *s, const struct assay_request *q, struct assay_err *err)
 {
+	assay_project_top(s->folder, sizeof(s->folder));
 	if (!q->plan.bench_dir)
 		return assay_project_bench_dir(s->bench_dir, sizeof(s->bench_dir), err);
 	if (!assay_file_exists(q->plan.bench_dir))
@@ -211,9 +213,9 @@ static void warn_of_idle_plugins(const struct assay_session *s, const struct ass
 {
 	for (size_t i = 0; i < s->catalog->n_variants; i++) {
 		const struct assay_catalog_variant *v = &s->catalog->variants[i];
-		const char *path = s->catalog->plugins[v->plugin].path;
+		const char *path = v->plugin < s->catalog->n_plugins ? s->catalog->plugins[v->plugin].path : NULL;
 
-		if (assay_strings_has(&q->plugins, path) && !assay_catalog_op(s->catalog, v->op))
+		if (path && assay_strings_has(&q->plugins, path) && !assay_catalog_op(s->catalog, v->op))
 			assay_watch_warn(w, "variant '%s' of '%s' is of op '%s', which no plugin has", v->name, path,
 					 v->op);
 	}
@@ -323,6 +325,8 @@ int assay_session_plan(struct assay_session *s, const struct assay_request *q, s
 	plan.suite = plan.suite ? plan.suite : ASSAY_DEFAULT_SUITE;
 	plan.counter_groups = &groups;
 	plan.all_threads = s->all_threads;
+	if (!rc)
+		rc = assay_plan_programs(s->bench_dir, assay_inventory_extend(s->inventory), err);
 	if (!rc)
 		rc = assay_plan_load(&s->plan, &plan, s->catalog, err);
 	assay_strings_release(&groups);
@@ -468,6 +472,7 @@ struct assay_measure_options assay_session_measure(const struct assay_session *s
 			    .clock = clock,
 			    .interrupted = w->interrupted },
 		.placement = q->placement,
+		.folder = s->folder[0] ? s->folder : NULL,
 		.groups = &s->groups,
 		.counter_groups = q->counter_groups,
 		.events = &q->events,

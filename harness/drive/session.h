@@ -24,6 +24,7 @@ struct assay_session {
 	struct assay_inventory *inventory;
 	const struct assay_catalog *catalog;
 	char bench_dir[4096];
+	char folder[4096]; /* that programs run in; "": the current one */
 	struct assay_counter_groups groups;
 	unsigned all_threads; /* what `all` means */
 	struct assay_plan plan;

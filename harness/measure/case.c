@@ -13,6 +13,7 @@
 #include "base/monotonic.h"
 #include "measure/case_metrics.h"
 #include "measure/case_needs.h"
+#include "measure/program.h"
 #include "measure/samples.h"
 #include "model/summary.h"
 #include "stats/stats.h"
@@ -300,6 +301,8 @@ int assay_measure_case(const struct assay_case *c, const struct assay_catalog *c
 	}
 	if (!op)
 		return assay_err_set(err, ASSAY_EINTERNAL, "op '%s' of case '%s' is not in the catalog", c->op, c->key);
+	if (op->program)
+		return assay_program_case(c, op, o, out, err);
 	rc = assay_measure_place(o, &wo, &why);
 	if (rc) {
 		out->status = ASSAY_STATUS_FAILED;

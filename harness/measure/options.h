@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every measurement in workers needs to know: the machine, the clock, what to count, and whom to report progress
- * to.
+ * What every measurement needs to know: the machine, the clock, what to count, and whom to report progress to; and what
+ * those of pairs need besides.
  */
 #ifndef ASSAY_MEASURE_OPTIONS_H
 #define ASSAY_MEASURE_OPTIONS_H
@@ -11,7 +11,9 @@
 #include "machine/clock.h"
 #include "machine/core_pace.h"
 #include "machine/topology.h"
+#include "model/result.h"
 #include "worker/start.h"
+#include "worker/worker.h"
 
 /* The stage that a case is in, for a progress bar. */
 enum assay_stage {
@@ -28,6 +30,7 @@ struct assay_measure_options {
 	struct assay_timeout_history
 		*timeouts; /* what the case took before, to which this adds; NULL: nothing is known */
 	struct assay_placement_options placement;
+	const char *folder; /* that programs run in; NULL: the current one */
 	/*
 	 * What the oracle accepted in earlier processes of the case; this one adds to it. If there is something, the
 	 * process checks less and needs fewer samples. NULL: there are no other processes.
@@ -40,6 +43,38 @@ struct assay_measure_options {
 	const struct assay_strings *events; /* likewise; NULL: none */
 	void (*progress)(void *arg, enum assay_stage stage, double done_frac);
 	void *progress_arg;
+};
+
+/* ---- pairs ---- */
+
+struct assay_pair_options {
+	const struct assay_strings *plugins[2]; /* of base and head */
+	const char *parts[2];                   /* see enum assay_plugin_part; NULL: all of everything */
+	const char *folders[2];                 /* that programs run in; NULL: the current one */
+	const struct assay_case *base_case;     /* another variant of the op; NULL: the base runs the head's case */
+	double injected_frac;                   /* slowdown of the head: see find_injection(); 0: none */
+	uint64_t pair_seed;                     /* order and layout; 0 is as good as any other */
+	uint64_t iterations;                    /* of a sample; 0: find out and tell in the result */
+	uint64_t sampling_ns;                   /* time for the samples, set-up not counted */
+	bool changed_only;                      /* take no samples if the machine code is the same on both sides */
+	bool alone;                             /* no pair follows, so that this one takes samples in any case */
+	bool all_checks;                        /* whatever the seed draws */
+	struct assay_kept_memory *kept;         /* of earlier pairs, for large cases; NULL: memory of its own */
+};
+
+/* What the pairs of a case learn from earlier ones; starts all-zero. */
+struct assay_pair_calibration {
+	struct assay_accepted accepted; /* outputs that the oracle accepted */
+	bool own_memory;                /* the sides cannot share their tensors */
+	double sample_ns;               /* duration of a sample; 0: there was no pair before */
+	uint32_t turn_parts;            /* how calls are divided, see struct assay_turns; 0: not at all */
+	uint32_t call_turns;
+	bool slices; /* calls are cut into slices that take turns */
+	bool whole;  /* calls are never cut into slices: a side cannot bear it, or other processes run in between */
+	bool inputs_only;                         /* outputs are not common: each side is in the middle of its own */
+	unsigned crowded;                         /* pairs in a row in which others ran in between */
+	bool steady;                              /* the times were steady at the end of the first pair's warm-up */
+	struct assay_timeout_history timeouts[2]; /* with either side: the head may have become slower by any factor */
 };
 
 #endif

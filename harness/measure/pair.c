@@ -12,6 +12,7 @@
 #include "measure/case_metrics.h"
 #include "measure/case_needs.h"
 #include "measure/output_difference.h"
+#include "measure/program.h"
 #include "measure/samples.h"
 #include "measure/turns.h"
 #include "model/summary.h"
@@ -442,6 +443,8 @@ int assay_measure_pair(const struct assay_case *c, const struct assay_catalog *c
 	*out = (struct assay_pair){ 0 };
 	if (!op)
 		return assay_err_set(err, ASSAY_EINTERNAL, "op '%s' of case '%s' is not in the catalog", c->op, c->key);
+	if (op->program)
+		return assay_program_pair(c, op, o, po, calibration, out, err);
 	rc = assay_measure_choose(o, c, op, &s.choice, &events, err);
 	if (!rc)
 		rc = take_pair(&s, op, events.s, difference);

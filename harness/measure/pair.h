@@ -6,36 +6,6 @@
 #include "measure/options.h"
 #include "model/catalog.h"
 #include "model/comparison.h"
-#include "worker/worker.h"
-
-struct assay_pair_options {
-	const struct assay_strings *plugins[2]; /* of base and head */
-	const char *parts[2];                   /* see enum assay_plugin_part; NULL: all of everything */
-	const struct assay_case *base_case;     /* another variant of the op; NULL: the base runs the head's case */
-	double injected_frac;                   /* slowdown of the head: see find_injection(); 0: none */
-	uint64_t pair_seed;                     /* order and layout; 0 is as good as any other */
-	uint64_t iterations;                    /* of a sample; 0: find out and tell in the result */
-	uint64_t sampling_ns;                   /* time for the samples, set-up not counted */
-	bool changed_only;                      /* take no samples if the machine code is the same on both sides */
-	bool alone;                             /* no pair follows, so that this one takes samples in any case */
-	bool all_checks;                        /* whatever the seed draws */
-	struct assay_kept_memory *kept;         /* of earlier pairs, for large cases; NULL: memory of its own */
-};
-
-/* What the pairs of a case learn from earlier ones; starts all-zero. */
-struct assay_pair_calibration {
-	struct assay_accepted accepted; /* outputs that the oracle accepted */
-	bool own_memory;                /* the sides cannot share their tensors */
-	double sample_ns;               /* duration of a sample; 0: there was no pair before */
-	uint32_t turn_parts;            /* how calls are divided, see struct assay_turns; 0: not at all */
-	uint32_t call_turns;
-	bool slices; /* calls are cut into slices that take turns */
-	bool whole;  /* calls are never cut into slices: a side cannot bear it, or other processes run in between */
-	bool inputs_only;                         /* outputs are not common: each side is in the middle of its own */
-	unsigned crowded;                         /* pairs in a row in which others ran in between */
-	bool steady;                              /* the times were steady at the end of the first pair's warm-up */
-	struct assay_timeout_history timeouts[2]; /* with either side: the head may have become slower by any factor */
-};
 
 /*
  * Whatever happens to a kernel is a status of its side, and the return is 0. There are samples only if both sides are

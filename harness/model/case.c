@@ -12,7 +12,7 @@
 
 const char *assay_cache_name(enum assay_cache c)
 {
-	static const char *const names[ASSAY_N_CACHE] = { "warm", "cold", "" };
+	static const char *const names[ASSAY_N_CACHE] = { "warm", "cold", "", "-" };
 
 	return names[c];
 }

@@ -13,16 +13,18 @@
 #define ASSAY_KEY_MAX    768
 #define ASSAY_OP_MAX     512 /* of an imported case, whose op may be a C++ name or a command; else ASSAY_NAME_MAX */
 #define ASSAY_NAME_MAX   64
+#define ASSAY_JUDGED_MAX 512
 #define ASSAY_DEVICE_MAX 72 /* of a device's name and number, "cuda:0" */
 
 enum assay_cache {
 	ASSAY_CACHE_WARM,
 	ASSAY_CACHE_COLD,
 	ASSAY_CACHE_UNKNOWN, /* of imported cases: no other tool says it */
+	ASSAY_CACHE_NONE,    /* of programs, which start with whatever the one before has left */
 	ASSAY_N_CACHE,
 };
 
-/* "warm", "cold"; "" where it is unknown. */
+/* "warm", "cold"; "" where it is unknown, "-" of programs. */
 const char *assay_cache_name(enum assay_cache c);
 
 /* One bound axis, for keys, JSON and the store. */

@@ -26,6 +26,12 @@ static void release_op(struct assay_catalog_op *op)
 	free(op->name);
 	free(op->help);
 	free(op->composes);
+	if (op->program) {
+		assay_strings_release(&op->program->words);
+		assay_strings_release(&op->program->patterns);
+		free(op->program->factors);
+	}
+	free(op->program);
 	free(op->defect);
 }
 

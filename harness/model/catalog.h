@@ -25,6 +25,17 @@ struct assay_catalog_metric {
 	double lo, hi;
 };
 
+/*
+ * What a bench with a command says of the program. Its cases are those of an op that is named like the bench, which
+ * declares the metrics that the program prints, and of one variant, which is named like the program.
+ */
+struct assay_program {
+	struct assay_strings words;    /* of the command; {axis} and {threads} in them stand for values of the case */
+	struct assay_strings patterns; /* one a metric of the op, which finds it in the output */
+	double *factors;               /* one a metric: what the unit that is printed is of the metric's */
+	char judged[ASSAY_JUDGED_MAX]; /* see struct assay_comparison_case */
+};
+
 struct assay_catalog_op {
 	char *name, *help;
 	size_t plugin; /* index into assay_catalog.plugins */
@@ -33,10 +44,11 @@ struct assay_catalog_op {
 	struct assay_catalog_metric *metrics;
 	size_t n_metrics;
 	struct assay_strings counters;
-	bool work_axis; /* the last axis is how much a call works; keys name it where it is not 0 */
-	bool exact;     /* outputs are bit-identical everywhere and carry a digest */
-	char *composes; /* NULL unless composite */
-	char *defect;   /* what is wrong with all this: its cases fail. NULL: nothing */
+	bool work_axis;                /* the last axis is how much a call works; keys name it where it is not 0 */
+	bool exact;                    /* outputs are bit-identical everywhere and carry a digest */
+	char *composes;                /* NULL unless composite */
+	struct assay_program *program; /* NULL: a plugin's; else `plugin` is none */
+	char *defect;                  /* what is wrong with all this: its cases fail. NULL: nothing */
 };
 
 /* Axes that every case of @op names. */

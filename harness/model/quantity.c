@@ -172,6 +172,11 @@ bool assay_unit_read(const char *tag, const char *text, double *factor, char uni
 	return snprintf(unit, ASSAY_METRIC_UNIT_MAX, "%s", base) < ASSAY_METRIC_UNIT_MAX;
 }
 
+bool assay_unit_is_counted(const char *unit)
+{
+	return !strcmp(unit, "B") || !strcmp(unit, "1");
+}
+
 void assay_unit_choice(const char *tag, const char *unit, char *buf, size_t size)
 {
 	static const struct {

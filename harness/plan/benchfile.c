@@ -41,7 +41,12 @@ static const char *const field_names[ASSAY_BENCH_N_FIELDS] = {
 	[ASSAY_BENCH_EXACT_SHAPES] = "exact_shapes",
 };
 
-static const struct assay_conf_option bench_options[] = { { "op", false }, COMMON_FIELDS, { NULL, false } };
+static const struct assay_conf_option bench_options[] = {
+	{ "op", false }, { "command", false }, COMMON_FIELDS, { NULL, false }
+};
+static const struct assay_conf_option metric_options[] = {
+	{ "pattern", false }, { "unit", false }, { "better", false }, { NULL, false }
+};
 static const struct assay_conf_option use_options[] = {
 	{ "only", true },
 	{ "skip", true },
@@ -50,8 +55,12 @@ static const struct assay_conf_option use_options[] = {
 };
 static const struct assay_conf_option suite_options[] = { { "summary", false }, { "rounds", false }, { NULL, false } };
 
+static const struct assay_conf_grammar metric_sections[] = {
+	{ .name = "metric", .titled = true, .options = metric_options },
+	{ .name = NULL },
+};
 static const struct assay_conf_grammar bench_sections[] = {
-	{ .name = "bench", .titled = true, .options = bench_options },
+	{ .name = "bench", .titled = true, .options = bench_options, .sections = metric_sections },
 	{ .name = NULL },
 };
 static const struct assay_conf_grammar bench_grammar = { .sections = bench_sections };
@@ -112,6 +121,34 @@ static void take_fields(const struct assay_conf_section *s, const struct assay_c
 		field[f] = assay_conf_entry(s, field_names[f]);
 }
 
+/* What has no meaning for a kind of bench is refused, so that nobody believes that it has one. */
+static int check_kind(const struct assay_conf *file, const struct assay_conf_section *s, struct assay_err *err)
+{
+	static const enum assay_bench_field of_ops[] = { ASSAY_BENCH_VARIANTS, ASSAY_BENCH_CACHE,
+							 ASSAY_BENCH_MEMORY,   ASSAY_BENCH_OWN_THREADS,
+							 ASSAY_BENCH_COUNTERS, ASSAY_BENCH_EXACT_SHAPES };
+	const struct assay_conf_entry *command = assay_conf_entry(s, "command");
+
+	if (!command && !assay_conf_entry(s, "op"))
+		return assay_conf_fail(err, file->path, s->line,
+				       "bench '%s' names no op, expected op = \"…\", or command = \"…\" of a program",
+				       s->title);
+	if (!command && s->n_sections)
+		return assay_conf_fail(err, file->path, s->sections[0].line,
+				       "bench '%s' has a metric and no command that prints it", s->title);
+	if (command && assay_conf_entry(s, "op"))
+		return assay_conf_fail(err, file->path, s->line, "bench '%s' has both an op and a command", s->title);
+	for (size_t i = 0; command && i < sizeof(of_ops) / sizeof(of_ops[0]); i++) {
+		const struct assay_conf_entry *e = assay_conf_entry(s, field_names[of_ops[i]]);
+
+		if (e)
+			return assay_conf_fail(err, file->path, e->values[0].line,
+					       "bench '%s' runs a command, for which '%s' means nothing", s->title,
+					       e->name);
+	}
+	return 0;
+}
+
 static int add_bench(struct assay_benches *b, struct assay_name_index *names, const struct assay_conf *file,
 		     const struct assay_conf_section *s, struct assay_err *err)
 {
@@ -130,14 +167,17 @@ static int add_bench(struct assay_benches *b, struct assay_name_index *names, co
 	if (twice)
 		return assay_conf_fail(err, file->path, s->line, "bench '%s' is already defined in %s:%u", s->title,
 				       b->v[at].path, b->v[at].line);
-	if (!assay_conf_entry(s, "op"))
-		return assay_conf_fail(err, file->path, s->line, "bench '%s' names no op, expected op = \"…\"",
-				       s->title);
-
+	rc = check_kind(file, s, err);
+	if (rc)
+		return rc;
 	if (assay_grow(&b->v, b->n, sizeof(*v)))
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", file->path);
 	v = &b->v[b->n++];
-	*v = (struct assay_bench){ .name = s->title, .path = file->path, .line = s->line };
+	*v = (struct assay_bench){ .name = s->title,
+				   .path = file->path,
+				   .line = s->line,
+				   .command = assay_conf_entry(s, "command"),
+				   .section = s };
 	take_fields(s, v->field);
 	return 0;
 }

@@ -23,11 +23,17 @@ enum assay_bench_field {
 	ASSAY_BENCH_N_FIELDS,
 };
 
-/* Points into the files it was read from. A field that is not set is NULL. */
+/*
+ * Points into the files it was read from. A field that is not set is NULL. A bench has an op, or a command and metrics:
+ *     command = "./lz4 -b{level} corpus.tar"
+ *     metric "compress" { pattern = "([0-9.]+) MB/s" unit = "MB/s" better = "higher" }
+ */
 struct assay_bench {
 	const char *name;
 	const char *path;
 	unsigned line;
+	const struct assay_conf_entry *command;
+	const struct assay_conf_section *section; /* with its metrics */
 	const struct assay_conf_entry *field[ASSAY_BENCH_N_FIELDS];
 };
 
@@ -69,7 +75,10 @@ struct assay_suite {
 	struct assay_suite_exact exact;
 };
 
-/* ASSAY_EUSAGE with "file:line: …": syntax, a bench without an op, two benches of one name, a folder without any. */
+/*
+ * ASSAY_EUSAGE with "file:line: …": syntax, a bench without an op or a command, two benches of one name, a folder
+ * without any.
+ */
 int assay_benches_load(struct assay_benches *b, const char *dir, struct assay_err *err);
 void assay_benches_release(struct assay_benches *b);
 

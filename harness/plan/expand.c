@@ -114,9 +114,12 @@ static int read_op(struct expansion *x, struct assay_err *err)
 	char hint[256];
 	size_t n;
 
-	x->op = assay_catalog_op(x->cat, e->values[0].text);
+	x->op = assay_catalog_op(x->cat, e ? e->values[0].text : x->bench->name);
 	if (x->op)
 		return 0;
+	if (!e)
+		return assay_err_set(err, ASSAY_EINTERNAL, "the program of bench '%s' is not in the catalog",
+				     x->bench->name);
 	for (n = 0; n < x->cat->n_ops && n < MAX_KNOWN; n++)
 		names[n] = x->cat->ops[n].name;
 	return assay_conf_fail(err, e->path, e->values[0].line, "unknown op '%s'%s", e->values[0].text,
@@ -208,7 +211,8 @@ static int read_threads(struct expansion *x, struct assay_err *err)
 	if (!x->threads)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the threads of bench '%s'", x->bench->name);
 	for (size_t i = 0; i < n; i++) {
-		unsigned count = 1;
+		/* a program has as many threads as it likes, and on fewer cores another speed */
+		unsigned count = x->op->program ? ASSAY_THREADS_ALL : 1;
 
 		if (x->o->n_threads)
 			count = x->o->threads[i];
@@ -224,9 +228,9 @@ static int read_cache(struct expansion *x, struct assay_err *err)
 {
 	const struct assay_conf_entry *e = x->bench->field[ASSAY_BENCH_CACHE];
 
-	x->cache[0] = ASSAY_CACHE_WARM;
+	x->cache[0] = x->op->program ? ASSAY_CACHE_NONE : ASSAY_CACHE_WARM;
 	x->n_cache = 1;
-	if (!e)
+	if (!e || x->op->program)
 		return 0;
 	x->n_cache = 0;
 	for (size_t i = 0; i < e->n; i++) {

@@ -56,13 +56,14 @@ static json_t *ops_json(const struct assay_report_catalog *v)
 
 	for (size_t i = 0; i < v->catalog->n_ops; i++) {
 		const struct assay_catalog_op *op = &v->catalog->ops[i];
+		const char *plugin = op->program ? NULL : v->catalog->plugins[op->plugin].name;
 
 		json_array_append_new(a, json_pack("{s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o}", "name",
 						   assay_json_text(op->name), "help", assay_json_text(op->help),
 						   "exact", op->exact, "composes", assay_json_text(op->composes),
-						   "plugin", assay_json_text(v->catalog->plugins[op->plugin].name),
-						   "axes", axes_json(op), "metrics", metrics_json(op), "counters",
-						   names_json(&op->counters), "defect", assay_json_text(op->defect)));
+						   "plugin", assay_json_text(plugin), "axes", axes_json(op), "metrics",
+						   metrics_json(op), "counters", names_json(&op->counters), "defect",
+						   assay_json_text(op->defect)));
 	}
 	return a;
 }

@@ -100,6 +100,18 @@ static void add_head(struct view *v)
 	assay_columns_row(&v->table, p);
 }
 
+/* What a program prints is what it is run for. */
+static void add_metrics(struct view *v, const struct assay_result *r)
+{
+	struct assay_text line = { 0 };
+
+	assay_run_cells_metrics(r, v->style, &line);
+	if (line.len)
+		assay_columns_line(&v->table, 4, line.s);
+	v->table.failed |= line.failed;
+	assay_text_release(&line);
+}
+
 static void add_best(struct view *v, const struct assay_result *best, const char *name, const char *tag)
 {
 	double share = assay_run_cells_metric(best, "roof_frac");
@@ -124,6 +136,8 @@ static void add_best(struct view *v, const struct assay_result *best, const char
 		if (v->left_out[i])
 			cells[i] = NULL;
 	assay_columns_row(&v->table, cells);
+	if (best->c.cache == ASSAY_CACHE_NONE)
+		add_metrics(v, best);
 	v->shown++;
 	v->alone |= !best->ci95_reached;
 	v->doubted |= doubted;

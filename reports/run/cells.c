@@ -151,7 +151,8 @@ void assay_run_cells_no_roof(const struct assay_run *run, char *buf, size_t size
 		const struct assay_result *r = &run->results[i];
 		const struct assay_unavailable *u = assay_counters_find_missing(&r->counters, "roof_frac");
 
-		if (!assay_run_cells_measured(r) || assay_case_is_limit(&r->c))
+		/* of programs nobody expects one */
+		if (!assay_run_cells_measured(r) || assay_case_is_limit(&r->c) || r->c.cache == ASSAY_CACHE_NONE)
 			continue;
 		if (assay_result_metric(r, "roof_frac")) {
 			with++;

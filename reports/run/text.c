@@ -59,6 +59,8 @@ static void check_text(const struct assay_result *r, char *buf, size_t size)
 		snprintf(buf, size, "wrong");
 	else if (r->deviation.edges)
 		snprintf(buf, size, "deviates on %s", assay_edges_text(r->deviation.edges, edges, sizeof(edges)));
+	else if (r->c.cache == ASSAY_CACHE_NONE)
+		snprintf(buf, size, "exit status 0");
 	else if (!r->digest[0] && !(r->max_rel_err >= 0))
 		snprintf(buf, size, "ok");
 	else if (r->digest[0])

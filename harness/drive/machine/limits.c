@@ -93,7 +93,7 @@ static int candidates(const struct assay_catalog *cat, struct assay_case **out, 
 		struct assay_case *c = &(*out)[*n];
 		size_t n_axes;
 
-		if (v->unavailable || v->device_kind != ASSAY_DEVICE_CPU || !op || op->composes)
+		if (v->unavailable || v->device_kind != ASSAY_DEVICE_CPU || !op || op->composes || op->program)
 			continue;
 		n_axes = assay_catalog_named_axes(op);
 		if (n_axes > 1)

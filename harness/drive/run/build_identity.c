@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "build_info.h"
+#include "drive/repository.h"
 #include "drive/revision.h"
 
 static void add(struct assay_hasher *h, const char *s)
@@ -59,6 +60,29 @@ struct assay_commit assay_build_identity_program(void)
 	return c;
 }
 
+static bool runs_programs(const struct assay_session *s)
+{
+	bool any = !s->catalog->n_plugins;
+
+	for (size_t i = 0; i < s->plan.n_cases; i++)
+		any |= s->plan.cases[i].cache == ASSAY_CACHE_NONE;
+	return any;
+}
+
+/* What is checked out in the folder that programs run in; "" where that is no repository. 0 or ASSAY_EINTERRUPTED. */
+static int folder_revision(const char *folder, const struct assay_watch *w, struct assay_commit *out,
+			   struct assay_err *err)
+{
+	struct assay_repository r;
+	int rc = assay_repository_open(&r, folder[0] ? folder : ".", w->interrupted, err);
+
+	if (!rc)
+		rc = assay_repository_head(&r, out->hash, &out->dirty, err);
+	if (rc && rc != ASSAY_EINTERRUPTED)
+		*out = (struct assay_commit){ 0 };
+	return rc == ASSAY_EINTERRUPTED ? rc : 0;
+}
+
 /* Where the plugins come from that are not the program's own, whatever loaded them. */
 static int plugin_revision(const struct assay_session *s, const struct assay_request *q, const struct assay_watch *w,
 			   struct assay_commit *out, struct assay_err *err)
@@ -73,7 +97,7 @@ static int plugin_revision(const struct assay_session *s, const struct assay_req
 			"--revision tells what plugins were built from, and only those of assay itself are "
 			"loaded: name others with --plugin");
 	if (!of->n)
-		return 0;
+		return runs_programs(s) ? folder_revision(s->folder, w, out, err) : 0;
 	*out = q->revision;
 	rc = q->revision.hash[0] ? assay_revision_check(of, w->interrupted, out, err)
 				 : assay_revision_of_plugins(of, w->interrupted, out, err);

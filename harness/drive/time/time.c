@@ -13,23 +13,18 @@
 #include "base/monotonic.h"
 #include "drive/exchange/reader.h"
 #include "drive/read_back.h"
-#include "drive/repository.h"
 #include "drive/run/build_identity.h"
 #include "judge/comparison_judge.h"
 #include "judge/stopping.h"
 #include "machine/environment.h"
+#include "measure/program.h"
 #include "model/quantity.h"
 #include "model/summary.h"
 #include "stats/stats.h"
 #include "store/comparison.h"
-#include "worker/program/program.h"
-#include "worker/protocol.h"
 
-/* A pair takes about this share of the budget, so that the looks that may decide fit into it. */
-#define PAIRS_IN_BUDGET 24
-#define MAX_BLOCKS      64
-#define COMMANDS_MAX    256
-#define SHELL_STARTS    20
+#define COMMANDS_MAX 256
+#define SHELL_STARTS 20
 
 struct timing {
 	const struct assay_time_request *q;
@@ -316,99 +311,51 @@ static size_t other_of(const struct timing *k, size_t case_at)
 	return case_at < k->out->reference ? case_at : case_at + 1;
 }
 
-static int count(struct assay_result *to, const char *name, double value)
-{
-	struct assay_count c = { .source = ASSAY_SOURCE_OS,
-				 .how = "wait4, of a process",
-				 .value = value,
-				 .per_iteration = true,
-				 .running_frac = 1 };
+/* Of the two commands that are compared. */
+struct turns {
+	struct timing *k;
+	size_t commands[2];
+};
 
-	snprintf(c.name, sizeof(c.name), "%s", name);
-	return assay_counters_add(&to->counters, &c);
+static int take_turn(void *arg, enum assay_side side, struct assay_time_process *run, struct assay_sample *s,
+		     struct assay_err *err)
+{
+	const struct turns *t = arg;
+	int rc = run_once(t->k, t->commands[side], run, s, err);
+
+	return rc ? rc : keep_process(t->k, t->commands[side], run, s, err);
 }
 
-static int metrics_of(const struct assay_time_process *p, size_t n, struct assay_result *to, struct assay_err *err)
+/* In a report of several, a reason says whose it is. */
+static void name_failed(const struct turns *t, struct assay_pair *p)
 {
-	double user_s = 0, system_s = 0, faults = 0, switches = 0;
-	uint64_t peak = 0;
-	int rc;
+	for (int side = 0; side < 2; side++) {
+		struct assay_result *r = &p->side[side];
+		char reason[sizeof(r->reason)];
 
-	for (size_t i = 0; i < n; i++) {
-		user_s += p[i].user_s / (double)n;
-		system_s += p[i].system_s / (double)n;
-		faults += (double)p[i].faults / (double)n;
-		switches += (double)p[i].switches / (double)n;
-		peak = p[i].peak_bytes > peak ? p[i].peak_bytes : peak;
+		if (r->status == ASSAY_STATUS_OK)
+			continue;
+		memcpy(reason, r->reason, sizeof(reason));
+		snprintf(r->reason, sizeof(r->reason), "'%.150s': %.300s", t->k->out->commands[t->commands[side]].name,
+			 reason);
 	}
-	rc = assay_result_set_metric(to, "user_s", "s", -1, user_s);
-	if (!rc)
-		rc = assay_result_set_metric(to, "system_s", "s", -1, system_s);
-	if (!rc && peak)
-		rc = assay_result_set_metric(to, "rss_peak_bytes", "B", -1, (double)peak);
-	if (!rc)
-		rc = count(to, ASSAY_COUNT_FAULTS, faults);
-	if (!rc)
-		rc = count(to, ASSAY_COUNT_SWITCHES, switches);
-	return rc ? no_memory(err) : 0;
-}
-
-/* The blocks of one pair; each has four processes, in an order that follows from the seed as that of kernels does. */
-static int take_blocks(struct timing *k, const size_t commands[2], struct assay_pair *p, struct assay_err *err)
-{
-	struct assay_time_process *runs[2] = { NULL, NULL };
-	size_t n[2] = { 0, 0 };
-	bool failed = false;
-	int rc = 0;
-
-	for (int side = 0; side < 2 && !rc; side++) {
-		runs[side] = calloc(2 * p->n_blocks, sizeof(*runs[side]));
-		p->side[side].samples = calloc(2 * p->n_blocks, sizeof(*p->side[side].samples));
-		if (!runs[side] || !p->side[side].samples)
-			rc = no_memory(err);
-	}
-	for (uint32_t slot = 0; slot < 4 * p->n_blocks && !rc && !failed; slot++) {
-		const unsigned side = assay_pair_owner(p->seed, slot);
-		struct assay_time_process *run = &runs[side][n[side]];
-		struct assay_sample *s = &p->side[side].samples[n[side]];
-
-		rc = run_once(k, commands[side], run, s, err);
-		if (!rc)
-			rc = keep_process(k, commands[side], run, s, err);
-		n[side] += !rc;
-		failed = !rc && run->status != ASSAY_STATUS_OK;
-		if (failed) {
-			p->side[side].status = run->status;
-			snprintf(p->side[side].reason, sizeof(p->side[side].reason), "'%.150s': %s",
-				 k->out->commands[commands[side]].name, run->reason);
-		}
-	}
-	for (int side = 0; side < 2 && !rc && !failed; side++) {
-		p->side[side].n_samples = n[side];
-		rc = metrics_of(runs[side], n[side], &p->side[side], err);
-	}
-	if (failed)
-		assay_pair_drop_samples(p);
-	free(runs[0]);
-	free(runs[1]);
-	return rc;
 }
 
 static int take_pair(struct timing *k, size_t at, unsigned round, struct assay_err *err)
 {
 	struct assay_comparison_case *c = &k->cmp.cases[at];
-	const size_t commands[2] = { k->out->reference, other_of(k, at) };
+	struct turns turns = { k, { k->out->reference, other_of(k, at) } };
 	const struct assay_philox draw = assay_random4(k->cmp.seed ^ k->cmp.started_ns, (uint32_t)at, round);
-	const double block_ns = 2 * (double)(k->cost_ns[commands[0]] + k->cost_ns[commands[1]]);
-	const double blocks = block_ns > 0 ? (double)k->cmp.budget_ns / PAIRS_IN_BUDGET / block_ns : 1;
+	const double block_ns = 2 * (double)(k->cost_ns[turns.commands[0]] + k->cost_ns[turns.commands[1]]);
 	const uint64_t began_ns = assay_monotonic_ns();
 	struct assay_pair p = { .seed = ((uint64_t)draw.v[0] << 32 | draw.v[1]) >> 1,
 				.iterations = 1,
-				.n_blocks = (size_t)fmax(1, fmin(MAX_BLOCKS, blocks)),
+				.n_blocks = assay_program_blocks_in((double)k->cmp.budget_ns, block_ns),
 				.steady = true,
 				.side = { { .max_rel_err = -1 }, { .max_rel_err = -1 } } };
-	int rc = take_blocks(k, commands, &p, err);
+	int rc = assay_program_blocks(&p, take_turn, &turns, err);
 
+	name_failed(&turns, &p);
 	p.wall_ns = assay_monotonic_ns() - began_ns;
 	if (!rc && !k->cmp.id)
 		rc = assay_store_comparison_begin_with(k->store, &k->cmp, k->case_ids, err);
@@ -513,22 +460,10 @@ static int plan_comparison(struct timing *k, struct assay_err *err)
 
 /* ---- the whole ---- */
 
-/* History shows beside the times which commit is checked out in the current folder. */
-static int identify(struct assay_build *b, const struct assay_watch *w, struct assay_err *err)
+static int describe(struct timing *k, const struct assay_topology *t, struct assay_err *err)
 {
 	static const struct assay_catalog none;
 	const struct assay_session session = { .catalog = &none };
-	struct assay_repository repository;
-	int rc = assay_build_identity(&session, &(struct assay_request){ 0 }, w, b, err);
-
-	if (!rc && !assay_repository_open(&repository, ".", w->interrupted, NULL) &&
-	    !assay_repository_head(&repository, b->plugin.hash, &b->plugin.dirty, NULL))
-		assay_build_identity_of(&none, 0, 0, b);
-	return rc;
-}
-
-static int describe(struct timing *k, const struct assay_topology *t, struct assay_err *err)
-{
 	struct assay_run *run = &k->run;
 	struct assay_clock clock;
 	int rc = assay_clock_init(&clock, err);
@@ -537,7 +472,7 @@ static int describe(struct timing *k, const struct assay_topology *t, struct ass
 	run->seed = k->q->what->settings.seed;
 	run->started_ns = assay_clock_unix_ns();
 	if (!rc)
-		rc = identify(&run->build, k->watch, err);
+		rc = assay_build_identity(&session, &(struct assay_request){ 0 }, k->watch, &run->build, err);
 	if (!rc)
 		rc = assay_fingerprint_take(t, &run->machine, err);
 	return rc ? rc : assay_environment_take(&clock, &run->environment, &run->n_environment, err);
@@ -587,7 +522,7 @@ static int sum_up(struct timing *k, struct assay_err *err)
 		if (assay_result_set_metric(&c->result, "time_s", "s", -1, c->result.median_ns * 1e-9))
 			rc = no_memory(err);
 		if (!rc)
-			rc = metrics_of(c->runs, c->n_runs, &c->result, err);
+			rc = assay_program_usage(c->runs, c->n_runs, &c->result, err);
 	}
 	return rc;
 }

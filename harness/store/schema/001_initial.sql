@@ -40,7 +40,7 @@ CREATE TABLE bench_case (
 	op      TEXT    NOT NULL CHECK (op <> ''),
 	variant TEXT    NOT NULL CHECK (variant <> ''),
 	threads INTEGER NOT NULL CHECK (threads >= 0),               -- 0: an import does not say
-	cache   TEXT    NOT NULL CHECK (cache IN ('warm', 'cold', '')) -- '' likewise
+	cache   TEXT    NOT NULL CHECK (cache IN ('warm', 'cold', '', '-')) -- '' likewise, '-' a program
 ) STRICT;
 
 CREATE TABLE case_axis (

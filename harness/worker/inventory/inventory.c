@@ -218,6 +218,11 @@ const struct assay_catalog *assay_inventory_catalog(const struct assay_inventory
 	return &inv->cat;
 }
 
+struct assay_catalog *assay_inventory_extend(struct assay_inventory *inv)
+{
+	return &inv->cat;
+}
+
 /* ---- questions ---- */
 
 /* To a child with all plugins, started if there is none. @msg: its reference is taken. */
@@ -307,12 +312,17 @@ static json_t *case_question(const struct assay_case *c)
 static int describe(struct assay_inventory *inv, const struct assay_case *c, struct assay_case_facts *f,
 		    struct assay_err *err)
 {
+	const struct assay_catalog_op *op = assay_catalog_op(&inv->cat, c->op);
 	const struct broken *known = find_broken(inv, c);
 	const char *defect = defect_of(inv, c), *refused;
 	struct assay_err why = { 0 };
 	json_t *answer;
 	int rc = 0;
 
+	if (op && op->program) {
+		*f = (struct assay_case_facts){ .supported = true, .timed = true };
+		return 0;
+	}
 	if (defect)
 		return fail_case(f, "%s", defect);
 	if (known && known->tries >= MOST_TRIES)

@@ -22,6 +22,8 @@ void assay_inventory_close(struct assay_inventory *inv);
 /* Mark what needs more than @isa (see machine/cpu_features.h) as unavailable, on top of what the machine lacks. */
 int assay_inventory_cap(struct assay_inventory *inv, const char *isa, struct assay_err *err);
 const struct assay_catalog *assay_inventory_catalog(const struct assay_inventory *inv);
+/* The same, to add programs to: nothing else is. */
+struct assay_catalog *assay_inventory_extend(struct assay_inventory *inv);
 /*
  * Let the child get as far as a worker does before it makes anything of a case: its resident set is then what a worker
  * takes by itself. To be asked before cases are described.

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs as cases: a process is a sample, and two programs take turns process by process. */
+#ifndef ASSAY_MEASURE_PROGRAM_H
+#define ASSAY_MEASURE_PROGRAM_H
+
+#include "measure/options.h"
+#include "model/catalog.h"
+#include "model/comparison.h"
+#include "worker/program/program.h"
+
+/*
+ * Run one process of @side and make @s a sample of it. What became of the process is in @run. Negative: the harness
+ * cannot go on.
+ */
+typedef int assay_program_once(void *arg, enum assay_side side, struct assay_time_process *run, struct assay_sample *s,
+			       struct assay_err *err);
+
+/*
+ * Take the p->n_blocks blocks of a pair. Each has four processes, in an order that follows from p->seed as that of
+ * kernels does. The first that fails ends the pair; its status and reason are those of its side then, and there are no
+ * samples. What the processes used is among the metrics of both sides.
+ */
+int assay_program_blocks(struct assay_pair *p, assay_program_once *once, void *arg, struct assay_err *err);
+/* So many blocks, which take @block_ns each, that the looks of a comparison fit into @budget_ns. */
+size_t assay_program_blocks_in(double budget_ns, double block_ns);
+/* What @n processes used, as metrics and counts of @to: means, and the most memory. ASSAY_ENOMEM. */
+int assay_program_usage(const struct assay_time_process *p, size_t n, struct assay_result *to, struct assay_err *err);
+
+/* The words of the command of @op for @c, with the values of the case in them. Release @out. ASSAY_ENOMEM. */
+int assay_program_words(const struct assay_catalog_op *op, const struct assay_case *c, struct assay_strings *out,
+			struct assay_err *err);
+
+/* As assay_measure_case(), of a case whose op is a program. */
+int assay_program_case(const struct assay_case *c, const struct assay_catalog_op *op,
+		       const struct assay_measure_options *o, struct assay_result *out, struct assay_err *err);
+/* As assay_measure_pair(), likewise; the sides run in @po->folders. */
+int assay_program_pair(const struct assay_case *c, const struct assay_catalog_op *op,
+		       const struct assay_measure_options *o, const struct assay_pair_options *po,
+		       struct assay_pair_calibration *calibration, struct assay_pair *out, struct assay_err *err);
+
+/* ---- what a program prints ---- */
+
+/* Reads numbers out of text. Pure. */
+
+/*
+ * Make @text what a terminal shows of it: of a line that is written again after a carriage return, the last that was
+ * written. Otherwise progress that a program shows would be taken for its result.
+ */
+void assay_program_as_shown(struct assay_text *text);
+/*
+ * The number in the first group of @pattern, an extended regular expression, where that matches @text once. False, with
+ * @why of @size bytes, where it is not there, there twice, or no number.
+ */
+bool assay_program_find_number(const char *text, const char *pattern, double *value, char *why, size_t size);
+
+#endif

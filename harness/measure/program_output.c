@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "measure/program.h"
+
+#include <math.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of what is quoted in a reason. */
+#define QUOTED_MAX 80
+#define NUMBER_MAX 64
+
+void assay_program_as_shown(struct assay_text *text)
+{
+	size_t to = 0, line = 0;
+
+	for (size_t at = 0; at < text->len; at++) {
+		const char c = text->s[at];
+
+		/* what a pattern cannot see would end it */
+		if (c == '\r' && at + 1 < text->len && text->s[at + 1] != '\n' && text->s[at + 1] != '\r')
+			to = line;
+		else if (c != '\r')
+			text->s[to++] = c ? c : ' ';
+		if (c == '\n')
+			line = to;
+	}
+	if (text->s)
+		text->s[to] = '\0';
+	text->len = to;
+}
+
+/* The line of @text that @match begins in, cut. */
+static int line_of(const char *text, const regmatch_t *match, const char **begin)
+{
+	regoff_t from = match->rm_so;
+	size_t len;
+
+	while (from > 0 && text[from - 1] != '\n')
+		from--;
+	*begin = text + from + strspn(text + from, " \t");
+	len = strcspn(*begin, "\n");
+	return (int)(len < QUOTED_MAX ? len : QUOTED_MAX);
+}
+
+/* The last line with something in it. */
+static int last_line(const char *text, const char **begin)
+{
+	const struct assay_text t = { .s = (char *)(uintptr_t)text, .len = strlen(text) };
+	size_t end = t.len, from;
+
+	while (end && strchr(" \t\r\n", text[end - 1]))
+		end--;
+	for (from = end; from && text[from - 1] != '\n'; from--)
+		;
+	*begin = text + from;
+	return (int)(end - from < QUOTED_MAX ? end - from : QUOTED_MAX);
+}
+
+static bool read_number(const char *text, const regmatch_t *group, double *value, char *why, size_t size)
+{
+	const int len = (int)(group->rm_eo - group->rm_so);
+	char number[NUMBER_MAX], *end = number;
+
+	if (group->rm_so >= 0 && len > 0 && len < NUMBER_MAX) {
+		snprintf(number, sizeof(number), "%.*s", len, text + group->rm_so);
+		*value = strtod(number, &end);
+		if (!*end && isfinite(*value))
+			return true;
+	}
+	snprintf(why, size, "its pattern found '%.*s', which is no number", len > 0 && len < QUOTED_MAX ? len : 0,
+		 text + (group->rm_so >= 0 ? group->rm_so : 0));
+	return false;
+}
+
+bool assay_program_find_number(const char *text, const char *pattern, double *value, char *why, size_t size)
+{
+	regmatch_t m[2], again[1];
+	const char *line, *second;
+	regex_t regex;
+	bool found = false;
+	int len, more;
+
+	if (regcomp(&regex, pattern, REG_EXTENDED | REG_NEWLINE)) {
+		snprintf(why, size, "its pattern is no regular expression");
+		return false;
+	}
+	if (regexec(&regex, text, 2, m, 0)) {
+		len = last_line(text, &line);
+		if (len)
+			snprintf(why, size, "its pattern finds nothing in the output, which ends in '%.*s'", len, line);
+		else
+			snprintf(why, size, "its pattern finds nothing, as the program printed nothing");
+	} else if (m[0].rm_eo > m[0].rm_so &&
+		   !regexec(&regex, text + m[0].rm_eo, 1, again, text[m[0].rm_eo - 1] == '\n' ? 0 : REG_NOTBOL)) {
+		again[0].rm_so += m[0].rm_eo;
+		len = line_of(text, m, &line);
+		more = line_of(text, again, &second);
+		snprintf(why, size, "its pattern finds two numbers, in '%.*s' and in '%.*s'", len, line, more, second);
+	} else {
+		found = read_number(text, &m[1], value, why, size);
+	}
+	regfree(&regex);
+	return found;
+}
