@@ -19,12 +19,13 @@ BEGIN {
 	may["harness/machine"] = "base model machine assay"; third["harness/machine"] = "hwloc.h hwloc/"
 	may["harness/counters"] = "base model machine counters assay"; third["harness/counters"] = "papi.h sde_lib.h valgrind/callgrind.h Zydis/Zydis.h"
 	may["harness/profile"] = "base model machine counters profile assay"; third["harness/profile"] = "dwarf.h elfutils/"
+	may["harness/formats"] = "base model formats assay"; third["harness/formats"] = "jansson.h"
 	may["harness/plan"] = "base model plan assay"
 	may["harness/worker"] = "base model machine counters profile worker assay"; third["harness/worker"] = "jansson.h"
-	may["harness/measure"] = "base model stats machine counters profile plan worker measure assay"
+	may["harness/measure"] = "base model stats machine counters profile formats plan worker measure assay"
 	may["harness/store"] = "base model store assay"; third["harness/store"] = "sqlite3.h"
 	may["harness/judge"] = "base model stats judge assay"; third["harness/judge"] = "jansson.h"
-	may["harness/drive"] = "base model stats machine counters profile plan worker measure store judge drive assay"
+	may["harness/drive"] = "base model stats machine counters profile formats plan worker measure store judge drive assay"
 	third["harness/drive"] = "jansson.h"
 	may["harness/cli"] = "base model drive cli reports assay"
 	third["harness/cli"] = "argp.h"
@@ -120,6 +121,7 @@ harness/base 4900
 harness/cli 5600
 harness/counters 14400
 harness/drive 21500
+harness/formats 2500
 harness/include 1900
 harness/judge 9800
 harness/machine 5300

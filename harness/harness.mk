@@ -2,7 +2,7 @@
 # The program, the core that tests link, and what is loaded into other programs.
 # Objects that are loaded into other programs: recorders of heaps, threads and GPUs.
 LOADED := $(addprefix harness/counters/,preload waits injected)
-CORE_SRCS := $(sort $(filter-out $(LOADED:%=%/%),$(foreach layer,base model stats machine counters profile plan worker measure store judge drive,\
+CORE_SRCS := $(sort $(filter-out $(LOADED:%=%/%),$(foreach layer,base model stats machine counters profile formats plan worker measure store judge drive,\
 	$(wildcard harness/$(layer)/*.c harness/$(layer)/*/*.c)) $(wildcard reports/*.c reports/*/*.c)))
 CLI_SRCS  := $(sort $(wildcard harness/cli/*.c))
 CORE_OBJS := $(CORE_SRCS:%.c=$(BUILD)/obj/%.o)

@@ -183,7 +183,7 @@ static inline void assay_database_report_release(struct assay_database_report *r
 /* One run of it. */
 struct assay_import_run {
 	int64_t id;
-	size_t n_cases, n_ok;
+	size_t n_cases, n_ok, n_failed;
 	uint64_t n_samples;
 	char suite[ASSAY_NAME_MAX];
 	char machine[128]; /* label; "" where nobody said it */

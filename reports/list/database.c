@@ -98,8 +98,10 @@ static void add_run(struct assay_text *out, const struct assay_import_report *r,
 	assay_text_addf(out, "run %" PRId64 ": %zu case%s of %s", run->id, run->n_cases, run->n_cases == 1 ? "" : "s",
 			r->format);
 	assay_text_addf(out, ", %" PRIu64 " sample%s", run->n_samples, run->n_samples == 1 ? "" : "s");
-	if (run->n_ok < run->n_cases)
-		assay_text_addf(out, ", %zu without a time", run->n_cases - run->n_ok);
+	if (run->n_failed)
+		assay_text_addf(out, ", %zu failed", run->n_failed);
+	if (run->n_ok + run->n_failed < run->n_cases)
+		assay_text_addf(out, ", %zu without a time", run->n_cases - run->n_ok - run->n_failed);
 	assay_text_addf(out, "\n  suite %s; machine %s; commit %s; date %s\n", run->suite,
 			run->machine[0] ? run->machine : "unknown", run->commit[0] ? run->commit : "unknown",
 			run->dated ? "known" : "unknown");
@@ -151,10 +153,11 @@ static void import_text(const struct assay_report *report, const struct assay_em
 
 static json_t *run_json(const struct assay_import_run *run)
 {
-	return json_pack("{s:I,s:o,s:o,s:o,s:b,s:I,s:I,s:I}", "id", (json_int_t)run->id, "suite",
+	return json_pack("{s:I,s:o,s:o,s:o,s:b,s:I,s:I,s:I,s:I}", "id", (json_int_t)run->id, "suite",
 			 assay_json_text(run->suite), "machine", assay_json_text(run->machine), "commit",
 			 assay_json_text(run->commit), "dated", run->dated, "cases", (json_int_t)run->n_cases, "ok",
-			 (json_int_t)run->n_ok, "samples", (json_int_t)run->n_samples);
+			 (json_int_t)run->n_ok, "failed", (json_int_t)run->n_failed, "samples",
+			 (json_int_t)run->n_samples);
 }
 
 static void import_json(const struct assay_report *report, const struct assay_emit_style *style, struct assay_text *out)

@@ -3,7 +3,8 @@
 #ifndef ASSAY_DRIVE_EXCHANGE_EXCHANGE_H
 #define ASSAY_DRIVE_EXCHANGE_EXCHANGE_H
 
-#include "drive/exchange/reader.h"
+#include <stdint.h>
+
 #include "drive/watch.h"
 #include "model/reports.h"
 #include "store/merge.h"
@@ -11,6 +12,15 @@
 /* ---- import ---- */
 
 /* Imports results of other tools into the database: a file becomes runs, each of its benchmarks a case. */
+
+/* All-zero but for the first three is the default: what the file says, else unknown. Strings are borrowed. */
+struct assay_import_request {
+	const char *db, *format, *path; /* a name of formats/formats.h; path "-": standard input */
+	const char *commit, *machine, *label;
+	const char *suite;   /* NULL: named like the format */
+	uint64_t started_ns; /* 0: as the file says */
+	int64_t replace;     /* the run that these bytes became with wrong options, to be removed; 0: none */
+};
 
 /*
  * Import all of the file in one transaction. ASSAY_EUSAGE with file, line and place of what is wrong in it, or if the
@@ -20,10 +30,6 @@
  */
 int assay_import(const struct assay_import_request *q, const struct assay_watch *w, struct assay_import_report *out,
 		 struct assay_err *err);
-
-/* The names of the formats, "auto" among them. */
-extern const char *const assay_import_formats[];
-extern const size_t assay_n_import_formats;
 
 /* ---- merge ---- */
 

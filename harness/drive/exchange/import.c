@@ -2,43 +2,47 @@
 /* A file of another tool into the database. All of it is held in memory. */
 #include "drive/exchange/exchange.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/conf.h"
-#include "drive/exchange/reader.h"
+#include "base/grow.h"
+#include "formats/formats.h"
 #include "store/merge.h"
-
-static const struct assay_import_format *const formats[] = {
-	&assay_import_google_benchmark, &assay_import_llama_bench, &assay_import_hyperfine,
-	&assay_import_pyperf,           &assay_import_csv,
-};
-#define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
-
-const char *const assay_import_formats[] = { "auto", "google-benchmark", "llama-bench", "hyperfine", "pyperf", "csv" };
-const size_t assay_n_import_formats = sizeof(assay_import_formats) / sizeof(assay_import_formats[0]);
+#include "store/store.h"
 
 /* What storing takes, for the time that is left. */
 #define NS_PER_BYTE 60
+
+/* An import under way. The whole file is in memory. */
+struct job {
+	const struct assay_import_request *q;
+	const struct assay_watch *watch;
+	struct assay_format_reading reading;
+	struct assay_store *store; /* NULL before the first case */
+	bool begun;                /* its transaction */
+	struct assay_run run;      /* of the cases that follow */
+	unsigned run_of_facts;     /* which of the file's that is; 0: none */
+	bool same;                 /* the store has this run, so that its cases are passed over */
+	struct assay_import_report *report;
+	struct assay_err *err;
+};
 
 /* ---- the file ---- */
 
 #define SIZE_MAX_MIB 256
 
-static int cannot_read(const struct assay_import_job *im, const char *why)
+static int cannot_read(const struct job *im, const char *why)
 {
-	return assay_err_set(im->err, ASSAY_EUSAGE, "cannot read '%.250s': %s", im->path, why);
+	return assay_err_set(im->err, ASSAY_EUSAGE, "cannot read '%.250s': %s", im->reading.path, why);
 }
 
-static int read_all(const struct assay_import_job *im, int fd, struct assay_text *t)
+static int read_all(const struct job *im, int fd, struct assay_text *t)
 {
 	char *room;
 	ssize_t n;
@@ -46,7 +50,7 @@ static int read_all(const struct assay_import_job *im, int fd, struct assay_text
 	do {
 		if (assay_watch_check(im->watch, im->err))
 			return assay_err_set(im->err, ASSAY_EINTERRUPTED, "interrupted: nothing of '%.250s' was stored",
-					     im->path);
+					     im->reading.path);
 		room = assay_text_room(t, 1 << 16);
 		if (!room)
 			return assay_err_set(im->err, ASSAY_ENOMEM, "out of memory");
@@ -58,14 +62,14 @@ static int read_all(const struct assay_import_job *im, int fd, struct assay_text
 		if (t->len > (size_t)SIZE_MAX_MIB << 20)
 			return assay_err_set(im->err, ASSAY_EUSAGE,
 					     "'%.250s' has more than %d MiB: split it, or keep fewer repetitions",
-					     im->path, SIZE_MAX_MIB);
+					     im->reading.path, SIZE_MAX_MIB);
 	} while (n);
 	return 0;
 }
 
 /* By its first bytes: is it something that must first be turned into text in
  * UTF-8? Then the message says how. */
-static int check_encoding(const struct assay_import_job *im, const struct assay_text *t)
+static int check_encoding(const struct job *im, const struct assay_text *t)
 {
 	static const struct {
 		const char *bytes, *what, *command;
@@ -90,22 +94,22 @@ static int check_encoding(const struct assay_import_job *im, const struct assay_
 		if (t->len >= known[i].n && !memcmp(t->s, known[i].bytes, known[i].n))
 			return assay_err_set(im->err, ASSAY_EUSAGE,
 					     "'%.250s' is %s: import what '%s' makes of it, with '-' for the file",
-					     im->path, known[i].what, known[i].command);
+					     im->reading.path, known[i].what, known[i].command);
 	return 0;
 }
 
-static int read_file(struct assay_import_job *im, struct assay_text *t)
+static int read_file(struct job *im, struct assay_text *t)
 {
 	struct stat st;
 	int fd, rc;
 
 	assay_text_add(t, "");
-	im->path = strcmp(im->q->path, "-") != 0 ? im->q->path : "standard input";
-	if (im->path != im->q->path) {
+	im->reading.path = strcmp(im->q->path, "-") != 0 ? im->q->path : "standard input";
+	if (im->reading.path != im->q->path) {
 		rc = read_all(im, STDIN_FILENO, t);
 		return rc ? rc : check_encoding(im, t);
 	}
-	fd = open(im->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = open(im->reading.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	rc = fd < 0 || fstat(fd, &st) ? cannot_read(im, strerror(errno))
 	     : S_ISDIR(st.st_mode)    ? cannot_read(im, strerror(EISDIR))
 	     : !S_ISREG(st.st_mode)   ? cannot_read(im, "it is no regular file; '-' reads standard input")
@@ -115,166 +119,207 @@ static int read_file(struct assay_import_job *im, struct assay_text *t)
 	return rc ? rc : check_encoding(im, t);
 }
 
-/* ---- JSON ---- */
+/* ---- the run ---- */
 
-/* NaN, Infinity and nan, -inf and their like where a value may stand: their
- * length. */
-static size_t no_number(const char *at)
+static int no_memory(const struct job *im)
 {
-	static const char *const words[] = { "NaN", "nan", "Infinity", "inf" };
-	const size_t sign = *at == '-' || *at == '+';
+	return assay_err_set(im->err, ASSAY_ENOMEM, "out of memory");
+}
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (!strncmp(at + sign, words[i], strlen(words[i])) &&
-		    !isalnum((unsigned char)at[sign + strlen(words[i])]))
-			return sign + strlen(words[i]);
+/* What an import calls so: the digest of @salt and @name. */
+static int identify(const struct job *im, const char *salt, const char *name, char id[ASSAY_DIGEST_LEN + 1])
+{
+	struct assay_hasher *h = assay_hasher_new();
+	struct assay_digest d;
+
+	if (!h)
+		return no_memory(im);
+	assay_hasher_add(h, salt, strlen(salt) + 1);
+	assay_hasher_add(h, name, strlen(name));
+	d = assay_hasher_finish(h);
+	memcpy(id, d.hex, sizeof(d.hex));
 	return 0;
 }
 
-/* JSON has no NaN and no Infinity: as texts that begin with
- * ASSAY_IMPORT_NO_NUMBER, jansson passes them on. */
-static int mark_no_numbers(struct assay_text *t)
+/* @text in an array of @size bytes, fit to be shown. */
+static void set_text(char *to, size_t size, const char *text)
 {
-	struct assay_text out = { 0 };
-	const char *from = t->s;
-	bool text = false;
-	size_t n;
-
-	for (const char *at = t->s; *at; at++) {
-		if (text && *at == '\\' && at[1]) {
-			at++;
-		} else if (*at == '"') {
-			text = !text;
-		} else if (!text && strchr("Nn-+Ii", *at) && (n = no_number(at))) {
-			assay_text_addn(&out, from, (size_t)(at - from));
-			assay_text_addf(&out, "\"\\u0001%.*s\"", (int)n, at);
-			from = at + n;
-			at = from - 1;
-		}
-	}
-	if (from == t->s)
-		return 0;
-	assay_text_add(&out, from);
-	assay_text_release(t);
-	*t = out;
-	return out.failed ? ASSAY_ENOMEM : 0;
+	snprintf(to, size, "%s", text);
+	assay_printable_line(to, size);
 }
 
-static size_t lines(const char *from, const char *to)
+/* What the user says of the run, else what the file says; the environment is borrowed. */
+static int set_up(struct job *im, const struct assay_format_facts *facts)
 {
-	size_t n = 0;
+	const struct assay_import_request *q = im->q;
+	const char *machine = q->machine ? q->machine : facts->machine;
+	struct assay_run *run = &im->run;
+	struct timespec now;
+	int rc;
 
-	while ((from = memchr(from, '\n', (size_t)(to - from)))) {
-		from++;
-		n++;
-	}
-	return n;
-}
-
-/* Take away the mark at the beginning of texts in UTF-8; no text has bytes that
- * are zero. */
-static void check_text(struct assay_import_job *im, struct assay_text *t)
-{
-	const char *zero = memchr(t->s, '\0', t->len);
-
-	if (!strncmp(t->s, "\xef\xbb\xbf", 3))
-		memset(t->s, ' ', 3);
-	if (!zero)
-		return;
-	im->line = lines(t->s, zero) + 1;
-	assay_import_fail(im, "a byte of this line is zero: this is no text");
-}
-
-/* All values of the text, one behind the other, as JSON lines have them. */
-static json_t *read_json(struct assay_import_job *im, struct assay_text *t)
-{
-	const size_t flags = JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL;
-	json_t *values = json_array(), *one;
-	json_error_t why;
-	const char *at, *end;
-
-	if (mark_no_numbers(t))
-		im->rc = assay_err_set(im->err, ASSAY_ENOMEM, "out of memory");
-	at = t->s;
-	end = t->s + t->len;
-	for (at += strspn(at, " \t\r\n"); !im->rc && (*at || !json_array_size(values)); at += strspn(at, " \t\r\n")) {
-		one = json_loadb(at, (size_t)(end - at), flags, &why);
-		if (one) {
-			json_array_append_new(values, one);
-			at += why.position;
+	clock_gettime(CLOCK_REALTIME, &now);
+	snprintf(run->suite, sizeof(run->suite), "%s", q->suite ? q->suite : im->reading.format);
+	snprintf(run->label, sizeof(run->label), "%s", q->label ? q->label : "");
+	snprintf(run->imported.format, sizeof(run->imported.format), "%s", im->reading.format);
+	run->started_unknown = !q->started_ns && !facts->started_ns;
+	run->started_ns = q->started_ns       ? q->started_ns
+			  : facts->started_ns ? facts->started_ns
+					      : (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	set_text(run->machine.label, sizeof(run->machine.label), *machine ? machine : ASSAY_MACHINE_UNKNOWN);
+	set_text(run->build.commit, sizeof(run->build.commit), q->commit ? q->commit : facts->commit);
+	rc = identify(im, "imported machine", run->machine.label, run->machine.id);
+	if (!rc)
+		rc = identify(im, "imported build", run->build.commit, run->build.id);
+	for (size_t i = 0; i < facts->n && !rc; i++) {
+		/* it is about a date that the user knows better */
+		if (q->started_ns && !strcmp(facts->v[i].name, ASSAY_FORMAT_FACT_ZONE))
 			continue;
-		}
-		im->line = lines(t->s, at) + (size_t)(why.line > 0 ? why.line : 1);
-		assay_import_fail(im, "%s", *at ? why.text : "the file ends, expected an object or an array");
+		if (assay_grow(&run->environment, run->n_environment, sizeof(*run->environment)))
+			return no_memory(im);
+		run->environment[run->n_environment++] = facts->v[i];
 	}
-	return values;
+	return rc;
 }
 
-/* ---- the format ---- */
-
-/*
- * A member that no other tool's results have. Several tools call their lists
- * "benchmarks" or "results" (nvbench, pytest-benchmark, ASV), so that what
- * stands in the first element decides.
- */
-static const struct {
-	const char *list, *member; /* list "": a member of the object itself */
-	const struct assay_import_format *format;
-} marks[] = {
-	{ "benchmarks", "real_time", &assay_import_google_benchmark },
-	{ "benchmarks", "cpu_coefficient", &assay_import_google_benchmark },
-	{ "benchmarks", "error_occurred", &assay_import_google_benchmark },
-	{ "benchmarks", "runs", &assay_import_pyperf },
-	{ "results", "command", &assay_import_hyperfine },
-	{ "", "build_commit", &assay_import_llama_bench },
-	{ "", "n_prompt", &assay_import_llama_bench },
-	{ "", "avg_ts", &assay_import_llama_bench },
-};
-#define N_MARKS (sizeof(marks) / sizeof(marks[0]))
-
-/* By the members of an object, or else of those in its lists. */
-static const struct assay_import_format *recognise(const json_t *one)
+static int report_run(struct job *im)
 {
-	if (json_is_array(one))
-		one = json_array_get(one, 0);
-	for (size_t i = 0; i < N_MARKS; i++) {
-		const json_t *list = json_object_get(one, marks[i].list);
+	struct assay_import_run r = { .id = im->run.id, .dated = !im->run.started_unknown };
 
-		if (!marks[i].list[0] && json_object_get(one, marks[i].member))
-			return marks[i].format;
-		for (size_t k = 0; k < json_array_size(list); k++)
-			if (json_object_get(json_array_get(list, k), marks[i].member))
-				return marks[i].format;
-	}
-	return NULL;
+	set_text(r.suite, sizeof(r.suite), im->run.suite);
+	if (strcmp(im->run.machine.label, ASSAY_MACHINE_UNKNOWN))
+		set_text(r.machine, sizeof(r.machine), im->run.machine.label);
+	set_text(r.commit, sizeof(r.commit), im->run.build.commit);
+	if (assay_grow(&im->report->runs, im->report->n_runs, sizeof(r)))
+		return no_memory(im);
+	im->report->runs[im->report->n_runs++] = r;
+	return 0;
 }
 
-static int find_format(const char *name, const struct assay_import_format **out, struct assay_err *err)
+/* Is it a run that these bytes became in an earlier import? That one leaves the list of others. */
+static int find_same(struct job *im)
 {
-	char hint[256];
+	struct assay_import_report *r = im->report;
 
-	*out = NULL;
-	for (size_t i = 0; i < N_FORMATS; i++)
-		if (!strcmp(formats[i]->name, name))
-			*out = formats[i];
-	if (*out || !strcmp(name, "auto"))
+	im->same = false;
+	for (size_t i = 0; i < r->n_other; i++) {
+		const int rc = assay_store_is_same_import(im->store, r->other[i], &im->run, &im->same, im->err);
+
+		if (rc)
+			return rc;
+		if (!im->same)
+			continue;
+		im->run.id = r->other[i];
+		if (assay_grow(&r->same, r->n_same, sizeof(*r->same)))
+			return no_memory(im);
+		r->same[r->n_same++] = r->other[i];
+		memmove(r->other + i, r->other + i + 1, (--r->n_other - i) * sizeof(*r->other));
 		return 0;
-	return assay_err_set(err, ASSAY_EUSAGE, "unknown format '%s'%s", name,
-			     assay_conf_hint(name, assay_import_formats, assay_n_import_formats, hint, sizeof(hint)));
+	}
+	return 0;
+}
+
+static int end_run(struct job *im)
+{
+	char digest[sizeof(im->run.imported.digest)];
+	int rc = 0;
+
+	/* how long it took is not said */
+	if (im->run.id && !im->same)
+		rc = assay_store_run_end(im->store, im->run.id, im->run.started_ns, im->err);
+	memcpy(digest, im->run.imported.digest, sizeof(digest));
+	assay_run_release(&im->run);
+	im->run = (struct assay_run){ 0 };
+	memcpy(im->run.imported.digest, digest, sizeof(digest));
+	return rc;
+}
+
+static int begin_run(struct job *im, const struct assay_format_facts *facts)
+{
+	int rc = end_run(im);
+
+	im->run_of_facts = facts->run;
+	if (!rc)
+		rc = set_up(im, facts);
+	if (!rc)
+		rc = find_same(im);
+	if (rc || im->same)
+		return rc;
+	rc = assay_store_run_begin(im->store, &im->run, im->err);
+	return rc ? rc : report_run(im);
 }
 
 /* ---- storing ---- */
 
-/* It comes last and in a transaction of its own, since one of many results
- * looks at no references. */
-static int remove_replaced(struct assay_import_job *im)
+static bool is_other(const struct assay_import_report *r, int64_t id)
+{
+	for (size_t i = 0; i < r->n_other; i++)
+		if (r->other[i] == id)
+			return true;
+	return false;
+}
+
+/* All of the file is one transaction. It begins with the first case, so that a bad file leaves no new database. */
+static int open_store(struct job *im)
+{
+	struct assay_import_report *r = im->report;
+	int rc = assay_store_open(&im->store, im->q->db, ASSAY_STORE_WRITE, im->err);
+
+	if (!rc)
+		rc = assay_store_bulk_begin(im->store, im->err);
+	if (rc)
+		return rc;
+	im->begun = true;
+	rc = assay_store_imported(im->store, im->run.imported.digest, &r->other, &r->n_other, im->err);
+	if (!rc && im->q->replace && !is_other(r, im->q->replace))
+		rc = assay_err_set(im->err, ASSAY_EUSAGE,
+				   "cannot replace run %" PRId64 ": it did not come from this file", im->q->replace);
+	return rc;
+}
+
+static int store(void *arg, const struct assay_format_facts *facts, struct assay_result *r, const char *name,
+		 struct assay_err *err)
+{
+	struct job *im = arg;
+	struct assay_import_run *run;
+	int rc = im->store ? 0 : open_store(im);
+
+	(void)name;
+	if (!rc && im->run_of_facts != facts->run)
+		rc = begin_run(im, facts);
+	if (rc || im->same)
+		return rc;
+	rc = assay_store_result_add(im->store, im->run.id, r, err);
+	if (rc)
+		return rc;
+	run = &im->report->runs[im->report->n_runs - 1];
+	run->n_cases++;
+	run->n_ok += r->status == ASSAY_STATUS_OK;
+	run->n_failed += r->status == ASSAY_STATUS_FAILED;
+	run->n_samples += r->n_samples;
+	return 0;
+}
+
+static int show_share(void *arg, double done_frac, struct assay_err *err)
+{
+	const struct job *im = arg;
+
+	if (assay_watch_check(im->watch, err))
+		return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted: nothing of '%.250s' was stored",
+				     im->reading.path);
+	assay_watch_tell(im->watch, &(struct assay_event){
+					    .kind = ASSAY_EVENT_SHARE, .done_frac = done_frac, .text = "importing" });
+	return 0;
+}
+
+/* It comes last and in a transaction of its own, since one of many results looks at no references. */
+static int remove_replaced(struct job *im)
 {
 	struct assay_import_report *r = im->report;
 	struct assay_store_pruned pruned;
 	struct assay_err why = { 0 };
 	int rc;
 
-	if (!assay_import_is_other(r, im->q->replace))
+	if (!is_other(r, im->q->replace))
 		return 0;
 	rc = assay_store_prune(im->store, &im->q->replace, 1, 0, false, &pruned, &why);
 	if (rc)
@@ -283,77 +328,44 @@ static int remove_replaced(struct assay_import_job *im)
 	return 0;
 }
 
-static int store_all(struct assay_import_job *im, const struct assay_import_format *f, size_t size)
+static int store_all(struct job *im, struct assay_text *text)
 {
+	struct assay_import_report *out = im->report;
 	int rc;
 
 	/* how far it is shows from here on */
-	assay_watch_tell(im->watch,
-			 &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = NS_PER_BYTE * (double)size });
-	f->read(im);
-	if (!im->report->n_runs && !im->report->n_same)
-		assay_import_fail(im, "there are no benchmarks in it");
-	assay_import_end_run(im);
+	assay_watch_tell(im->watch, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN,
+							   .expected_ns = NS_PER_BYTE * (double)text->len });
+	rc = assay_format_read(&im->reading, text, im->err);
+	if (!rc)
+		rc = end_run(im);
 	assay_watch_tell(im->watch, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
-	rc = im->begun ? assay_store_bulk_end(im->store, im->rc, im->err) : im->rc;
+	if (im->begun)
+		rc = assay_store_bulk_end(im->store, rc, im->err);
+	out->n_aggregates = im->reading.n_aggregates;
+	snprintf(out->format, sizeof(out->format), "%s", im->reading.format ? im->reading.format : "");
 	return rc ? rc : remove_replaced(im);
-}
-
-static void set_up(struct assay_import_job *im, const struct assay_import_format *f)
-{
-	const struct assay_import_request *q = im->q;
-	struct assay_run *run = &im->run;
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	snprintf(run->suite, sizeof(run->suite), "%s", q->suite ? q->suite : f->name);
-	snprintf(run->label, sizeof(run->label), "%s", q->label ? q->label : "");
-	snprintf(run->imported.format, sizeof(run->imported.format), "%s", f->name);
-	snprintf(im->report->format, sizeof(im->report->format), "%s", f->name);
-	run->started_ns = q->started_ns ? q->started_ns : (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	run->started_unknown = !q->started_ns;
-	assay_import_machine(im, "");
-	assay_import_commit(im, "");
 }
 
 int assay_import(const struct assay_import_request *q, const struct assay_watch *w, struct assay_import_report *out,
 		 struct assay_err *err)
 {
-	struct assay_import_job im = { .q = q, .watch = w, .report = out, .err = err };
-	const struct assay_import_format *f;
+	struct job im = { .q = q, .watch = w, .report = out, .err = err };
+	const struct assay_format *f;
 	struct assay_text text = { 0 };
-	json_t *values = NULL;
-	int rc = find_format(q->format, &f, err);
+	int rc = assay_format_find(q->format, &f, err);
 
 	*out = (struct assay_import_report){ 0 };
+	im.reading = (struct assay_format_reading){ .format = q->format, .sink = { store, show_share, &im } };
 	if (!rc)
 		rc = read_file(&im, &text);
 	if (!rc) {
 		memcpy(im.run.imported.digest, assay_hash(text.s, text.len).hex, sizeof(im.run.imported.digest));
-		check_text(&im, &text);
-		if (!im.rc && f != &assay_import_csv)
-			im.values = values = read_json(&im, &text);
-		im.text = text.s;
+		memcpy(out->digest, im.run.imported.digest, sizeof(out->digest));
+		rc = store_all(&im, &text);
 	}
-	if (!rc && !im.rc && !f)
-		f = recognise(json_array_get(values, 0));
-	if (!rc && !f)
-		assay_import_fail(&im, "this is none of the formats that are known: "
-				       "google-benchmark, llama-bench, "
-				       "hyperfine, pyperf; 'assay import csv' takes "
-				       "lines of name, value and unit");
-	if (!rc && json_array_size(values) > 1 && f != &assay_import_llama_bench)
-		assay_import_fail(&im, "something follows behind the end of the results");
-	if (!rc && !im.rc)
-		set_up(&im, f);
-	memcpy(out->digest, im.run.imported.digest, sizeof(out->digest));
-	rc = rc ? rc : im.rc;
-	if (!rc)
-		rc = store_all(&im, f, text.len);
 	assay_store_close(im.store);
-	json_decref(values);
 	assay_text_release(&text);
-	assay_name_index_release(&im.keys);
 	assay_run_release(&im.run);
 	return rc;
 }

@@ -11,9 +11,9 @@
 #include "assay/random.h"
 #include "base/grow.h"
 #include "base/monotonic.h"
-#include "drive/exchange/reader.h"
 #include "drive/read_back.h"
 #include "drive/run/build_identity.h"
+#include "formats/formats.h"
 #include "judge/comparison_judge.h"
 #include "judge/stopping.h"
 #include "machine/environment.h"
@@ -79,14 +79,14 @@ static int add_command(struct timing *k, const char *command, const char *name, 
 	if (!filled(k, command, i, &c->command, err) || !filled(k, name ? name : command, i, &text, err))
 		return ASSAY_ENOMEM;
 	k->out->n_commands++;
-	assay_import_op(text, c->name);
+	assay_format_op(text, c->name);
 	free(text);
 	c->result.c = (struct assay_case){ .variant = "program", .cache = ASSAY_CACHE_UNKNOWN };
 	c->result.max_rel_err = -1;
 	c->result.numa_node = -1;
 	memcpy(c->result.c.op, c->name, sizeof(c->name));
 	for (size_t p = 0; p < k->q->n_parameters; p++)
-		assay_import_axis(&c->result.c, k->q->parameters[p].name,
+		assay_format_axis(&c->result.c, k->q->parameters[p].name,
 				  assay_parameters_value(k->q->parameters, p, combination));
 	/* commands may be the same, but not cases */
 	for (size_t before = 0; before < i; before++)

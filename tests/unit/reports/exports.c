@@ -204,13 +204,15 @@ TEST(gate_in_every_format)
 
 TEST(what_was_imported)
 {
-	struct assay_import_run run = { .id = 2, .n_cases = 3, .n_ok = 2, .n_samples = 1, .suite = "hyperfine" };
+	struct assay_import_run run = {
+		.id = 2, .n_cases = 4, .n_ok = 2, .n_failed = 1, .n_samples = 1, .suite = "hyperfine"
+	};
 	struct assay_import_report i = { .format = "hyperfine", .runs = &run, .n_runs = 1, .n_aggregates = 4 };
 	const struct assay_report r = { .kind = ASSAY_REPORT_IMPORT, .import = &i };
 	int64_t ids[] = { 7, 9 };
 
 	assert_string_equal(emit(&r, "text", NULL),
-			    "run 2: 3 cases of hyperfine, 1 sample, 1 without a time\n"
+			    "run 2: 4 cases of hyperfine, 1 sample, 1 failed, 1 without a time\n"
 			    "  suite hyperfine; machine unknown; commit unknown; date unknown\n"
 			    "  a gate compares runs of one machine only: --machine NAME says which it was\n"
 			    "4 aggregate rows ignored: means and the like follow from the repetitions\n");

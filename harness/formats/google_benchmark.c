@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "drive/exchange/reader.h"
+#include "formats/reader.h"
 
 /* A benchmark: of its rows, those that are repetitions are its samples. */
 struct benchmark {
@@ -31,7 +31,7 @@ struct benchmark {
 enum real_time_of { A_CALL, A_CALL_OF_ALL_THREADS, NOBODY_KNOWS };
 
 struct reading {
-	struct assay_import_job *im;
+	struct assay_reading *in;
 	struct benchmark *v;
 	size_t n, row;
 	struct assay_name_index known; /* names of benchmarks, with the place in @v of the last one by that name */
@@ -40,7 +40,7 @@ struct reading {
 
 /* ---- the whole ---- */
 
-static void read_context(struct assay_import_job *im, const json_t *context)
+static void read_context(struct assay_reading *in, const json_t *context)
 {
 	static const char *const facts[] = { "executable",          "num_cpus",           "mhz_per_cpu",
 					     "cpu_scaling_enabled", "aslr_enabled",       "library_version",
@@ -50,16 +50,16 @@ static void read_context(struct assay_import_job *im, const json_t *context)
 	const char *commit = json_string_value(json_object_get(context, "commit"));
 	const char *version = json_string_value(json_object_get(context, "library_version"));
 
-	assay_import_started(im, assay_import_text(context, "date"));
+	assay_reading_started(in, assay_reading_text(context, "date"));
 	if (host)
-		assay_import_machine(im, host);
+		assay_reading_machine(in, host);
 	if (commit)
-		assay_import_commit(im, commit);
+		assay_reading_commit(in, commit);
 	/* a build outside of git may name no version, which is not the same as a library that names none */
 	if (version && !version[0])
-		assay_import_fact(im, "library_version", "unknown");
+		assay_reading_fact(in, "library_version", "unknown");
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		assay_import_fact_in(im, context, facts[i]);
+		assay_reading_fact_in(in, context, facts[i]);
 }
 
 /* ---- names ---- */
@@ -113,7 +113,7 @@ static int name_case(const char *run_name, struct assay_case *c)
 	if (!name)
 		return ASSAY_ENOMEM;
 	part = strsep(&rest, "/");
-	assay_import_op(part, c->op);
+	assay_format_op(part, c->op);
 	while ((part = strsep(&rest, "/"))) {
 		n++;
 		if (take_threads(part, c))
@@ -123,14 +123,14 @@ static int name_case(const char *run_name, struct assay_case *c)
 		/* "std::sort" is no name with a value */
 		if (colon && colon > part && colon[1] && colon[1] != ':') {
 			*colon = '\0';
-			whole &= assay_import_axis(c, part, colon + 1);
+			whole &= assay_format_axis(c, part, colon + 1);
 		} else {
-			whole &= assay_import_axis(c, number, part);
+			whole &= assay_format_axis(c, number, part);
 		}
 	}
 	if (!whole) {
 		c->n_axes = 0;
-		assay_import_op(run_name, c->op);
+		assay_format_op(run_name, c->op);
 	}
 	snprintf(c->variant, sizeof(c->variant), "google-benchmark");
 	free(name);
@@ -151,18 +151,18 @@ static double factor_ns(const char *unit)
 }
 
 /* A counter under a tag of its own: the mean is one of repetitions, never one of two counters. */
-static void add_counter(struct assay_import_job *im, struct assay_result *r, const char *name, const json_t *v)
+static void add_counter(struct assay_reading *in, struct assay_result *r, const char *name, const json_t *v)
 {
 	/* what a program's memory manager counts */
 	const bool bytes = !strcmp(name, "max_bytes_used") || !strcmp(name, "total_allocated_bytes");
 	char tag[ASSAY_METRIC_TAG_MAX];
 
-	assay_import_tag(name, tag);
-	assay_import_metric(im, r, tag, bytes ? "B" : "1", bytes ? -1 : 0, assay_import_number(im, v, name));
+	assay_reading_tag(name, tag);
+	assay_reading_metric(in, r, tag, bytes ? "B" : "1", bytes ? -1 : 0, assay_reading_number(in, v, name));
 }
 
 /* The members that are no measurement and no name: counters of the user, or some of the library's own. */
-static void add_counters(struct assay_import_job *im, struct assay_result *r, const json_t *row)
+static void add_counters(struct assay_reading *in, struct assay_result *r, const json_t *row)
 {
 	static const char *const passed_over[] = { "family_index",     "per_family_instance_index",
 						   "repetition_index", "iterations",
@@ -173,18 +173,18 @@ static void add_counters(struct assay_import_job *im, struct assay_result *r, co
 
 	json_object_foreach((json_t *)row, name, v)
 	{
-		bool own = !assay_import_is_number(v);
+		bool own = !assay_reading_is_number(v);
 
 		for (size_t i = 0; i < sizeof(passed_over) / sizeof(passed_over[0]); i++)
 			own |= !strcmp(passed_over[i], name);
 		if (own)
 			continue;
 		if (!strcmp(name, "bytes_per_second"))
-			assay_import_metric(im, r, "bytes_per_s", "B/s", 1, assay_import_number(im, v, name));
+			assay_reading_metric(in, r, "bytes_per_s", "B/s", 1, assay_reading_number(in, v, name));
 		else if (!strcmp(name, "items_per_second"))
-			assay_import_metric(im, r, "items_per_s", "1/s", 1, assay_import_number(im, v, name));
+			assay_reading_metric(in, r, "items_per_s", "1/s", 1, assay_reading_number(in, v, name));
 		else
-			add_counter(im, r, name, v);
+			add_counter(in, r, name, v);
 	}
 }
 
@@ -214,8 +214,8 @@ static bool ends_as_aggregate(const struct reading *rd, const char *name)
 
 static void no_memory(struct reading *rd)
 {
-	if (!rd->im->rc)
-		rd->im->rc = assay_err_set(rd->im->err, ASSAY_ENOMEM, "out of memory");
+	if (!rd->in->rc)
+		rd->in->rc = assay_err_set(rd->in->err, ASSAY_ENOMEM, "out of memory");
 }
 
 /*
@@ -235,8 +235,8 @@ static struct benchmark *find(struct reading *rd, const char *name)
 
 static struct benchmark *add(struct reading *rd, const json_t *row, const char *name)
 {
-	const double threads = assay_import_count(rd->im, row, "threads", 0);
-	const double repetitions = assay_import_count(rd->im, row, "repetitions", 0);
+	const double threads = assay_reading_count(rd->in, row, "threads", 0);
+	const double repetitions = assay_reading_count(rd->in, row, "repetitions", 0);
 	struct benchmark *b;
 	size_t at;
 
@@ -256,37 +256,37 @@ static struct benchmark *add(struct reading *rd, const json_t *row, const char *
 	return b;
 }
 
-static double number_or_nan(struct assay_import_job *im, const json_t *row, const char *name)
+static double number_or_nan(struct assay_reading *in, const json_t *row, const char *name)
 {
 	const json_t *v = json_object_get(row, name);
 
-	return assay_import_is_number(v) ? assay_import_number(im, v, name) : NAN;
+	return assay_reading_is_number(v) ? assay_reading_number(in, v, name) : NAN;
 }
 
 static void add_sample(struct reading *rd, struct assay_result *r, const json_t *row, double unit_ns)
 {
-	struct assay_import_job *im = rd->im;
-	const double iterations = assay_import_count(im, row, "iterations", NAN);
-	const double ns = number_or_nan(im, row, "real_time") * unit_ns;
+	struct assay_reading *in = rd->in;
+	const double iterations = assay_reading_count(in, row, "iterations", NAN);
+	const double ns = number_or_nan(in, row, "real_time") * unit_ns;
 
 	if (r->c.threads > 1 && rd->real_time == NOBODY_KNOWS) {
-		assay_import_no_time(r, ASSAY_STATUS_SKIPPED,
-				     "the 'library_version' of the file does not say whether its real_time is "
-				     "divided by %u threads, as it was before 1.9.0",
-				     r->c.threads);
+		assay_reading_no_time(r, ASSAY_STATUS_SKIPPED,
+				      "the 'library_version' of the file does not say whether its real_time is "
+				      "divided by %u threads, as it was before 1.9.0",
+				      r->c.threads);
 		return;
 	}
-	assay_import_sample(
-		im, r, iterations,
+	assay_reading_sample(
+		in, r, iterations,
 		ns * (rd->real_time == A_CALL_OF_ALL_THREADS && r->c.threads ? r->c.threads : 1) * iterations, 0);
-	assay_import_metric(im, r, "cpu_time_s", "s", -1, number_or_nan(im, row, "cpu_time") * unit_ns * 1e-9);
-	add_counters(im, r, row);
+	assay_reading_metric(in, r, "cpu_time_s", "s", -1, number_or_nan(in, row, "cpu_time") * unit_ns * 1e-9);
+	add_counters(in, r, row);
 }
 
 static void take_repetition(struct reading *rd, const json_t *row, const char *name)
 {
 	const bool failed = json_is_true(json_object_get(row, "error_occurred"));
-	const char *unit = assay_import_text(row, "time_unit"), *why = assay_import_text(row, "error_message");
+	const char *unit = assay_reading_text(row, "time_unit"), *why = assay_reading_text(row, "error_message");
 	const double ns = factor_ns(unit[0] ? unit : "ns");
 	struct benchmark *b = find(rd, name);
 
@@ -297,12 +297,12 @@ static void take_repetition(struct reading *rd, const json_t *row, const char *n
 	b->seen++;
 	b->last_row = rd->row;
 	if (!why[0])
-		why = assay_import_text(row, "skip_message");
+		why = assay_reading_text(row, "skip_message");
 	if (!isfinite(ns))
-		assay_import_fail(rd->im, "time_unit '%s' is not known, expected ns, us, ms or s", unit);
+		assay_reading_fail(rd->in, "time_unit '%s' is not known, expected ns, us, ms or s", unit);
 	else if (failed || json_is_true(json_object_get(row, "skipped")))
-		assay_import_no_time(&b->r, failed ? ASSAY_STATUS_FAILED : ASSAY_STATUS_SKIPPED, "%s",
-				     why[0] ? why : "the benchmark said that it failed");
+		assay_reading_no_time(&b->r, failed ? ASSAY_STATUS_FAILED : ASSAY_STATUS_SKIPPED, "%s",
+				      why[0] ? why : "the benchmark said that it failed");
 	else
 		add_sample(rd, &b->r, row, ns);
 }
@@ -313,19 +313,19 @@ static void take_aggregate(struct reading *rd, const json_t *row, const char *na
 	struct benchmark *b;
 	size_t at;
 
-	rd->im->report->n_aggregates++;
+	rd->in->q->n_aggregates++;
 	if (assay_name_index_find(&rd->known, name, &at)) {
 		rd->v[at].last_row = rd->row;
 		return;
 	}
 	/* of a complexity there is no benchmark by that name */
-	if (!assay_import_text(row, "run_name")[0] || !isfinite(number_or_nan(rd->im, row, "real_time")))
+	if (!assay_reading_text(row, "run_name")[0] || !isfinite(number_or_nan(rd->in, row, "real_time")))
 		return;
 	b = add(rd, row, name);
 	if (b)
-		assay_import_no_time(&b->r, ASSAY_STATUS_SKIPPED,
-				     "the file has only means of it, which are no samples: run without "
-				     "--benchmark_report_aggregates_only");
+		assay_reading_no_time(&b->r, ASSAY_STATUS_SKIPPED,
+				      "the file has only means of it, which are no samples: run without "
+				      "--benchmark_report_aggregates_only");
 }
 
 static bool is_aggregate(const struct reading *rd, const json_t *row)
@@ -336,45 +336,68 @@ static bool is_aggregate(const struct reading *rd, const json_t *row)
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
 		if (json_object_get(row, members[i]))
 			return true;
-	return type ? strcmp(assay_import_text(row, "run_type"), "iteration") != 0
-		    : ends_as_aggregate(rd, assay_import_text(row, "name"));
+	return type ? strcmp(assay_reading_text(row, "run_type"), "iteration") != 0
+		    : ends_as_aggregate(rd, assay_reading_text(row, "name"));
 }
 
-static void read_row(struct assay_import_job *im, const json_t *row, void *arg)
+static void read_row(struct assay_reading *in, const json_t *row, void *arg)
 {
 	struct reading *rd = arg;
-	const char *name = assay_import_text(row, "run_name");
+	const char *name = assay_reading_text(row, "run_name");
 	const bool aggregate = is_aggregate(rd, row);
 
 	rd->row++;
 	if (!name[0])
-		name = assay_import_text(row, "name");
+		name = assay_reading_text(row, "name");
 	if (!name[0])
-		assay_import_fail(im, "a benchmark without a name");
+		assay_reading_fail(in, "a benchmark without a name");
 	else if (!json_object_get(row, "real_time") && !aggregate &&
 		 !json_is_true(json_object_get(row, "error_occurred")) &&
 		 !json_is_true(json_object_get(row, "skipped")))
-		assay_import_fail(im, "a benchmark without 'real_time': this is not what Google Benchmark writes");
+		assay_reading_fail(in, "a benchmark without 'real_time': this is not what Google Benchmark writes");
 	else if (aggregate)
 		take_aggregate(rd, row, name);
 	else
 		take_repetition(rd, row, name);
 }
 
-static void read_all(struct assay_import_job *im)
+static void read_all(struct assay_reading *in)
 {
-	const json_t *all = json_array_get(im->values, 0), *rows = json_object_get(all, "benchmarks");
-	struct reading rd = { .im = im };
+	const json_t *all = json_array_get(in->values, 0), *rows = json_object_get(all, "benchmarks");
+	struct reading rd = { .in = in };
 
 	if (!rows)
-		assay_import_fail(im, "no 'benchmarks': this is not what Google Benchmark writes");
-	read_context(im, json_object_get(all, "context"));
-	rd.real_time = real_time_of(assay_import_fact_of(im, "library_version"));
-	assay_import_each(im, rows, "benchmarks", read_row, &rd);
+		assay_reading_fail(in, "no 'benchmarks': this is not what Google Benchmark writes");
+	read_context(in, json_object_get(all, "context"));
+	rd.real_time = real_time_of(assay_reading_fact_of(in, "library_version"));
+	assay_reading_each(in, rows, "benchmarks", read_row, &rd);
 	for (size_t i = 0; i < rd.n; i++)
-		assay_import_put(im, &rd.v[i].r, rd.v[i].name);
+		assay_reading_put(in, &rd.v[i].r, rd.v[i].name);
 	free(rd.v);
 	assay_name_index_release(&rd.known);
 }
 
-const struct assay_import_format assay_import_google_benchmark = { "google-benchmark", read_all };
+/* The benchmark of a list, which tells of no threads where there is one. */
+static int name_listed(const char *name, struct assay_case *c)
+{
+	const int rc = name_case(name, c);
+
+	if (!c->threads)
+		c->threads = 1;
+	return rc;
+}
+
+/*
+ * What programs print may go to standard output as well, so that the results get a file of their own. Of several
+ * options of one name the last counts. A filter that begins with '-' would exclude, but '^' precedes.
+ */
+const struct assay_format assay_format_google_benchmark = {
+	"google-benchmark",
+	read_all,
+	name_listed,
+	{ .place = ASSAY_FORMAT_FILE,
+	  .measure = "--benchmark_out=%p --benchmark_out_format=json --benchmark_repetitions=1",
+	  .list = "--benchmark_list_tests=true",
+	  .only = "--benchmark_filter=^%b$",
+	  .escaped = true },
+};

@@ -2,7 +2,8 @@
 /*
  * llama-bench -o json and -o jsonl, of llama.cpp since b1100 (2023-08): an array of objects, or an object a line. Names
  * are those of test::get_fields() in tools/llama-bench/llama-bench.cpp. A test is a case, each of samples_ns a sample.
- * avg_ns and stddev_ns follow from them; where there are no samples, an average is none. Every build that is named
+ * avg_ns and stddev_ns follow from them; where there are no samples, an average is none. A test that the file has twice
+ * has the samples of both. Every build that is named
  * begins a run of its own, so that files may be appended to.
  *
  * Every setting stands in the key, so that no two tests that may differ in speed share one: pp, tg or pg, the model's
@@ -15,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drive/exchange/reader.h"
+#include "base/grow.h"
+#include "formats/reader.h"
 
 /* Parameters that go into the key as they are, in this order. */
 static const char *const axes[] = { "model_filename", "model_size", "n_prompt",    "n_gen",
@@ -104,7 +106,7 @@ static const char *flash_attn(const char *value)
 }
 
 /* A parameter, whether it is known or not. */
-static void read_other(struct assay_import_job *im, const char *name, const json_t *v, struct test *t)
+static void read_other(struct assay_reading *in, const char *name, const json_t *v, struct test *t)
 {
 	const char *shown = name;
 	char value[1024];
@@ -115,7 +117,7 @@ static void read_other(struct assay_import_job *im, const char *name, const json
 	plain(v, value, sizeof(value));
 	if (json_is_object(v) || json_is_array(v)) {
 		if (i < N_OTHERS)
-			assay_import_fail(im, ".%s: expected a text, a number, true or false", name);
+			assay_reading_fail(in, ".%s: expected a text, a number, true or false", name);
 		return;
 	}
 	if (i < N_OTHERS) {
@@ -135,7 +137,7 @@ static bool is_one_of(const char *name, const char *const *names, size_t n)
 	return false;
 }
 
-static void read_test(struct assay_import_job *im, const json_t *from, struct test *t)
+static void read_test(struct assay_reading *in, const json_t *from, struct test *t)
 {
 	const json_t *samples = json_object_get(from, "samples_ns"), *v;
 	char field[40];
@@ -144,26 +146,26 @@ static void read_test(struct assay_import_job *im, const json_t *from, struct te
 	for (size_t i = 0; i < N_AXES; i++) {
 		plain(json_object_get(from, axes[i]), t->axes[i], sizeof(t->axes[i]));
 		/* all but the file's name are counts */
-		assay_import_count(im, from, axes[i], 0);
+		assay_reading_count(in, from, axes[i], 0);
 	}
 	for (size_t i = 0; i < N_FACTS; i++)
 		plain(json_object_get(from, facts[i]), t->facts[i], sizeof(t->facts[i]));
 	plain(json_object_get(from, "build_commit"), t->commit, sizeof(t->commit));
-	t->threads = assay_import_count(im, from, "n_threads", 0);
-	for (size_t i = 0; i < json_array_size(samples) && !im->rc; i++) {
+	t->threads = assay_reading_count(in, from, "n_threads", 0);
+	for (size_t i = 0; i < json_array_size(samples) && !in->rc; i++) {
 		snprintf(field, sizeof(field), "samples_ns[%zu]", i);
-		assay_import_sample(im, &t->r, 1, assay_import_number(im, json_array_get(samples, i), field), 0);
+		assay_reading_sample(in, &t->r, 1, assay_reading_number(in, json_array_get(samples, i), field), 0);
 	}
 	json_object_foreach((json_t *)from, name,
 			    v) if (!is_one_of(name, axes, N_AXES) && !is_one_of(name, facts, N_FACTS) &&
 				   !is_one_of(name, passed_over, sizeof(passed_over) / sizeof(passed_over[0])))
-		read_other(im, name, v, t);
+		read_other(in, name, v, t);
 	/* what it writes where it was built outside of git */
 	if (!strcmp(t->commit, "unknown"))
 		t->commit[0] = '\0';
 	if (!t->axes[N_PROMPT][0] || !t->axes[N_GEN][0])
-		assay_import_fail(
-			im, "a test without 'n_prompt' and 'n_gen': this is not what 'llama-bench -o json' writes");
+		assay_reading_fail(
+			in, "a test without 'n_prompt' and 'n_gen': this is not what 'llama-bench -o json' writes");
 }
 
 static void name_case(struct test *t, const char *model_type)
@@ -184,61 +186,131 @@ static void name_case(struct test *t, const char *model_type)
 		memmove(t->axes[MODEL_FILE], slash + 1, strlen(slash));
 	for (size_t i = 0; i < N_AXES; i++)
 		if (t->axes[i][0] && (i != N_DEPTH || strcmp(t->axes[i], "0")))
-			assay_import_axis(c, short_names[i], t->axes[i]);
+			assay_format_axis(c, short_names[i], t->axes[i]);
 	if (t->others.len)
-		assay_import_axis(c, "more", t->others.s);
+		assay_format_axis(c, "more", t->others.s);
 	c->threads = t->threads >= 1 && t->threads < 1e6 ? (unsigned)t->threads : 0;
 }
 
-/* A build, or a machine, that another test had not: the cases of its own. */
-static void begin_run(struct assay_import_job *im, const struct test *t, const char *when)
+/* The tests of a run, which are handed over together. */
+struct tests {
+	struct test t; /* the one at hand, or the last */
+	bool any;
+	struct assay_result *v; /* malloc'ed */
+	size_t n;
+	struct assay_name_index index; /* their keys */
+};
+
+static void put_all(struct assay_reading *in, struct tests *all)
 {
-	assay_import_end_run(im);
-	im->run.n_environment = 0;
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		assay_import_fact(im, facts[i], t->facts[i]);
-	assay_import_commit(im, t->commit);
-	assay_import_started(im, when);
+	for (size_t i = 0; i < all->n; i++) {
+		struct assay_result *r = &all->v[i];
+		char name[ASSAY_NAME_MAX + 260];
+
+		if (!r->n_samples)
+			assay_reading_no_time(r, ASSAY_STATUS_SKIPPED,
+					      "the file has no samples_ns of it, and an average is no sample");
+		snprintf(name, sizeof(name), "%.63s of %.250s", r->c.op, r->c.axes[MODEL_FILE].text);
+		assay_reading_put(in, r, name);
+	}
+	all->n = 0;
+	assay_name_index_release(&all->index);
 }
 
-static void put_test(struct assay_import_job *im, const json_t *from, void *arg)
+/* A build, or a machine, that another test had not: the cases of its own. */
+static void begin_run(struct assay_reading *in, const struct test *t, const char *when)
+{
+	assay_reading_new_run(in);
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		assay_reading_fact(in, facts[i], t->facts[i]);
+	assay_reading_commit(in, t->commit);
+	assay_reading_started(in, when);
+}
+
+/*
+ * Add what @r has to a test that the run had before: files are appended to, also by versions that write true where
+ * others write 1. It is a process of its own.
+ */
+static void add_to(struct assay_reading *in, struct assay_result *to, const struct assay_result *r)
+{
+	const struct assay_metric *speed = assay_result_metric(r, "tokens_per_s");
+
+	if (r->status != ASSAY_STATUS_OK)
+		assay_reading_no_time(to, r->status, "%s", r->reason);
+	for (size_t i = 0; i < r->n_samples; i++)
+		assay_reading_sample(in, to, (double)r->samples[i].iterations, (double)r->samples[i].ns,
+				     !i && to->n_samples ? ASSAY_SAMPLE_NEW_ROUND : 0);
+	if (speed)
+		assay_reading_metric(in, to, speed->tag, speed->unit, speed->better, speed->value);
+}
+
+static void keep(struct assay_reading *in, struct tests *all, struct assay_result *r)
+{
+	struct assay_err why;
+	bool found = false;
+	size_t at = 0;
+
+	r->c.cache = ASSAY_CACHE_UNKNOWN;
+	/* a key that cannot be made is an error when it is handed over */
+	if (!assay_case_make_key(&r->c, &why))
+		assay_reading_keep(in, assay_name_index_put(&all->index, r->c.key, all->n, &at, &found, in->err));
+	if (!in->rc && !found && assay_grow(&all->v, all->n, sizeof(*all->v)))
+		assay_reading_no_memory(in);
+	if (!in->rc && !found) {
+		all->v[all->n++] = *r;
+		*r = (struct assay_result){ 0 };
+	} else if (!in->rc) {
+		add_to(in, &all->v[at], r);
+	}
+	assay_result_release(r);
+}
+
+static void take_test(struct assay_reading *in, const json_t *from, void *arg)
 {
 	const json_t *speed = json_object_get(from, "avg_ts");
-	struct test *t = arg;
-	char before[65], cpu[256], gpu[256], name[ASSAY_NAME_MAX + 260];
+	struct tests *all = arg;
+	struct test *t = &all->t;
+	char before[65], cpu[256], gpu[256];
 
 	memcpy(before, t->commit, sizeof(before));
 	memcpy(cpu, t->facts[0], sizeof(cpu));
 	memcpy(gpu, t->facts[1], sizeof(gpu));
 	assay_text_release(&t->others);
 	memset(t, 0, sizeof(*t));
-	read_test(im, from, t);
-	if (!im->rc &&
-	    (!im->run.id || strcmp(before, t->commit) || strcmp(cpu, t->facts[0]) || strcmp(gpu, t->facts[1])))
-		begin_run(im, t, assay_import_text(from, "test_time"));
-	name_case(t, assay_import_text(from, "model_type"));
+	read_test(in, from, t);
+	if (!in->rc &&
+	    (!all->any || strcmp(before, t->commit) || strcmp(cpu, t->facts[0]) || strcmp(gpu, t->facts[1]))) {
+		put_all(in, all);
+		begin_run(in, t, assay_reading_text(from, "test_time"));
+		all->any = true;
+	}
+	name_case(t, assay_reading_text(from, "model_type"));
 	if (json_is_number(speed))
-		assay_import_metric(im, &t->r, "tokens_per_s", "1/s", 1, json_number_value(speed));
-	if (!t->r.n_samples)
-		assay_import_no_time(&t->r, ASSAY_STATUS_SKIPPED,
-				     "the file has no samples_ns of it, and an average is no sample");
-	snprintf(name, sizeof(name), "%.63s of %.250s", t->r.c.op, t->axes[MODEL_FILE]);
-	assay_import_put(im, &t->r, name);
+		assay_reading_metric(in, &t->r, "tokens_per_s", "1/s", 1, json_number_value(speed));
+	keep(in, all, &t->r);
 }
 
-static void read_all(struct assay_import_job *im)
+static void read_all(struct assay_reading *in)
 {
-	const json_t *first = json_array_get(im->values, 0);
-	struct test *t = calloc(1, sizeof(*t));
+	const json_t *first = json_array_get(in->values, 0);
+	struct tests *all = calloc(1, sizeof(*all));
 
-	if (!t) {
-		im->rc = assay_err_set(im->err, ASSAY_ENOMEM, "out of memory");
+	if (!all) {
+		assay_reading_no_memory(in);
 		return;
 	}
 	/* objects in an array, or one after the other */
-	assay_import_each(im, json_is_array(first) ? first : im->values, "", put_test, t);
-	assay_text_release(&t->others);
-	free(t);
+	assay_reading_each(in, json_is_array(first) ? first : in->values, "", take_test, all);
+	put_all(in, all);
+	assay_text_release(&all->t.others);
+	free(all->v);
+	free(all);
 }
 
-const struct assay_import_format assay_import_llama_bench = { "llama-bench", read_all };
+/* Lists of sizes (-p, -n) grow by each option that names one, so that no test can be chosen behind the command's own. */
+const struct assay_format assay_format_llama_bench = {
+	"llama-bench",
+	read_all,
+	NULL,
+	{ .place = ASSAY_FORMAT_STDOUT, .measure = "-o json -r 1" },
+};

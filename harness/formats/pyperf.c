@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "drive/exchange/reader.h"
+#include "formats/reader.h"
 
 /* Those that describe the machine, its surroundings or the interpreter, as pyperf calls them. */
 static const char *const facts[] = {
@@ -19,21 +19,21 @@ static const char *const facts[] = {
 };
 
 /* What is said of the whole file, wherever that stands: of its machine, its commit, and its earliest date. */
-static void look_at(struct assay_import_job *im, const json_t *metadata, const char **first)
+static void look_at(struct assay_reading *in, const json_t *metadata, const char **first)
 {
-	const char *date = assay_import_text(metadata, "date"), *host = assay_import_text(metadata, "hostname");
-	const char *commit = assay_import_text(metadata, "commit_id");
+	const char *date = assay_reading_text(metadata, "date"), *host = assay_reading_text(metadata, "hostname");
+	const char *commit = assay_reading_text(metadata, "commit_id");
 
 	if (host[0])
-		assay_import_machine(im, host);
+		assay_reading_machine(in, host);
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		assay_import_fact_in(im, metadata, facts[i]);
-	if (commit[0] && !im->run.build.commit[0])
-		assay_import_commit(im, commit);
+		assay_reading_fact_in(in, metadata, facts[i]);
+	if (commit[0] && !in->facts.commit[0])
+		assay_reading_commit(in, commit);
 	/* dates of all runs are of one form, so the earliest is the least text */
 	if (date[0] && (!(*first)[0] || strcmp(date, *first) < 0)) {
 		*first = date;
-		assay_import_started(im, date);
+		assay_reading_started(in, date);
 	}
 }
 
@@ -45,23 +45,23 @@ static const json_t *metadata_of(const json_t *from)
 	return m ? m : json_object_get(from, "common_metadata");
 }
 
-static void look_at_all(struct assay_import_job *im, const json_t *all)
+static void look_at_all(struct assay_reading *in, const json_t *all)
 {
 	const json_t *benchmarks = json_object_get(all, "benchmarks");
 	const char *first = "";
 
-	look_at(im, metadata_of(all), &first);
+	look_at(in, metadata_of(all), &first);
 	for (size_t i = 0; i < json_array_size(benchmarks); i++) {
 		const json_t *one = json_array_get(benchmarks, i), *runs = json_object_get(one, "runs");
 
-		look_at(im, metadata_of(one), &first);
+		look_at(in, metadata_of(one), &first);
 		for (size_t k = 0; k < json_array_size(runs); k++)
-			look_at(im, metadata_of(json_array_get(runs, k)), &first);
+			look_at(in, metadata_of(json_array_get(runs, k)), &first);
 	}
 }
 
 /* "1.0", 6 or 5. Others may mean something else by the same names. */
-static void check_version(struct assay_import_job *im, const json_t *v)
+static void check_version(struct assay_reading *in, const json_t *v)
 {
 	char version[16];
 
@@ -72,7 +72,7 @@ static void check_version(struct assay_import_job *im, const json_t *v)
 	else
 		snprintf(version, sizeof(version), "%s", json_is_string(v) ? json_string_value(v) : "?");
 	if (strcmp(version, "1.0") && strcmp(version, "6") && strcmp(version, "5"))
-		assay_import_fail(im, "version: pyperf's format '%s' is not known, expected 1.0, 6 or 5", version);
+		assay_reading_fail(in, "version: pyperf's format '%s' is not known, expected 1.0, 6 or 5", version);
 }
 
 /* Of a run, its benchmark and the whole: the first that says it. */
@@ -81,15 +81,15 @@ static void check_version(struct assay_import_job *im, const json_t *v)
 static const char *first_text(const json_t *const of[N_LEVELS], const char *name)
 {
 	for (size_t i = 0; i < N_LEVELS; i++)
-		if (assay_import_text(of[i], name)[0])
-			return assay_import_text(of[i], name);
+		if (assay_reading_text(of[i], name)[0])
+			return assay_reading_text(of[i], name);
 	return "";
 }
 
-static double first_count(struct assay_import_job *im, const json_t *const of[N_LEVELS], const char *name)
+static double first_count(struct assay_reading *in, const json_t *const of[N_LEVELS], const char *name)
 {
 	for (size_t i = 0; i < N_LEVELS; i++) {
-		const double n = assay_import_count(im, of[i], name, 0);
+		const double n = assay_reading_count(in, of[i], name, 0);
 
 		if (n > 0)
 			return n;
@@ -97,21 +97,21 @@ static double first_count(struct assay_import_job *im, const json_t *const of[N_
 	return 1;
 }
 
-static void read_run(struct assay_import_job *im, const json_t *run, const json_t *of[N_LEVELS], struct assay_result *r)
+static void read_run(struct assay_reading *in, const json_t *run, const json_t *of[N_LEVELS], struct assay_result *r)
 {
 	const json_t *values = json_object_get(run, "values");
 	double n;
 
 	of[0] = metadata_of(run);
-	n = first_count(im, of, "loops") * first_count(im, of, "inner_loops");
+	n = first_count(in, of, "loops") * first_count(in, of, "inner_loops");
 	if (!values)
 		values = json_object_get(run, "samples");
-	for (size_t i = 0; i < json_array_size(values) && !im->rc; i++)
-		assay_import_sample(im, r, n, assay_import_number(im, json_array_get(values, i), "values") * n * 1e9,
-				    !i && r->n_samples ? ASSAY_SAMPLE_NEW_ROUND : 0);
+	for (size_t i = 0; i < json_array_size(values) && !in->rc; i++)
+		assay_reading_sample(in, r, n, assay_reading_number(in, json_array_get(values, i), "values") * n * 1e9,
+				     !i && r->n_samples ? ASSAY_SAMPLE_NEW_ROUND : 0);
 }
 
-static void read_benchmark(struct assay_import_job *im, const json_t *from, void *arg)
+static void read_benchmark(struct assay_reading *in, const json_t *from, void *arg)
 {
 	const json_t *runs = json_object_get(from, "runs");
 	/* where a benchmark has no metadata of its own, its runs name it */
@@ -120,28 +120,34 @@ static void read_benchmark(struct assay_import_job *im, const json_t *from, void
 	struct assay_result r = { .c.variant = "pyperf" };
 
 	if (!name[0])
-		assay_import_fail(im, "a benchmark without a name in its metadata");
-	assay_import_op(name, r.c.op);
+		assay_reading_fail(in, "a benchmark without a name in its metadata");
+	assay_format_op(name, r.c.op);
 	/* also where it has no run that would be asked */
-	first_count(im, of, "loops");
+	first_count(in, of, "loops");
 	if (unit[0] && strcmp(unit, "second"))
-		assay_import_no_time(&r, ASSAY_STATUS_SKIPPED, "its values are in the unit '%s', they are no times",
-				     unit);
+		assay_reading_no_time(&r, ASSAY_STATUS_SKIPPED, "its values are in the unit '%s', they are no times",
+				      unit);
 	else
-		for (size_t i = 0; i < json_array_size(runs) && !im->rc; i++)
-			read_run(im, json_array_get(runs, i), of, &r);
-	assay_import_put(im, &r, name);
+		for (size_t i = 0; i < json_array_size(runs) && !in->rc; i++)
+			read_run(in, json_array_get(runs, i), of, &r);
+	assay_reading_put(in, &r, name);
 }
 
-static void read_all(struct assay_import_job *im)
+static void read_all(struct assay_reading *in)
 {
-	json_t *all = json_array_get(im->values, 0), *benchmarks = json_object_get(all, "benchmarks");
+	json_t *all = json_array_get(in->values, 0), *benchmarks = json_object_get(all, "benchmarks");
 
-	check_version(im, json_object_get(all, "version"));
+	check_version(in, json_object_get(all, "version"));
 	if (!benchmarks)
-		assay_import_fail(im, "no 'benchmarks': this is not what pyperf writes");
-	look_at_all(im, all);
-	assay_import_each(im, benchmarks, "benchmarks", read_benchmark, all);
+		assay_reading_fail(in, "no 'benchmarks': this is not what pyperf writes");
+	look_at_all(in, all);
+	assay_reading_each(in, benchmarks, "benchmarks", read_benchmark, all);
 }
 
-const struct assay_import_format assay_import_pyperf = { "pyperf", read_all };
+/* A process of it calibrates, and the other takes three values. */
+const struct assay_format assay_format_pyperf = {
+	"pyperf",
+	read_all,
+	NULL,
+	{ .place = ASSAY_FORMAT_FILE, .measure = "-o %p --processes=1" },
+};

@@ -11,7 +11,7 @@
 #include <strings.h>
 
 #include "base/grow.h"
-#include "drive/exchange/reader.h"
+#include "formats/reader.h"
 
 enum { NAME, VALUE, UNIT, FIELDS };
 
@@ -122,7 +122,7 @@ static bool is_heading(char *const fields[FIELDS])
 }
 
 /* Parse @line, which is cut up in place, into @out. False if it is empty or malformed; the latter is reported. */
-static bool read_row(struct assay_import_job *im, char *line, struct row *out)
+static bool read_row(struct assay_reading *in, char *line, struct row *out)
 {
 	char *fields[FIELDS] = { NULL }, *end;
 	double value;
@@ -133,21 +133,22 @@ static bool read_row(struct assay_import_job *im, char *line, struct row *out)
 		return false;
 	n = split(line, fields);
 	if (!n)
-		assay_import_fail(im, "a quote has no end, or something follows behind it");
+		assay_reading_fail(in, "a quote has no end, or something follows behind it");
 	else if (n != FIELDS)
-		assay_import_fail(im, "this line has %zu field%s, expected name, value and unit", n, n == 1 ? "" : "s");
+		assay_reading_fail(in, "this line has %zu field%s, expected name, value and unit", n,
+				   n == 1 ? "" : "s");
 	if (n != FIELDS)
 		return false;
-	if (im->line == 1 && is_heading(fields))
+	if (in->line == 1 && is_heading(fields))
 		return false;
 	if (!*fields[NAME] || strlen(fields[NAME]) >= sizeof(out->name)) {
-		assay_import_fail(im, "the name has %zu bytes, expected 1 to %zu", strlen(fields[NAME]),
-				  sizeof(out->name) - 1);
+		assay_reading_fail(in, "the name has %zu bytes, expected 1 to %zu", strlen(fields[NAME]),
+				   sizeof(out->name) - 1);
 		return false;
 	}
 	value = strtod(fields[VALUE], &end);
 	if (!*fields[VALUE] || *end || !isfinite(value) || value <= 0) {
-		assay_import_fail(im, "the value is '%.40s', expected a number above 0", fields[VALUE]);
+		assay_reading_fail(in, "the value is '%.40s', expected a number above 0", fields[VALUE]);
 		return false;
 	}
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
@@ -156,65 +157,60 @@ static bool read_row(struct assay_import_job *im, char *line, struct row *out)
 			out->ns = value * units[i].ns;
 			return true;
 		}
-	assay_import_fail(im, "the unit is '%.40s', expected a time: ns, us, ms, s or min", fields[UNIT]);
+	assay_reading_fail(in, "the unit is '%.40s', expected a time: ns, us, ms, s or min", fields[UNIT]);
 	return false;
 }
 
-static void fail(struct assay_import_job *im, int rc)
-{
-	if (rc && !im->rc)
-		im->rc = rc;
-}
-
-static void add_row(struct assay_import_job *im, struct table *t, const struct row *r)
+static void add_row(struct assay_reading *in, struct table *t, const struct row *r)
 {
 	struct assay_result *c;
 	bool found = false;
 	size_t at = 0;
 
-	fail(im, assay_name_index_put(&t->index, r->name, t->n, &at, &found, im->err));
-	if (!im->rc && !found &&
+	assay_reading_keep(in, assay_name_index_put(&t->index, r->name, t->n, &at, &found, in->err));
+	if (!in->rc && !found &&
 	    (assay_grow(&t->cases, t->n, sizeof(*t->cases)) || assay_grow(&t->names, t->n, sizeof(*t->names))))
-		fail(im, assay_err_set(im->err, ASSAY_ENOMEM, "out of memory"));
-	if (im->rc)
+		assay_reading_no_memory(in);
+	if (in->rc)
 		return;
 	c = &t->cases[at];
 	if (!found) {
 		*c = (struct assay_result){ 0 };
-		assay_import_op(r->name, c->c.op);
+		assay_format_op(r->name, c->c.op);
 		snprintf(c->c.variant, sizeof(c->c.variant), "csv");
 		snprintf(t->names[at], sizeof(t->names[at]), "%.150s", r->name);
 		t->n++;
 	}
-	assay_import_sample(im, c, 1, r->ns, c->n_samples ? ASSAY_SAMPLE_NEW_ROUND : 0);
+	assay_reading_sample(in, c, 1, r->ns, c->n_samples ? ASSAY_SAMPLE_NEW_ROUND : 0);
 }
 
-static void read_all(struct assay_import_job *im)
+static void read_all(struct assay_reading *in)
 {
 	struct table t = { 0 };
 	struct assay_text line = { 0 };
 	struct row r;
 	size_t len;
 
-	for (const char *at = im->text; *at && !im->rc; at += len + (at[len] == '\n')) {
+	for (const char *at = in->text; *at && !in->rc; at += len + (at[len] == '\n')) {
 		len = strcspn(at, "\n");
 		line.len = 0;
-		im->line++;
+		in->line++;
 		assay_text_addn(&line, at, len);
 		if (line.failed)
-			fail(im, assay_err_set(im->err, ASSAY_ENOMEM, "out of memory"));
-		else if (read_row(im, line.s, &r))
-			add_row(im, &t, &r);
+			assay_reading_no_memory(in);
+		else if (read_row(in, line.s, &r))
+			add_row(in, &t, &r);
 	}
 	assay_text_release(&line);
 	if (!t.n)
-		assay_import_fail(im, "there are no benchmarks in it");
-	im->line = 0;
+		assay_reading_fail(in, "there are no benchmarks in it");
+	in->line = 0;
 	for (size_t i = 0; i < t.n; i++)
-		assay_import_put(im, &t.cases[i], t.names[i]);
+		assay_reading_put(in, &t.cases[i], t.names[i]);
 	assay_name_index_release(&t.index);
 	free(t.cases);
 	free(t.names);
 }
 
-const struct assay_import_format assay_import_csv = { "csv", read_all };
+/* A program that measures itself may print it. */
+const struct assay_format assay_format_csv = { "csv", read_all, NULL, { .place = ASSAY_FORMAT_STDOUT, .measure = "" } };

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of formats, which of them a text is, and how programs are asked to write them. */
+#include "formats/formats.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/conf.h"
+#include "formats/reader.h"
+
+static const struct assay_format *const formats[] = {
+	&assay_format_google_benchmark, &assay_format_llama_bench, &assay_format_hyperfine,
+	&assay_format_pyperf,           &assay_format_csv,
+};
+#define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+int assay_format_find(const char *name, const struct assay_format **out, struct assay_err *err)
+{
+	const char *names[N_FORMATS + 1] = { "auto" };
+	char hint[256];
+
+	*out = NULL;
+	for (size_t i = 0; i < N_FORMATS; i++) {
+		names[i + 1] = formats[i]->name;
+		if (!strcmp(formats[i]->name, name))
+			*out = formats[i];
+	}
+	if (*out || !strcmp(name, "auto"))
+		return 0;
+	return assay_err_set(err, ASSAY_EUSAGE, "unknown format '%s'%s", name,
+			     assay_conf_hint(name, names, N_FORMATS + 1, hint, sizeof(hint)));
+}
+
+/* ---- JSON ---- */
+
+/* NaN, Infinity and nan, -inf and their like where a value may stand: their
+ * length. */
+static size_t no_number(const char *at)
+{
+	static const char *const words[] = { "NaN", "nan", "Infinity", "inf" };
+	const size_t sign = *at == '-' || *at == '+';
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strncmp(at + sign, words[i], strlen(words[i])) &&
+		    !isalnum((unsigned char)at[sign + strlen(words[i])]))
+			return sign + strlen(words[i]);
+	return 0;
+}
+
+/* JSON has no NaN and no Infinity: as texts that begin with
+ * ASSAY_READING_NO_NUMBER, jansson passes them on. */
+static int mark_no_numbers(struct assay_text *t)
+{
+	struct assay_text out = { 0 };
+	const char *from = t->s;
+	bool text = false;
+	size_t n;
+
+	for (const char *at = t->s; *at; at++) {
+		if (text && *at == '\\' && at[1]) {
+			at++;
+		} else if (*at == '"') {
+			text = !text;
+		} else if (!text && strchr("Nn-+Ii", *at) && (n = no_number(at))) {
+			assay_text_addn(&out, from, (size_t)(at - from));
+			assay_text_addf(&out, "\"\\u0001%.*s\"", (int)n, at);
+			from = at + n;
+			at = from - 1;
+		}
+	}
+	if (from == t->s)
+		return 0;
+	assay_text_add(&out, from);
+	assay_text_release(t);
+	*t = out;
+	return out.failed ? ASSAY_ENOMEM : 0;
+}
+
+static size_t lines(const char *from, const char *to)
+{
+	size_t n = 0;
+
+	while ((from = memchr(from, '\n', (size_t)(to - from)))) {
+		from++;
+		n++;
+	}
+	return n;
+}
+
+/* Take away the mark at the beginning of texts in UTF-8; no text has bytes that
+ * are zero. */
+static void check_text(struct assay_reading *in, struct assay_text *t)
+{
+	const char *zero = memchr(t->s, '\0', t->len);
+
+	if (!strncmp(t->s, "\xef\xbb\xbf", 3))
+		memset(t->s, ' ', 3);
+	if (!zero)
+		return;
+	in->line = lines(t->s, zero) + 1;
+	assay_reading_fail(in, "a byte of this line is zero: this is no text");
+}
+
+/* All values of the text, one behind the other, as JSON lines have them. */
+static json_t *read_json(struct assay_reading *in, struct assay_text *t)
+{
+	const size_t flags = JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL;
+	json_t *values = json_array(), *one;
+	json_error_t why;
+	const char *at, *end;
+
+	if (mark_no_numbers(t))
+		in->rc = assay_err_set(in->err, ASSAY_ENOMEM, "out of memory");
+	at = t->s;
+	end = t->s + t->len;
+	for (at += strspn(at, " \t\r\n"); !in->rc && (*at || !json_array_size(values)); at += strspn(at, " \t\r\n")) {
+		one = json_loadb(at, (size_t)(end - at), flags, &why);
+		if (one) {
+			json_array_append_new(values, one);
+			at += why.position;
+			continue;
+		}
+		in->line = lines(t->s, at) + (size_t)(why.line > 0 ? why.line : 1);
+		assay_reading_fail(in, "%s", *at ? why.text : "the file ends, expected an object or an array");
+	}
+	return values;
+}
+
+/* ---- the format ---- */
+
+/*
+ * A member that no other tool's results have. Several tools call their lists
+ * "benchmarks" or "results" (nvbench, pytest-benchmark, ASV), so that what
+ * stands in the first element decides.
+ */
+static const struct {
+	const char *list, *member; /* list "": a member of the object itself */
+	const struct assay_format *format;
+} marks[] = {
+	{ "benchmarks", "real_time", &assay_format_google_benchmark },
+	{ "benchmarks", "cpu_coefficient", &assay_format_google_benchmark },
+	{ "benchmarks", "error_occurred", &assay_format_google_benchmark },
+	{ "benchmarks", "runs", &assay_format_pyperf },
+	{ "results", "command", &assay_format_hyperfine },
+	{ "", "build_commit", &assay_format_llama_bench },
+	{ "", "n_prompt", &assay_format_llama_bench },
+	{ "", "avg_ts", &assay_format_llama_bench },
+};
+#define N_MARKS (sizeof(marks) / sizeof(marks[0]))
+
+/* By the members of an object, or else of those in its lists. */
+static const struct assay_format *recognise(const json_t *one)
+{
+	if (json_is_array(one))
+		one = json_array_get(one, 0);
+	for (size_t i = 0; i < N_MARKS; i++) {
+		const json_t *list = json_object_get(one, marks[i].list);
+
+		if (!marks[i].list[0] && json_object_get(one, marks[i].member))
+			return marks[i].format;
+		for (size_t k = 0; k < json_array_size(list); k++)
+			if (json_object_get(json_array_get(list, k), marks[i].member))
+				return marks[i].format;
+	}
+	return NULL;
+}
+
+/* ---- reading ---- */
+
+static void release(struct assay_reading *in)
+{
+	free(in->facts.v);
+	assay_name_index_release(&in->keys);
+}
+
+int assay_format_read(struct assay_format_reading *q, struct assay_text *text, struct assay_err *err)
+{
+	struct assay_reading in = { .q = q, .facts.run = 1, .err = err };
+	const struct assay_format *f;
+	json_t *values = NULL;
+
+	in.rc = assay_format_find(q->format, &f, err);
+	q->format = f ? f->name : NULL;
+	if (!in.rc)
+		check_text(&in, text);
+	if (!in.rc && f != &assay_format_csv)
+		in.values = values = read_json(&in, text);
+	in.text = text->s;
+	if (!in.rc && !f)
+		f = recognise(json_array_get(values, 0));
+	if (!f)
+		assay_reading_fail(&in, "this is none of the formats that are known: google-benchmark, llama-bench, "
+					"hyperfine, pyperf; 'assay import csv' takes lines of name, value and unit");
+	if (json_array_size(values) > 1 && f != &assay_format_llama_bench)
+		assay_reading_fail(&in, "something follows behind the end of the results");
+	if (!in.rc) {
+		q->format = f->name;
+		f->read(&in);
+	}
+	if (!in.n_results)
+		assay_reading_fail(&in, "there are no benchmarks in it");
+	json_decref(values);
+	release(&in);
+	return in.rc;
+}
+
+/* ---- programs ---- */
+
+/* @name where a regular expression matches it alone, whether that is ECMAScript's, POSIX's or Rust's. */
+static void add_escaped(struct assay_text *t, const char *name)
+{
+	for (const char *p = name; *p; p++)
+		assay_text_addf(t, "%s%c", strchr("\\^$.|?*+()[]{}", *p) ? "\\" : "", *p);
+}
+
+/* Add the words of @pattern, which stand between blanks. */
+static int add_words(const struct assay_format *f, const char *pattern, const char *benchmark, const char *path,
+		     struct assay_strings *words, struct assay_err *err)
+{
+	struct assay_text word = { 0 };
+	int rc = 0;
+
+	for (const char *p = pattern; *p && !rc; p++) {
+		if (*p == '%' && p[1] == 'p') {
+			assay_text_add(&word, path);
+			p++;
+		} else if (*p == '%' && p[1] == 'b') {
+			if (f->program.escaped)
+				add_escaped(&word, benchmark);
+			else
+				assay_text_add(&word, benchmark);
+			p++;
+		} else if (*p != ' ') {
+			assay_text_addn(&word, p, 1);
+		}
+		if (p[1] && p[1] != ' ')
+			continue;
+		if (word.failed)
+			rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+		else if (word.len)
+			rc = assay_strings_add(words, word.s, err);
+		word.len = 0;
+	}
+	assay_text_release(&word);
+	return rc;
+}
+
+int assay_format_ask(const struct assay_format *f, enum assay_format_question question, const char *benchmark,
+		     const char *path, struct assay_strings *words, struct assay_err *err)
+{
+	const struct assay_format_program *p = &f->program;
+	int rc;
+
+	if (question == ASSAY_ASK_LIST)
+		return add_words(f, p->list, "", "", words, err);
+	rc = add_words(f, p->measure, "", path, words, err);
+	return rc || !benchmark || !p->only ? rc : add_words(f, p->only, benchmark, path, words, err);
+}
+
+int assay_format_list(struct assay_format_reading *q, const char *text, struct assay_err *err)
+{
+	struct assay_reading in = { .q = q, .facts.run = 1, .err = err };
+	const struct assay_format *f;
+	struct assay_text line = { 0 };
+	size_t len;
+
+	in.rc = assay_format_find(q->format, &f, err);
+	for (const char *at = text; *at && !in.rc; at += len + (at[len] == '\n')) {
+		struct assay_result r = { 0 };
+
+		len = strcspn(at, "\n");
+		line.len = 0;
+		assay_text_addn(&line, at, len && at[len - 1] == '\r' ? len - 1 : len);
+		if (line.failed)
+			assay_reading_no_memory(&in);
+		else if (line.len)
+			in.rc = f->name_case(line.s, &r.c);
+		else
+			continue;
+		assay_reading_put(&in, &r, line.s);
+	}
+	assay_text_release(&line);
+	if (!in.n_results)
+		assay_reading_fail(&in, "it lists no benchmarks");
+	release(&in);
+	return in.rc;
+}
