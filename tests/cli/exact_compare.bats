@@ -140,9 +140,6 @@ limit "*" { require = {"exact_instructions <= base + 6%%", "exact_data_writes ==
 @test "a head that cannot be counted any more is NOT_MEASURED where the base can" {
 	can_count
 	grep -qw avx512f /proc/cpuinfo || skip "no case here that runs and cannot be counted"
-	# what valgrind cannot simulate is stepped on both sides
-	compare two needs --evidence exact --json
-	is '.cases | map(select(.key | contains("/work/"))) | .[0] | .verdict != "INCOMPARABLE"'
 	counts 4 two needs --counter-source callgrind
 	is '[.cases[] | select(.key | contains("/work/"))] | length == 1 and (.[0] | .verdict == "NOT_MEASURED" and (.reason | startswith("skipped: ")))'
 	is '[.cases[] | select(.key | contains("/extra/")) | .verdict] == ["PASS"]'
@@ -163,7 +160,7 @@ cheating() {
 @test "a kernel that leaves out its work in a counted call is wrong, or counted with all of it" {
 	can_count
 	mkdir -p cheats/suites
-	printf 'bench "scale" { op = "example.scale" shapes = {"n=4096"} budget = "50ms" }\n' >cheats/scale.bench
+	printf 'bench "scale" { op = "example.scale" shapes = {"n=512"} budget = "50ms" }\n' >cheats/scale.bench
 	printf 'suite "quick" { summary = "one op" use "*" {} }\n' >cheats/suites/quick.suite
 	for source in callgrind stepped; do
 		# not every machine can step

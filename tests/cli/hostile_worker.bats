@@ -148,8 +148,6 @@ unreadable() {
 		last=example.scale/$variant/
 		unreadable run "${COMMON[@]}" -p "$PLUGINS/hostile_files.so" --only '*/ref/*' --only "*/$variant/*"
 	done
-	last=example.scale/clear/
-	unreadable run "${COMMON[@]}" -p "$PLUGINS/hostile_files.so" --only "*/clear/*"
 	last='' # controls have a turn after it
 	unreadable compare "$PLUGINS/hostile_base.so" "$PLUGINS/hostile_files.so" --policy plain.conf "${COMMON[@]}" --budget 1s \
 		--only '*/clear/*'

@@ -103,7 +103,7 @@ marks() {
 	has sweep.svg 'matmul.ternary k=256 warm over m' m 'avx2 t=1' 'openblas t=2'
 	run -0 "$ASSAY" plot roofline --db made.db -o roofline.svg
 	has roofline.svg '% of limit, the largest first' 'the roof: 100 %' '50 % of l3' 'matmul.f32/avx2/m=64,k=256/t=1/warm'
-	run "$ASSAY" compare --no-default-plugins --plugin "$ASSAY_BUILD/tests/plugins/compare_op.so" --budget 300ms --db made.db \
+	run "$ASSAY" compare --no-default-plugins --plugin "$ASSAY_BUILD/tests/plugins/compare_op.so" --budget 300ms --profile no --db made.db \
 		--bench-dir "$ASSAY_SOURCE/tests/fixtures/compare" "$ASSAY_BUILD"/tests/plugins/compare_{base,double}.so
 	[ "$status" -le 6 ]
 	run -0 "$ASSAY" plot comparison --db made.db -o comparison.svg

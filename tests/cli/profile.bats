@@ -93,7 +93,7 @@ load profile_helpers
 		#define TILE(name, bytes) static __attribute__((noinline)) void name(void) { volatile char tile[bytes]; \
 			for (long i = 0; i < bytes; i++) tile[i] = 1; leaf(); sink += tile[0]; }
 		TILE(tile, 20000) TILE(mid_tile, 50000) TILE(far_tile, 100000)
-		static int rounds = 400;
+		static int rounds = 100;
 		static void *work(void *how) { for (int i = 0; i < rounds; i++) if (!how) tile(); else if (*(char *)how == 'm') mid_tile(); else far_tile(); return NULL; }
 		int main(int argc, char **argv)
 		{
@@ -132,7 +132,7 @@ load profile_helpers
 	prefill=$(fastest 'generate.prefill/*/model=tiny,pp=128,*/t=2/warm')
 	matmul=$(fastest 'matmul.ternary/*/m=2560,k=640,n=128/t=1/warm')
 	for key in stream.read/ref/level=l1/t=2/warm quantize.q8_0/ref/n=1048576/t=1/warm "$quantize" "$prefill" ${matmul:+"$matmul"}; do
-		run --separate-stderr "$ASSAY" profile cpu "$key" --suite full --rate 4999 --for 1s --json -o case.folded
+		run --separate-stderr "$ASSAY" profile cpu "$key" --suite full --rate 4999 --for 300ms --json -o case.folded
 		[ "$status" = 0 ] || { echo "$key: $stderr"; false; }
 		# beside a load they get little of a second
 		is '.profile.timed_samples > 0'
@@ -146,7 +146,7 @@ load profile_helpers
 
 @test "what sampling costs is told beside a control" {
 	needs_samples
-	run --separate-stderr "$ASSAY" profile cpu quantize.i8_token/ref/tokens=1,dim=2560/t=1/warm --cost --rate 499 --for 400ms
+	run --separate-stderr "$ASSAY" profile cpu quantize.i8_token/ref/tokens=1,dim=2560/t=1/warm --cost --rate 499 --for 40ms
 	[ "$status" = 0 ] || { echo "$stderr"; false; }
 	[ "${#lines[@]}" = 2 ]
 	local number='[+-][0-9.]+'
@@ -267,7 +267,7 @@ load profile_helpers
 	KEEP_DB=1 fails 2 "--profile is 'yes', expected auto, no or all" compare x y --profile yes
 	printf 'margin "*" { paired = "2%%" }\n' >narrow.conf
 	for _ in 1 2 3; do
-		compare five five_slower --policy narrow.conf --budget 4s --json
+		compare five five_slower --policy narrow.conf --budget 4s --profile auto --json
 		[ "$status" = 1 ] || [ "$status" = 0 ] || { echo "$stderr"; false; }
 		# what another program disturbs is told, and the right one named at last
 		is '.cases | all(if .because then .because[0].function == "part_three" else .because_unknown != "" end)'
@@ -297,19 +297,17 @@ load profile_helpers
 	[ "$status" = 0 ] || { echo "$stderr"; false; }
 	run --separate-stderr "$ASSAY" compare --replay last --json --db other.db
 	[ "$(jq -S '.cases[0].because' <<<"$output")" = "$because" ]
-	compare five five_slower --policy narrow.conf --budget 30s --profile no
-	[[ $output == *REGRESSED* && $output != *"because part"* && $output != *"because of"* ]]
 }
 
-@test "beside a load of 8 the functions of a call sum to its time, each with its share" {
+@test "beside a load of 4 the functions of a call sum to its time, each with its share" {
 	local loops=()
 	needs_samples
-	for _ in {1..8}; do # ended below, or by themselves where the test fails
+	for _ in {1..4}; do # ended below, or by themselves where the test fails
 		timeout 120 sh -c 'while :; do :; done' 3>&- &
 		loops+=($!)
 	done
 	# of 15 hundreds of rounds, part_three has 11
-	command_of profile cpu lenient.triple/work/n=1024/t=1/warm --plugin "$PLUGINS/compare_five_triple.so" --for 6s --json
+	command_of profile cpu lenient.triple/work/n=1024/t=1/warm --plugin "$PLUGINS/compare_five_triple.so" --for 2s --json
 	[ "$status" = 0 ] || { echo "$stderr"; false; }
 	is '([.functions[].ns_per_iteration] | add) / .profile.iteration_ns | . > 0.98 and . < 1.001'
 	# a load leaves few samples: four sigma of 150
