@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs unit tests (cmocka programs) and command line tests (bats, three files at a time), and ends with what failed and one line of sums:
-# run_tests.sh BUILD UNIT_TEST... . Every program reports in TAP; one that dies counts as a failed test. What failed is also appended to
-# the file that FAILURES names.
+# Runs unit tests (cmocka programs) and command line tests (bats), four programs or files at a time, and ends with what failed and one
+# line of sums: run_tests.sh BUILD UNIT_TEST... . Every program reports in TAP; one that dies counts as a failed test. What failed is also
+# appended to the file that FAILURES names.
 set -u
 
 build=$1
 shift
-scripts=(tests/cli/*.bats)
+# the largest first, which tend to take longest
+mapfile -t scripts < <(ls -S tests/cli/*.bats)
 left_out=()
 # Of a sanitized build, the command line tests are those that attack the program: tests/README.md. It is three times as slow, and would
 # show the same of some unit tests: simulations with fixed seeds, kernels for GPUs, which are not sanitized, and inputs of the largest size.
@@ -28,12 +29,12 @@ tests_of() {
 	esac
 }
 
-# count KIND FILE: run its tests, add up their TAP in $work/KIND/NAME.sums, and say so, and collect what failed in $work/KIND/NAME.failed.
+# count FILE: run its tests, add up their TAP in $work/NAME.sums, say so, and collect what failed in $work/NAME.failed.
 count() {
-	local name=${2##*/} begin=$SECONDS status p f s
-	local at=$work/$1/$name tap=$work/$1/$name.tap
+	local name=${1##*/} begin=$SECONDS status p f s
+	local at=$work/$name tap=$work/$name.tap
 
-	tests_of "$2" >"$tap" 2>&1
+	tests_of "$1" >"$tap" 2>&1
 	status=$?
 
 	# bats writes "ok 1 # skip", cmocka "not ok 1 # SKIP"
@@ -56,7 +57,6 @@ count() {
 	elif [ "$s" != 0 ]; then
 		grep -iE '^(not )?ok .*# skip' "$tap" | sed 's/^/    /'
 	fi
-	[ "$f" = 0 ]
 }
 
 # A sanitizer that catches signals would turn a crash that a test expects into an ordinary exit.
@@ -75,57 +75,40 @@ clean_up() {
 }
 trap clean_up EXIT
 
-unit_tests() {
-	local program
-
-	for program in "$@"; do
-		count unit "$program"
-	done
-}
-
-# The files that no other lane has taken.
-command_line_tests() {
-	local script
-
-	for script in "${scripts[@]}"; do
-		mkdir "$work/${script##*/}" 2>/dev/null || continue
-		count cli "$script"
-	done
-}
-
 collected=${FAILURES-}
 unset FAILURES
 ASSAY_BUILD=$(realpath "$build")
 ASSAY_SOURCE=$PWD
 export ASSAY_BUILD ASSAY_SOURCE
 
-# They wait more than they calculate, so unit tests and three lanes of the others run beside each other; what they say is shown one
-# after the other.
-lanes=(1 2 3)
-mkdir "$work/unit" "$work/cli"
+# What no other lane has taken; what is said of each stays together.
+run_lane() {
+	local test
+
+	for test in "$@"; do
+		mkdir "$work/${test##*/}" 2>/dev/null || continue
+		count "$test" >"$work/${test##*/}.said"
+		flock "$work" cat "$work/${test##*/}.said"
+	done
+}
+
+# Tests wait more than they calculate, so there are more lanes than cores.
 set -m # process groups of their own, to be ended with this script
-for lane in "${lanes[@]}"; do
-	(
-		command_line_tests
-		touch "$work/$lane.ended"
-	) >"$work/$lane.said" 2>&1 &
+for _ in 1 2 3 4; do
+	run_lane "$@" "${scripts[@]}" &
 	beside+=($!)
 done
 set +m
-unit_tests "$@"
-for lane in "${lanes[@]}"; do
-	tail -n +1 --pid="${beside[0]}" -f "$work/$lane.said"
-	wait "${beside[0]}"
-	beside=("${beside[@]:1}")
-	if ! [ -e "$work/$lane.ended" ]; then
-		echo '    some command line tests did not end'
-		echo 'some command line tests did not end' >"$work/cli/$lane.failed"
-		echo 0 1 0 >"$work/cli/$lane.sums"
+wait
+for test in "$@" "${scripts[@]}"; do
+	test=$work/${test##*/}
+	if ! [ -e "$test.sums" ]; then
+		echo "${test##*/} did not end" | tee "$test.failed"
+		echo 0 1 0 >"$test.sums"
 	fi
 done
 
-cat "$work"/{unit,cli}/*.failed >"$work/failures" 2>/dev/null
+cat "$work"/*.failed >"$work/failures" 2>/dev/null
 [ -z "$collected" ] || cat "$work/failures" >>"$collected"
 ci/failures.sh show "$work/failures"
-find "$work/unit" "$work/cli" -name '*.sums' -exec cat {} + |
-	awk '{ p += $1; f += $2; s += $3 } END { printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }'
+cat "$work"/*.sums | awk '{ p += $1; f += $2; s += $3 } END { printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }'

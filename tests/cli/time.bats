@@ -115,10 +115,10 @@ LONG='sleep 0.05'
 	[ "$status" = 4 ]
 	jq -e '.commands[0] | .status == "timeout" and (.reason | startswith("it ran for more than 0.2 s"))' <<<"$output"
 	# one in a session of its own, one in the group
-	run --separate-stderr "$ASSAY" time "sh -c 'setsid sleep 1001 & sleep 1002 & echo \$! >>pids'" --min-runs 2 --budget 1ms
+	run --separate-stderr "$ASSAY" time "sh -c 'setsid sleep 1001.$$ & sleep 1002.$$ & echo \$! >>pids'" --min-runs 2 --budget 1ms
 	[ "$status" = 0 ]
 	[ "$(wc -l <pids)" = 3 ]
-	run ! pgrep -f '^sleep 100[12]$'
+	run ! pgrep -f "^sleep 100[12].$$\$"
 }
 
 @test "what is to happen around the runs happens so often, and output goes where it is sent" {
@@ -171,13 +171,13 @@ LONG='sleep 0.05'
 }
 
 @test "an interrupt ends what runs and keeps what is finished" {
-	"$ASSAY" time "sh -c 'echo x >>started; sleep 0.01; [ \$(wc -l <started) -lt 5 ] || exec sleep 1003'" >out 2>err &
+	"$ASSAY" time "sh -c 'echo x >>started; sleep 0.01; [ \$(wc -l <started) -lt 5 ] || exec sleep 1003.$$'" >out 2>err &
 	local pid=$!
 	until [ -e started ] && [ "$(wc -l <started)" -ge 5 ]; do sleep 0.05; done
 	interrupt "$pid"
 	grep -q 'interrupted after 3 runs, which are kept as r1' err
 	grep -q 'in 3 runs' out
-	run ! pgrep -f '^sleep 1003$'
+	run ! pgrep -f "^sleep 1003.$$\$"
 	"$ASSAY" show r1 --json | jq -e '.run.ended == null and .cases[0].samples == 3'
 }
 
