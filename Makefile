@@ -14,6 +14,7 @@ VALGRIND ?= auto
 CUDA     ?= $(or $(WITH_CUDA),auto)
 ZYDIS    ?= auto
 LIBDW    ?= auto
+HTTP     ?= auto
 OPENBLAS ?= 1
 
 # Sanitized objects live beside the normal ones, never among them.
@@ -32,7 +33,7 @@ ifneq (,$(filter build,$(NEEDS)))
 # Whoever writes yes must not get what another value stands for.
 check = $(if $(and $(filter 1,$(words $($(1)))),$(filter $(2),$($(1)))),,$(error $(1) is '$($(1))', expected $(3)))
 $(foreach name,V WERROR OPENBLAS,$(call check,$(name),0 1,0 or 1))
-$(foreach name,PAPI VALGRIND CUDA ZYDIS LIBDW,$(call check,$(name),0 1 auto,0$(comma) 1 or auto))
+$(foreach name,PAPI VALGRIND CUDA ZYDIS LIBDW HTTP,$(call check,$(name),0 1 auto,0$(comma) 1 or auto))
 SANITIZERS := address undefined thread leak fuzzer-no-link
 $(if $(filter-out $(SANITIZERS),$(subst $(comma), ,$(SANITIZE))),$(error SANITIZE is '$(SANITIZE)', expected some of $(SANITIZERS), with commas))
 ifeq (,$(findstring n,$(firstword -$(MAKEFLAGS))))

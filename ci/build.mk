@@ -49,11 +49,19 @@ $(error LIBDW=1, but pkg-config does not find libdw: install libdw-dev or leave 
 endif
 endif
 
+# libmicrohttpd answers requests in `assay serve`.
+HTTP_FOUND := $(if $(filter 0,$(HTTP)),,$(shell pkg-config --modversion libmicrohttpd 2>/dev/null))
+ifneq (,$(filter build,$(NEEDS)))
+ifeq (1,$(HTTP)$(HTTP_FOUND))
+$(error HTTP=1, but pkg-config does not find libmicrohttpd: install libmicrohttpd-dev or leave it at HTTP=auto)
+endif
+endif
+
 # valgrind 3.19 gives up on the debug information that clang 14 writes unless it is told otherwise.
 DEBUG_CFLAGS := $(shell $(CC) -fdebug-default-version=4 -fsyntax-only -x c /dev/null 2>/dev/null && echo -fdebug-default-version=4)
 BASE_CFLAGS := -std=c11 -D_GNU_SOURCE $(WARN) $(SANFLAGS) $(DEBUG_CFLAGS) -fvisibility=hidden -MMD -MP
 HARNESS_CFLAGS = $(BASE_CFLAGS) $(CFLAGS) -DASSAY_PAPI=$(if $(PAPI_FOUND),1,0) -DASSAY_VALGRIND=$(if $(VALGRIND_FOUND),1,0) \
-	-DASSAY_ZYDIS=$(if $(ZYDIS_FOUND),1,0) -DASSAY_LIBDW=$(if $(LIBDW_FOUND),1,0) \
+	-DASSAY_ZYDIS=$(if $(ZYDIS_FOUND),1,0) -DASSAY_LIBDW=$(if $(LIBDW_FOUND),1,0) -DASSAY_HTTP=$(if $(HTTP_FOUND),1,0) \
 	-Iharness -Iharness/include -I. -I$(BUILD)/gen $(PKG_CFLAGS)
 # No contraction: a fused multiply-add would change the bits that variants must agree on.
 # Each function and each object is a section, up to the finished plugin, and relocations are kept: harness/worker/plugin/code_hash.c
@@ -69,13 +77,14 @@ PLUGIN_CFLAGS = $(filter-out $(COVERAGE),$(BASE_CFLAGS)) $(CFLAGS) $(if $(SANITI
 SAN_SECTIONS := $(if $(findstring address,$(SANITIZE)),-fno-data-sections)
 PLUGIN_CFLAGS += $(SAN_SECTIONS)
 PLUGIN_LDFLAGS ?= -Wl,--emit-relocs $(patsubst %,-Wl$(comma)--unique='%',.text.* .rodata.* .data.* .bss.*)
-LDLIBS := $(PKG_LIBS) $(if $(ZYDIS_FOUND),-lZydis) $(if $(LIBDW_FOUND),-ldw) -lm -ldl -lpthread
+LDLIBS := $(PKG_LIBS) $(if $(ZYDIS_FOUND),-lZydis) $(if $(LIBDW_FOUND),-ldw) $(if $(HTTP_FOUND),-lmicrohttpd) -lm -ldl -lpthread
 
 # Which optional parts are in; printed when that changes.
 FEATURES = PAPI $(if $(PAPI_FOUND),$(PAPI_FOUND),no $(if $(filter 0,$(PAPI)),(PAPI=0),headers (libpapi-dev): no hardware counters)); \
 	valgrind $(if $(VALGRIND_FOUND),headers,no $(if $(filter 0,$(VALGRIND)),(VALGRIND=0),headers (valgrind): no exact counts)); \
 	Zydis $(if $(ZYDIS_FOUND),found,no $(if $(filter 0,$(ZYDIS)),(ZYDIS=0),library (libzydis-dev): no exact counts by stepping)); \
 	libdw $(if $(LIBDW_FOUND),$(LIBDW_FOUND),no $(if $(filter 0,$(LIBDW)),(LIBDW=0),headers (libdw-dev): no exact counts by stepping)); \
+	libmicrohttpd $(if $(HTTP_FOUND),$(HTTP_FOUND),no $(if $(filter 0,$(HTTP)),(HTTP=0),headers (libmicrohttpd-dev): no assay serve)); \
 	OpenBLAS $(if $(filter 0,$(OPENBLAS)),no (OPENBLAS=0),found when run); \
 	CUDA $(if $(NVCC),$(NVCC),no $(if $(filter 0,$(CUDA)),(CUDA=0),nvcc: kernels for GPUs are not compiled)); compiler $(CC)$(if $(SANITIZE),; sanitizers $(SANITIZE))
 $(BUILD)/features: FORCE

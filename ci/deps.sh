@@ -29,6 +29,7 @@ build      optional  lib:papi           libpapi-dev       papi-devel       papi 
 build      optional  tool:valgrind      valgrind          valgrind-devel   valgrind    exact counts of instructions and cache misses
 build      optional  file:/usr/include/Zydis/Zydis.h libzydis-dev zydis-devel zydis decoding of the instructions that are stepped through
 build      optional  lib:libdw          libdw-dev         elfutils-devel   libelf      functions and lines of the code that is stepped through
+build      optional  lib:libmicrohttpd  libmicrohttpd-dev libmicrohttpd-devel libmicrohttpd assay serve
 run        optional  so:libopenblas.so.0 libopenblas0-pthread openblas-serial openblas the openblas variants of matmul
 run        optional  tool:gnuplot       gnuplot-nox       gnuplot          gnuplot     plots
 test       required  lib:cmocka         libcmocka-dev     libcmocka-devel  cmocka      unit tests

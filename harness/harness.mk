@@ -4,6 +4,8 @@
 LOADED := $(addprefix harness/counters/,preload waits injected)
 CORE_SRCS := $(sort $(filter-out $(LOADED:%=%/%),$(foreach layer,base model stats machine counters profile formats plan worker measure store judge drive,\
 	$(wildcard harness/$(layer)/*.c harness/$(layer)/*/*.c)) $(wildcard reports/*.c reports/*/*.c)))
+# Without libmicrohttpd only the file that says so.
+CORE_SRCS += $(if $(HTTP_FOUND),$(sort $(wildcard harness/serve/*.c)),harness/serve/serve.c)
 CLI_SRCS  := $(sort $(wildcard harness/cli/*.c))
 CORE_OBJS := $(CORE_SRCS:%.c=$(BUILD)/obj/%.o)
 CLI_OBJS  := $(CLI_SRCS:%.c=$(BUILD)/obj/%.o)
@@ -36,6 +38,13 @@ $(BUILD)/gen/new_templates.h: harness/drive/author/templates/embed.awk $(TEMPLAT
 	@mkdir -p $(@D)
 	$(say)awk -f $< $(TEMPLATES) > $@.tmp && mv $@.tmp $@
 $(BUILD)/obj/harness/drive/author/template.o: $(BUILD)/gen/new_templates.h
+
+# The dashboard, as C strings.
+DASHBOARD := harness/serve/web/dashboard.html reports/page/web/page.css $(addprefix harness/serve/web/,uplot/uPlot.min.css dashboard.css uplot/uPlot.iife.min.js dashboard.js)
+$(BUILD)/gen/dashboard_page.h: reports/page/web/embed.sh harness/drive/author/templates/embed.awk $(DASHBOARD)
+	@mkdir -p $(@D)
+	$(say)reports/page/web/embed.sh $(@D)/dashboard_page $(DASHBOARD) > $@.tmp && mv $@.tmp $@
+$(BUILD)/obj/harness/serve/page.o: $(BUILD)/gen/dashboard_page.h
 
 # Names of system calls, as the kernel's headers have them.
 $(BUILD)/gen/syscall_names.h: $(BUILD)/flags

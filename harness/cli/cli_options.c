@@ -258,9 +258,19 @@ const struct assay_option assay_options_store[] = {
 	  "Database of results (default " ASSAY_DEFAULT_DB " in the current folder)" },
 	{ 0 },
 };
+static int set_progress(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	if (strcmp(arg, "json"))
+		return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected json", name, arg);
+	*(bool *)to = true;
+	return 0;
+}
+
 const struct assay_option assay_options_output[] = {
 	{ "json", 0, NULL, assay_option_flag, AT(json), "Print one JSON object instead of text" },
 	{ "verbose", 'v', NULL, assay_option_flag, AT(verbose), "Print more" },
+	{ "progress", ASSAY_RARELY, "json", set_progress, AT(progress_json),
+	  "Write what goes on to standard error as it happens, an object of JSON a line, in place of a bar" },
 	{ 0 },
 };
 static const struct assay_option options_help[] = {

@@ -115,7 +115,7 @@ static int show_runs(const struct show_args *a, struct assay_err *err)
 {
 	struct assay_run_info *runs = NULL;
 	size_t n = 0;
-	int rc = assay_stored_runs(a->s.r.db, &runs, &n, err);
+	int rc = assay_stored_runs(a->s.r.db, 0, &runs, &n, err);
 
 	if (!rc)
 		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_RUNS, .runs = { runs, n } }, a->s.json,

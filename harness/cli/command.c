@@ -2,11 +2,13 @@
 #include "cli/command.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/monotonic.h"
 #include "base/process.h"
 #include "cli/cli.h"
 
@@ -118,6 +120,29 @@ static void show_head(const struct assay_watcher *w, const struct assay_run *run
 	assay_text_release(&head);
 }
 
+/* Shares come a hundred times a second. */
+#define PART_NS 100000000u
+
+static void write_line(struct assay_watcher *w, const struct assay_event *e)
+{
+	const bool share = e->kind == ASSAY_EVENT_PART || e->kind == ASSAY_EVENT_SHARE;
+	const uint64_t now_ns = share ? assay_monotonic_ns() : 0;
+	char *line;
+
+	if (e->kind == ASSAY_EVENT_CASES) {
+		w->cases = e->cases;
+		w->n_cases = e->n_cases;
+	}
+	if (share && now_ns - w->part_ns < PART_NS)
+		return;
+	if (share)
+		w->part_ns = now_ns;
+	line = assay_event_line(e, w->cases, w->n_cases);
+	if (line)
+		fprintf(stderr, "%s\n", line);
+	free(line);
+}
+
 static void on_event(void *arg, const struct assay_event *e)
 {
 	struct assay_watcher *w = arg;
@@ -126,6 +151,10 @@ static void on_event(void *arg, const struct assay_event *e)
 	    e->kind == ASSAY_EVENT_SPAN)
 		assay_interrupt_hold();
 	tell_ignored(w);
+	if (w->lines) {
+		write_line(w, e);
+		return;
+	}
 	switch (e->kind) {
 	case ASSAY_EVENT_WARNING:
 		warn(w, e->text);
@@ -191,6 +220,7 @@ int assay_command(const struct assay_command_line *line, int argc, char **argv, 
 		w = (struct assay_watcher){ .style = assay_cli_style() };
 		w.watch = (struct assay_watch){ .event = on_event, .arg = &w, .interrupted = assay_interrupt_flag() };
 		w.style.verbose = s->verbose;
+		w.lines = s->progress_json;
 		assay_temporary_sweep();
 		rc = run(args, &w, &status, &err);
 		if (assay_interrupt_release() && !rc)

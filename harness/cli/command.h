@@ -48,6 +48,7 @@ struct assay_option {
 struct assay_settings {
 	struct assay_request r;
 	bool json, verbose, help, help_all, version;
+	bool progress_json; /* events as lines of JSON, in place of a bar */
 };
 
 /* Defaults, then the environment, all of it checked. Release in either case. */
@@ -137,6 +138,10 @@ struct assay_watcher {
 	bool busy;      /* between an event that begins something and DONE */
 	bool show_head; /* print what stands above the results */
 	struct assay_emit_style style;
+	bool lines; /* events as lines of JSON on standard error, and no bar */
+	const struct assay_case *cases; /* of the last that said so, where lines are written */
+	size_t n_cases;
+	uint64_t part_ns;          /* when the last share of a case was written */
 	bool hold;                 /* warnings wait until the work is done, to stand below what is printed */
 	struct assay_strings late; /* those */
 };

@@ -38,6 +38,7 @@ static const struct command {
 	{ "db", "merge databases, or prune one", assay_cmd_db },
 	{ "profile", "show where the time of a case or a program goes", assay_cmd_profile },
 	{ "report", "write a run or a comparison as one HTML file", assay_cmd_report },
+	{ "serve", "show results and jobs in a browser, and metrics to Prometheus", assay_cmd_serve },
 	{ "doctor", "say what this machine can measure, and how to improve that", assay_cmd_doctor },
 };
 

@@ -87,6 +87,14 @@ static int find_benches(struct assay_session *s, const struct assay_request *q, 
 	return 0;
 }
 
+int assay_session_suites(const struct assay_request *q, struct assay_strings *out, struct assay_err *err)
+{
+	struct assay_session s = { 0 };
+	int rc = find_benches(&s, q, err);
+
+	return rc ? rc : assay_plan_suites(s.bench_dir, out, err);
+}
+
 int assay_session_suite_check(const struct assay_request *q, struct assay_err *err)
 {
 	struct assay_session s = { 0 };

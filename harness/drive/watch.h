@@ -53,6 +53,12 @@ struct assay_watch {
 
 /* The same as e->event, where there is one. */
 void assay_watch_tell(const struct assay_watch *w, const struct assay_event *e);
+/*
+ * @e as an object of JSON in one line, {"event": "case", "at": 3, "n": 12, "case": "KEY"}, for programs that follow a
+ * command; @cases are those of the last ASSAY_EVENT_CASES. A new string; NULL: the event tells a program nothing, or
+ * memory is short.
+ */
+char *assay_event_line(const struct assay_event *e, const struct assay_case *cases, size_t n_cases);
 void assay_watch_warn(const struct assay_watch *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* 0, or ASSAY_EINTERRUPTED. */
 int assay_watch_check(const struct assay_watch *w, struct assay_err *err);

@@ -82,6 +82,8 @@ int assay_profile_store_keep(struct assay_store *store, const struct assay_profi
  */
 int assay_profile_find(const char *db, const char *name, const char *kind, struct assay_profile *out,
 		       struct assay_err *err);
+/* All stored profiles, newest first. The caller frees *out. */
+int assay_profiles_stored(const char *db, struct assay_profile_info **out, size_t *n, struct assay_err *err);
 /* Is a profile called so, by p3 or by its label, and no baseline? False, too, where nothing can be read. */
 bool assay_profile_is_name(const char *db, const char *name);
 /*

@@ -129,6 +129,19 @@ int assay_profile_find(const char *db, const char *name, const char *kind, struc
 	return rc;
 }
 
+int assay_profiles_stored(const char *db, struct assay_profile_info **out, size_t *n, struct assay_err *err)
+{
+	struct assay_store *store = NULL;
+	int rc = assay_store_open(&store, db, ASSAY_STORE_READ, err);
+
+	*out = NULL;
+	*n = 0;
+	if (!rc)
+		rc = assay_store_profiles(store, out, n, err);
+	assay_store_close(store);
+	return rc;
+}
+
 bool assay_profile_is_name(const char *db, const char *name)
 {
 	struct assay_baseline_info *baselines = NULL;

@@ -15,7 +15,7 @@
 #include "store/exact.h"
 #include "store/store.h"
 
-int assay_stored_runs(const char *db, struct assay_run_info **out, size_t *n, struct assay_err *err)
+int assay_stored_runs(const char *db, size_t limit, struct assay_run_info **out, size_t *n, struct assay_err *err)
 {
 	struct assay_store *store = NULL;
 	int rc = assay_store_open(&store, db, ASSAY_STORE_READ, err);
@@ -23,7 +23,7 @@ int assay_stored_runs(const char *db, struct assay_run_info **out, size_t *n, st
 	*out = NULL;
 	*n = 0;
 	if (!rc)
-		rc = assay_store_runs(store, NULL, 0, out, n, err);
+		rc = assay_store_runs(store, NULL, limit, out, n, err);
 	assay_store_close(store);
 	return rc;
 }

@@ -27,8 +27,8 @@ struct assay_store;
 
 /* What is stored, for commands that show it. */
 
-/* All stored runs, newest first. The caller frees *out. */
-int assay_stored_runs(const char *db, struct assay_run_info **out, size_t *n, struct assay_err *err);
+/* The stored runs, newest first, at most @limit (0: all). The caller frees *out. */
+int assay_stored_runs(const char *db, size_t limit, struct assay_run_info **out, size_t *n, struct assay_err *err);
 /*
  * The run @id (0: the newest) with the cases that @only selects (a glob or a part of a key; NULL: all). ASSAY_EUSAGE
  * with the nearest key where there is none. Release @out in either case.

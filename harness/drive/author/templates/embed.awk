@@ -10,6 +10,7 @@ FNR == 1 {
 {
 	gsub(/\\/, "&&")
 	gsub(/"/, "\\\"")
+	gsub(/[?]/, "\\?") # no trigraphs
 	printf "  \"%s\\n\"\n", $0
 }
 END {

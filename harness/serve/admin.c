@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Jobs, by the names of suites, cases and kinds of profiles: no path and no command line comes from a request, and a
+ * name that could be an option of a command is refused.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "drive/history/history.h"
+#include "drive/profile/profile.h"
+#include "drive/session.h"
+#include "drive/show/show.h"
+#include "serve/http.h"
+
+#define DURATION_MOST_S 3600
+#define EVERY_LEAST_S   1
+#define EVERY_MOST_S    (7 * 24 * 3600)
+/* Of each name so many profiles stay, and those of so many days. */
+#define KEEP_PROFILES "1000"
+#define KEEP_DAYS     "30"
+
+/* A key or a glob of one: it begins as the name of an op does, and is printable. */
+static bool is_key(const char *s)
+{
+	if (!isalnum((unsigned char)s[0]) && s[0] != '*')
+		return false;
+	for (; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7f)
+			return false;
+	return true;
+}
+
+/* 0, or ASSAY_ENOTFOUND. */
+static int suite_is_known(const struct assay_http_query *q, const char *suite, struct assay_err *err)
+{
+	struct assay_request r = *q->server->q->what; /* what it owns stays the server's */
+
+	r.plan.suite = suite;
+	if (!assay_session_suite_check(&r, err))
+		return 0;
+	err->code = ASSAY_ENOTFOUND;
+	return err->code;
+}
+
+static void add(struct assay_strings *argv, const char *option, const char *value, struct assay_err *err)
+{
+	if (!err->code)
+		assay_strings_add(argv, option, err);
+	if (!err->code && value)
+		assay_strings_add(argv, value, err);
+}
+
+/* Of every command that measures. */
+static void add_common(const struct assay_http_query *q, struct assay_strings *argv, struct assay_err *err)
+{
+	const struct assay_request *what = q->server->q->what;
+
+	add(argv, "--db", what->db, err);
+	if (what->plan.bench_dir)
+		add(argv, "--bench-dir", what->plan.bench_dir, err);
+	if (what->no_default_plugins)
+		add(argv, "--no-default-plugins", NULL, err);
+	for (size_t i = 0; i < what->plugins.n; i++)
+		add(argv, "--plugin", what->plugins.v[i], err);
+	add(argv, "--progress", "json", err);
+	add(argv, "--json", NULL, err);
+}
+
+static void ask(const struct assay_http_query *q, const char *kind, const char *what, struct assay_strings *argv,
+		struct assay_err *err, uint64_t *id, struct assay_http_answer *a)
+{
+	if (!err->code)
+		assay_jobs_ask(&q->server->jobs, kind, what, argv, id, err);
+	assay_strings_release(argv);
+	if (err->code) {
+		assay_http_fail_err(a, err);
+		return;
+	}
+	a->status = 202;
+	assay_http_json(a, json_pack("{s:i,s:I,s:s,s:s}", "schema", 1, "job", (json_int_t)*id, "kind", kind, "what",
+				     what));
+}
+
+/* POST /api/runs {"suite": NAME, "only": GLOB} */
+void assay_serve_run(const struct assay_http_query *q, struct assay_http_answer *a)
+{
+	const char *suite = assay_http_text(q, "suite"), *only = assay_http_text(q, "only");
+	struct assay_strings argv = { 0 };
+	struct assay_err err = { 0 };
+	uint64_t id;
+
+	if (!suite)
+		suite = ASSAY_DEFAULT_SUITE;
+	if (only && !is_key(only)) {
+		assay_http_fail(a, 400, "bad only '%.100s': expected a key, or a glob of keys", only);
+		return;
+	}
+	if (suite_is_known(q, suite, &err)) {
+		assay_http_fail_err(a, &err);
+		return;
+	}
+	add(&argv, "run", NULL, &err);
+	add(&argv, "--suite", suite, &err);
+	if (only)
+		add(&argv, "--only", only, &err);
+	add_common(q, &argv, &err);
+	ask(q, "run", suite, &argv, &err, &id, a);
+}
+
+/* ---- profiles ---- */
+
+/* The kind that a path or the field "kind" names: the paths speak of memory where the commands speak of the heap. */
+static const char *kind_of(const struct assay_http_query *q, const char *path)
+{
+	const char *kind = assay_http_text(q, "kind");
+
+	if (strstr(path, "/cpu") || strstr(path, "/flamegraph"))
+		return "cpu";
+	if (strstr(path, "/memory"))
+		return "heap";
+	if (strstr(path, "/gpu"))
+		return "gpu";
+	return !kind ? "cpu" : !strcmp(kind, "memory") ? "heap" : kind;
+}
+
+/* The suite of the newest run that has the case, which is free()d; NULL: none has. */
+static char *suite_of(const struct assay_http_query *q, const char *key)
+{
+	const struct assay_history_request r = { .db = q->server->q->what->db, .key = key };
+	struct assay_case_history h = { 0 };
+	struct assay_run run = { 0 };
+	char *suite = NULL;
+
+	if (!assay_case_history(&r, &h, NULL) && !assay_stored_run(r.db, h.points[h.n_points - 1].run_id, key, &run, NULL))
+		suite = strdup(run.suite);
+	assay_run_release(&run);
+	assay_case_history_release(&h);
+	return suite;
+}
+
+/*
+ * Start a profile of ?case=KEY for ?duration=SECONDS, under ?name=NAME; continuous ones again each ?interval=SECONDS.
+ * False, with the answer, where that cannot be.
+ */
+static bool start_profile(const struct assay_http_query *q, const char *path, uint64_t *id, struct assay_http_answer *a)
+{
+	const char *key = assay_http_text(q, "case"), *name = assay_http_text(q, "name"),
+		   *named = assay_http_text(q, "suite"), *kind = kind_of(q, path);
+	const bool again = strstr(path, "/continuous");
+	struct assay_strings argv = { 0 };
+	struct assay_err err = { 0 };
+	double for_s, every_s;
+	char text[32], what[256], *suite;
+
+	if (!key || !is_key(key)) {
+		assay_http_fail(a, 400, "%s: expected case=KEY, one of those in /api/cases",
+				key ? "the case is no key" : "no case given");
+		return false;
+	}
+	if (!assay_http_number(q, "duration", 0.01, DURATION_MOST_S, 5, &for_s, a) ||
+	    !assay_http_number(q, "interval", EVERY_LEAST_S, EVERY_MOST_S, 300, &every_s, a))
+		return false;
+	if (!name)
+		name = "server";
+	if (assay_profile_kind_check(kind, &err) || assay_profile_name_check(name, &err) ||
+	    (named && suite_is_known(q, named, &err))) {
+		assay_http_fail_err(a, &err);
+		return false;
+	}
+	add(&argv, "profile", NULL, &err);
+	add(&argv, kind, key, &err);
+	snprintf(text, sizeof(text), "%.9gs", for_s);
+	add(&argv, "--for", text, &err);
+	add(&argv, "--name", name, &err);
+	add(&argv, "--keep", KEEP_PROFILES, &err);
+	add(&argv, "--keep-days", KEEP_DAYS, &err);
+	if (again) {
+		snprintf(text, sizeof(text), "%.9gs", every_s);
+		add(&argv, "--every", text, &err);
+	}
+	suite = named ? strdup(named) : suite_of(q, key);
+	if (suite)
+		add(&argv, "--suite", suite, &err);
+	free(suite);
+	add_common(q, &argv, &err);
+	snprintf(what, sizeof(what), "%s of %.200s", kind, key);
+	ask(q, "profile", what, &argv, &err, id, a);
+	return a->status == 202;
+}
+
+void assay_serve_profile_start(const struct assay_http_query *q, struct assay_http_answer *a)
+{
+	uint64_t id;
+
+	start_profile(q, q->path, &id, a);
+}
+
+/* The answer is the profile: a flame graph, or the JSON of `assay show`. */
+void assay_serve_profile_wait(const struct assay_http_query *q, struct assay_http_answer *a)
+{
+	const char *path = q->path, *kind = kind_of(q, path);
+	const bool graph = strstr(path, "/flamegraph");
+	struct assay_profile p = { 0 };
+	struct assay_err err = { 0 };
+	struct assay_server_job job;
+	uint64_t id;
+
+	if (!start_profile(q, path, &id, a))
+		return;
+	assay_text_release(&a->text);
+	a->status = 200;
+	if (!assay_jobs_wait(&q->server->jobs, id, &job))
+		assay_http_fail(a, 503, "the server ends");
+	else if (job.exit)
+		assay_http_fail(a, job.exit == 2 ? 400 : 500, "%s", job.stopped ? "it was stopped" : job.error);
+	else if (assay_profile_find(q->server->q->what->db, "last", kind, &p, &err))
+		assay_http_fail_err(a, &err);
+	else {
+		a->type = graph ? "image/svg+xml" : NULL;
+		assay_http_emit(a, &(struct assay_report){ .kind = ASSAY_REPORT_PROFILE, .profile = { .p = &p } },
+				graph ? "svg" : "json");
+	}
+	assay_profile_release(&p);
+}
+
+void assay_serve_stop(const struct assay_http_query *q, struct assay_http_answer *a)
+{
+	const struct assay_server_job job = assay_jobs_look(&q->server->jobs);
+
+	if (!assay_jobs_stop(&q->server->jobs))
+		assay_http_fail(a, 409, "nothing is under way");
+	else
+		assay_http_json(a, json_pack("{s:i,s:I}", "schema", 1, "stopped", (json_int_t)job.id));
+}

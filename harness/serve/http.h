@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A request and its answer, as the pages of the server see them. */
+#ifndef ASSAY_SERVE_HTTP_H
+#define ASSAY_SERVE_HTTP_H
+
+#include <jansson.h>
+#include <microhttpd.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/text.h"
+#include "reports/report.h"
+#include "serve/jobs.h"
+#include "serve/serve.h"
+
+/* Requests by their outcome, and how long they took: a histogram with a bucket a power of 2, from 10 us. */
+#define ASSAY_LATENCY_BUCKETS 22
+#define ASSAY_LATENCY_LEAST_S 10e-6
+
+struct assay_http_counts {
+	uint64_t by_class[6]; /* of statuses: [2] of 200 to 299 */
+	uint64_t buckets[ASSAY_LATENCY_BUCKETS + 1];
+	double sum_s;
+	unsigned active, streams;
+};
+
+struct assay_server {
+	const struct assay_serve_request *q;
+	struct MHD_Daemon *daemon;
+	char token[256];
+	char address[128]; /* as in Host headers, without the port */
+	uint64_t began_ns;
+	struct assay_jobs jobs;
+	pthread_mutex_t lock; /* of the rest */
+	struct assay_http_counts counts;
+	struct assay_text results; /* part of /metrics that is of the database as it was at results_at */
+	struct timespec results_at[2];
+};
+
+struct assay_http_query {
+	struct assay_server *server;
+	struct MHD_Connection *connection;
+	const char *path;
+	const char *rest;   /* of it, behind that of the route */
+	const json_t *body; /* an object; NULL: none was sent */
+};
+
+struct assay_http_answer {
+	unsigned status;     /* 200 unless set */
+	const char *type;    /* NULL: JSON */
+	const char *policy;  /* Content-Security-Policy; NULL: nothing may be loaded */
+	const char *allow;   /* of status 405 */
+	struct assay_text text;
+	struct MHD_Response *stream; /* in place of text */
+};
+
+/* A path and what answers it. */
+struct assay_route {
+	const char *method, *path;
+	bool below;  /* also of all paths below it */
+	bool secret; /* it starts or deletes something, or shows stacks: the token is demanded */
+	void (*answer)(const struct assay_http_query *q, struct assay_http_answer *a);
+};
+
+/* The route of @path: 0, or the status that says why there is none, with the methods that there are in @allow. */
+unsigned assay_route_find(const char *method, const char *path, const struct assay_route **out, char *allow,
+			  size_t size);
+
+/* Answer with {"schema": 1, "error": "..."}. */
+void assay_http_fail(struct assay_http_answer *a, unsigned status, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The same with the status that goes with the code of @err. */
+void assay_http_fail_err(struct assay_http_answer *a, const struct assay_err *err);
+/* Answer with @r as @format. */
+void assay_http_emit(struct assay_http_answer *a, const struct assay_report *r, const char *format);
+/* Answer with @o, which is released. */
+void assay_http_json(struct assay_http_answer *a, json_t *o);
+
+/* The parameter @name of the query string, else of the body where it is a text; NULL: it was not given. */
+const char *assay_http_text(const struct assay_http_query *q, const char *name);
+/* A number in [lo, hi], @otherwise where it was not given. False: it is none, and @a says so. */
+bool assay_http_number(const struct assay_http_query *q, const char *name, double lo, double hi, double otherwise,
+		       double *out, struct assay_http_answer *a);
+
+/* Start and stop to answer requests. Errors as assay_serve(). */
+int assay_http_start(struct assay_server *s, char *url, size_t size, struct assay_err *err);
+void assay_http_stop(struct assay_server *s);
+
+/* ---- answers, one function a path ---- */
+
+/* The page of the dashboard; @rest names the view. */
+void assay_serve_page(const struct assay_http_query *q, struct assay_http_answer *a);
+/* Server-sent events: what the job says, and once a second the state of the machine. */
+void assay_serve_events(const struct assay_http_query *q, struct assay_http_answer *a);
+/* The state of machine and job, as an object of JSON. NULL: out of memory. */
+json_t *assay_serve_state(struct assay_server *s);
+
+void assay_serve_healthz(const struct assay_http_query *q, struct assay_http_answer *a);
+void assay_serve_readyz(const struct assay_http_query *q, struct assay_http_answer *a);
+void assay_serve_metrics(const struct assay_http_query *q, struct assay_http_answer *a);
+
+void assay_serve_status(const struct assay_http_query *q, struct assay_http_answer *a);
+void assay_serve_suites(const struct assay_http_query *q, struct assay_http_answer *a);
+void assay_serve_runs(const struct assay_http_query *q, struct assay_http_answer *a);
+void assay_serve_cases(const struct assay_http_query *q, struct assay_http_answer *a);
+void assay_serve_history(const struct assay_http_query *q, struct assay_http_answer *a);
+void assay_serve_comparisons(const struct assay_http_query *q, struct assay_http_answer *a);
+void assay_serve_diff(const struct assay_http_query *q, struct assay_http_answer *a);
+void assay_serve_profiles(const struct assay_http_query *q, struct assay_http_answer *a);
+
+void assay_serve_run(const struct assay_http_query *q, struct assay_http_answer *a);
+void assay_serve_profile_start(const struct assay_http_query *q, struct assay_http_answer *a);
+void assay_serve_profile_wait(const struct assay_http_query *q, struct assay_http_answer *a);
+void assay_serve_stop(const struct assay_http_query *q, struct assay_http_answer *a);
+void assay_serve_bottlenecks(const struct assay_http_query *q, struct assay_http_answer *a);
+void assay_serve_profile_compare(const struct assay_http_query *q, struct assay_http_answer *a);
+void assay_serve_profile_last(const struct assay_http_query *q, struct assay_http_answer *a);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/serve.h"
+
+#if ASSAY_HTTP
+
+#include "base/monotonic.h"
+#include "serve/http.h"
+
+int assay_serve(const struct assay_serve_request *q, struct assay_err *err)
+{
+	struct assay_server s = { .q = q, .began_ns = assay_monotonic_ns() };
+	char url[192];
+	int rc = assay_jobs_init(&s.jobs, err);
+
+	if (rc)
+		return rc;
+	pthread_mutex_init(&s.lock, NULL);
+	rc = assay_http_start(&s, url, sizeof(url), err);
+	if (!rc) {
+		q->ready(q->arg, url, q->token_file ? "" : s.token);
+		assay_jobs_serve(&s.jobs, q->interrupted);
+		assay_http_stop(&s);
+	}
+	assay_text_release(&s.results);
+	pthread_mutex_destroy(&s.lock);
+	assay_jobs_release(&s.jobs);
+	return rc;
+}
+
+#else
+
+int assay_serve(const struct assay_serve_request *q, struct assay_err *err)
+{
+	(void)q;
+	return assay_err_set(err, ASSAY_EUNAVAILABLE,
+			     "built without libmicrohttpd (HTTP=0): install libmicrohttpd-dev and build again");
+}
+
+#endif
