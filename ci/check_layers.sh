@@ -34,8 +34,8 @@ BEGIN {
 	may["bench"] = "assay"
 	may["kernels"] = "assay"
 	# everything that is neither libc, POSIX, Linux nor a compiler header must be named above
-	n = split("alloca.h arm_neon.h assert.h cpuid.h ctype.h dirent.h dlfcn.h elf.h errno.h fcntl.h fenv.h float.h fnmatch.h " \
-		"ftw.h glob.h immintrin.h inttypes.h langinfo.h libgen.h limits.h link.h locale.h malloc.h math.h poll.h " \
+	n = split("alloca.h arm_neon.h arpa/inet.h assert.h cpuid.h ctype.h dirent.h dlfcn.h elf.h errno.h fcntl.h fenv.h float.h fnmatch.h " \
+		"ftw.h glob.h immintrin.h inttypes.h langinfo.h libgen.h limits.h link.h locale.h malloc.h math.h netdb.h poll.h " \
 		"pthread.h pwd.h regex.h sched.h semaphore.h signal.h spawn.h stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h " \
 		"stdnoreturn.h string.h strings.h termios.h time.h ucontext.h unistd.h unwind.h wchar.h x86intrin.h", list, " ")
 	for (i = 1; i <= n; i++)
@@ -130,6 +130,7 @@ harness/measure 5600
 harness/model 6500
 harness/plan 2500
 harness/profile 5100
+harness/serve 3200
 harness/stats 1900
 harness/store 10200
 harness/worker 14600

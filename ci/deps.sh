@@ -35,6 +35,7 @@ run        optional  tool:gnuplot       gnuplot-nox       gnuplot          gnupl
 test       required  lib:cmocka         libcmocka-dev     libcmocka-devel  cmocka      unit tests
 test       required  tool:bats          bats              bats             bash-bats   tests of the command line
 test       required  tool:jq            jq                jq               jq          tests of JSON output
+test       required  tool:curl          curl              curl             curl        tests of the server
 test       optional  tool:xmllint       libxml2-utils     libxml2          libxml2     tests of JUnit output
 test       optional  tool:strace        strace            strace           strace      a test of what cannot be traced twice
 test       optional  tool:chromium-headless-shell chromium-headless-shell chromium-headless - tests of pages in a browser

@@ -5,7 +5,7 @@ LOADED := $(addprefix harness/counters/,preload waits injected)
 CORE_SRCS := $(sort $(filter-out $(LOADED:%=%/%),$(foreach layer,base model stats machine counters profile formats plan worker measure store judge drive,\
 	$(wildcard harness/$(layer)/*.c harness/$(layer)/*/*.c)) $(wildcard reports/*.c reports/*/*.c)))
 # Without libmicrohttpd only the file that says so.
-CORE_SRCS += $(if $(HTTP_FOUND),$(sort $(wildcard harness/serve/*.c)),harness/serve/serve.c)
+CORE_SRCS += $(if $(HTTP_FOUND),$(sort $(wildcard harness/serve/*.c)),harness/serve/server.c)
 CLI_SRCS  := $(sort $(wildcard harness/cli/*.c))
 CORE_OBJS := $(CORE_SRCS:%.c=$(BUILD)/obj/%.o)
 CLI_OBJS  := $(CLI_SRCS:%.c=$(BUILD)/obj/%.o)

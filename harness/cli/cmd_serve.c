@@ -38,7 +38,8 @@ static const struct assay_option options[] = {
 	{ 0 },
 };
 static const struct assay_command_line line = {
-	.doc = "Serve what is stored and what goes on: a dashboard, metrics for Prometheus at /metrics, health checks at "
+	.doc = "Serve what is stored and what goes on: a dashboard, metrics for Prometheus at /metrics, health checks "
+	       "at "
 	       "/healthz and /readyz, the JSON of the commands below /api, and profiles below /admin/profile. "
 	       "Everybody on this machine may look; starting a run, and seeing a profile, takes the token, as in "
 	       "'Authorization: Bearer TOKEN'. Ctrl-C ends the server and the job that is under way; what that had "

@@ -138,7 +138,7 @@ struct assay_watcher {
 	bool busy;      /* between an event that begins something and DONE */
 	bool show_head; /* print what stands above the results */
 	struct assay_emit_style style;
-	bool lines; /* events as lines of JSON on standard error, and no bar */
+	bool lines;                     /* events as lines of JSON on standard error, and no bar */
 	const struct assay_case *cases; /* of the last that said so, where lines are written */
 	size_t n_cases;
 	uint64_t part_ns;          /* when the last share of a case was written */

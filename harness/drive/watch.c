@@ -30,9 +30,9 @@ int assay_watch_check(const struct assay_watch *w, struct assay_err *err)
 /* Who reads the database has the rest: the run, its results. */
 static const char *const names[] = {
 	[ASSAY_EVENT_WARNING] = "warning", [ASSAY_EVENT_BUILDING] = "building", [ASSAY_EVENT_LOG] = "log",
-	[ASSAY_EVENT_HEAD] = "head",	   [ASSAY_EVENT_CASES] = "cases",	[ASSAY_EVENT_ROUND] = "round",
-	[ASSAY_EVENT_CASE] = "case",	   [ASSAY_EVENT_NOTE] = "note",		[ASSAY_EVENT_PART] = "part",
-	[ASSAY_EVENT_SPAN] = "span",	   [ASSAY_EVENT_SHARE] = "share",	[ASSAY_EVENT_DONE] = "done",
+	[ASSAY_EVENT_HEAD] = "head",       [ASSAY_EVENT_CASES] = "cases",       [ASSAY_EVENT_ROUND] = "round",
+	[ASSAY_EVENT_CASE] = "case",       [ASSAY_EVENT_NOTE] = "note",         [ASSAY_EVENT_PART] = "part",
+	[ASSAY_EVENT_SPAN] = "span",       [ASSAY_EVENT_SHARE] = "share",       [ASSAY_EVENT_DONE] = "done",
 };
 
 char *assay_event_line(const struct assay_event *e, const struct assay_case *cases, size_t n_cases)

@@ -63,8 +63,7 @@ void assay_system_state(const char *root, const char *path, struct assay_system_
 		out->memory_bytes = m.usable_bytes;
 		out->memory_used_bytes = m.used_bytes;
 	}
-	if (assay_host_line(root, "/proc/self/statm", line, sizeof(line)) &&
-	    sscanf(line, "%*u %" SCNu64, &pages) == 1)
+	if (assay_host_line(root, "/proc/self/statm", line, sizeof(line)) && sscanf(line, "%*u %" SCNu64, &pages) == 1)
 		out->process_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
 	if (!statvfs(path, &disk)) {
 		out->disk_bytes = (uint64_t)disk.f_blocks * disk.f_frsize;

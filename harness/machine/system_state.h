@@ -10,8 +10,8 @@ struct assay_system_state {
 	double cpu_busy_s, cpu_s; /* since it was started; their differences give the share between two looks */
 	double uptime_s, load;    /* load: runnable and waiting threads, mean of a minute */
 	uint64_t memory_bytes, memory_used_bytes;
-	uint64_t process_bytes;                      /* resident set of this process */
-	uint64_t disk_bytes, disk_used_bytes;        /* of the file system that @path is on */
+	uint64_t process_bytes;                       /* resident set of this process */
+	uint64_t disk_bytes, disk_used_bytes;         /* of the file system that @path is on */
 	uint64_t network_in_bytes, network_out_bytes; /* since it was started, without the loopback */
 };
 

@@ -80,8 +80,8 @@ static void ask(const struct assay_http_query *q, const char *kind, const char *
 		return;
 	}
 	a->status = 202;
-	assay_http_json(a, json_pack("{s:i,s:I,s:s,s:s}", "schema", 1, "job", (json_int_t)*id, "kind", kind, "what",
-				     what));
+	assay_http_json(
+		a, json_pack("{s:i,s:I,s:s,s:s}", "schema", 1, "job", (json_int_t)*id, "kind", kind, "what", what));
 }
 
 /* POST /api/runs {"suite": NAME, "only": GLOB} */
@@ -134,7 +134,8 @@ static char *suite_of(const struct assay_http_query *q, const char *key)
 	struct assay_run run = { 0 };
 	char *suite = NULL;
 
-	if (!assay_case_history(&r, &h, NULL) && !assay_stored_run(r.db, h.points[h.n_points - 1].run_id, key, &run, NULL))
+	if (!assay_case_history(&r, &h, NULL) &&
+	    !assay_stored_run(r.db, h.points[h.n_points - 1].run_id, key, &run, NULL))
 		suite = strdup(run.suite);
 	assay_run_release(&run);
 	assay_case_history_release(&h);

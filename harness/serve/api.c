@@ -17,7 +17,7 @@
 
 /* Scripts of a page that was made from what programs are called may not reach this server. */
 #define SANDBOX                                                                                                        \
-	"sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src "     \
+	"sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src "   \
 	"data:"
 
 static const char *db_of(const struct assay_http_query *q)
@@ -104,10 +104,11 @@ static void list_runs(const struct assay_http_query *q, struct assay_http_answer
 	if (!is_empty(q) && assay_stored_runs(db_of(q), p.offset + p.limit, &v, &n, &err))
 		assay_http_fail_err(a, &err);
 	else
-		assay_http_emit(a,
-				&(struct assay_report){ .kind = ASSAY_REPORT_RUNS,
-							.runs = { v + (n > p.offset ? p.offset : n), left(&p, n) } },
-				"json");
+		assay_http_emit(
+			a,
+			&(struct assay_report){ .kind = ASSAY_REPORT_RUNS,
+						.runs = { n ? v + (n > p.offset ? p.offset : n) : v, left(&p, n) } },
+			"json");
 	free(v);
 }
 
@@ -198,9 +199,9 @@ static void list_comparisons(const struct assay_http_query *q, struct assay_http
 		assay_http_fail_err(a, &err);
 	else
 		assay_http_emit(a,
-				&(struct assay_report){ .kind = ASSAY_REPORT_COMPARISONS,
-							.comparisons = { v + (n > p.offset ? p.offset : n),
-									 left(&p, n) } },
+				&(struct assay_report){
+					.kind = ASSAY_REPORT_COMPARISONS,
+					.comparisons = { n ? v + (n > p.offset ? p.offset : n) : v, left(&p, n) } },
 				"json");
 	free(v);
 }
@@ -361,9 +362,9 @@ void assay_serve_bottlenecks(const struct assay_http_query *q, struct assay_http
 	if (assay_bottlenecks_find(db_of(q), &n.id, assay_http_text(q, "case"), &v, &n_cases, &err))
 		assay_http_fail_err(a, &err);
 	else
-		assay_http_emit(a,
-				&(struct assay_report){ .kind = ASSAY_REPORT_BOTTLENECKS,
-							.bottlenecks = { n.id, v, n_cases } },
-				"json");
+		assay_http_emit(
+			a,
+			&(struct assay_report){ .kind = ASSAY_REPORT_BOTTLENECKS, .bottlenecks = { n.id, v, n_cases } },
+			"json");
 	free(v);
 }

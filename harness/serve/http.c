@@ -104,7 +104,10 @@ bool assay_http_number(const struct assay_http_query *q, const char *name, doubl
 	if ((!text || (end != text && !*end)) && *out >= lo && *out <= hi)
 		return true;
 	assay_http_fail(a, 400, "bad %s '%.64s': expected a number from %.12g to %.12g", name,
-			text ? text : json_is_number(j) ? "" : "no number", lo, hi);
+			text                ? text
+			: json_is_number(j) ? ""
+					    : "no number",
+			lo, hi);
 	return false;
 }
 
@@ -169,8 +172,8 @@ static bool may_ask(const struct assay_server *s, struct MHD_Connection *c, stru
 				host ? host : "");
 		return false;
 	}
-	if (origin && (strncmp(origin, "http", 4) || !strstr(origin, "://") ||
-		       strcasecmp(strstr(origin, "://") + 3, host))) {
+	if (origin &&
+	    (strncmp(origin, "http", 4) || !strstr(origin, "://") || strcasecmp(strstr(origin, "://") + 3, host))) {
 		assay_http_fail(a, 403, "pages of other sites may not ask: Origin is '%.100s'", origin);
 		return false;
 	}
@@ -213,7 +216,7 @@ static void answer_query(struct assay_server *s, struct MHD_Connection *c, const
 		assay_http_fail(a, refused, "there is no %s: see /profiling/dashboard", path);
 		return;
 	}
-	if (r->secret && !has_token(s, c)) {
+	if ((r->flags & ASSAY_ROUTE_SECRET) && !has_token(s, c)) {
 		assay_http_fail(a, 401, "this needs the token of the server: send 'Authorization: Bearer TOKEN'");
 		return;
 	}
@@ -226,15 +229,20 @@ static void answer_query(struct assay_server *s, struct MHD_Connection *c, const
 
 		body = json_loadb(in->body.s, in->body.len, JSON_REJECT_DUPLICATES, &why);
 		if (!json_is_object(body)) {
-			assay_http_fail(a, 400, "the body is no object of JSON: %s", body ? "it is something else"
-											  : why.text);
+			assay_http_fail(a, 400, "the body is no object of JSON: %s",
+					body ? "it is something else" : why.text);
 			json_decref(body);
 			return;
 		}
 	}
 	q.body = body;
 	q.rest = path + strlen(r->path);
+	if (r->flags & ASSAY_ROUTE_READS)
+		while (sem_wait(&s->readers) && errno == EINTR)
+			;
 	r->answer(&q, a);
+	if (r->flags & ASSAY_ROUTE_READS)
+		sem_post(&s->readers);
 	json_decref(body);
 }
 
@@ -246,8 +254,7 @@ static enum MHD_Result send_answer(struct MHD_Connection *c, struct assay_http_a
 
 	if (!r && a->text.failed) {
 		a->status = 500;
-		r = MHD_create_response_from_buffer(sizeof(lost) - 1, (void *)(uintptr_t)lost,
-						    MHD_RESPMEM_PERSISTENT);
+		r = MHD_create_response_from_buffer(sizeof(lost) - 1, (void *)(uintptr_t)lost, MHD_RESPMEM_PERSISTENT);
 	} else if (!r) {
 		const size_t n = a->text.len;
 
@@ -348,18 +355,19 @@ static int read_token(struct assay_server *s, struct assay_err *err)
 		return assay_err_set(err, ASSAY_EUSAGE, "cannot read the token file '%.300s': %s", path,
 				     strerror(errno));
 	if (st.st_mode & 077)
-		return assay_err_set(err, ASSAY_EUSAGE,
-				     "the token file '%.300s' can be read by others: 'chmod 600' it", path);
+		return assay_err_set(err, ASSAY_EUSAGE, "the token file '%.300s' can be read by others: 'chmod 600' it",
+				     path);
 	rc = assay_file_read(path, &text, &n, err);
 	if (rc)
 		return assay_err_set(err, ASSAY_EUSAGE, "%s", err->text);
 	n = strcspn(text, "\r\n");
 	text[n] = '\0';
 	if (n < TOKEN_MIN || n >= sizeof(s->token) || strspn(text, "\t ") || strchr(text, ' '))
-		rc = assay_err_set(err, ASSAY_EUSAGE,
-				   "the token in '%.300s' is no word of %d to %zu characters: 'openssl rand -hex 32' makes "
-				   "one",
-				   path, TOKEN_MIN, sizeof(s->token) - 1);
+		rc = assay_err_set(
+			err, ASSAY_EUSAGE,
+			"the token in '%.300s' is no word of %d to %zu characters: 'openssl rand -hex 32' makes "
+			"one",
+			path, TOKEN_MIN, sizeof(s->token) - 1);
 	else
 		snprintf(s->token, sizeof(s->token), "%s", text);
 	free(text);
@@ -396,14 +404,16 @@ static int open_socket(struct assay_server *s, unsigned *port, int *fd, struct a
 	}
 	if (!colon || !colon[1] || !name[0] || strspn(colon + 1, "0123456789") != strlen(colon + 1) ||
 	    strtoul(colon + 1, NULL, 10) > 65535 || getaddrinfo(name, colon + 1, &hints, &found))
-		return assay_err_set(err, ASSAY_EUSAGE,
-				     "bad --listen '%.200s': expected an address of this machine and a port, such as %s",
-				     listen_at, ASSAY_SERVE_LISTEN);
+		return assay_err_set(
+			err, ASSAY_EUSAGE,
+			"bad --listen '%.200s': expected an address of this machine and a port, such as %s", listen_at,
+			ASSAY_SERVE_LISTEN);
 	if (!s->q->token_file && !is_own(found->ai_addr))
-		rc = assay_err_set(err, ASSAY_EUSAGE,
-				   "'%.200s' can be reached from other machines: that needs a --token-file, and a proxy in "
-				   "front of it for encryption",
-				   listen_at);
+		rc = assay_err_set(
+			err, ASSAY_EUSAGE,
+			"'%.200s' can be reached from other machines: that needs a --token-file, and a proxy in "
+			"front of it for encryption",
+			listen_at);
 	if (!rc) {
 		*fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		if (*fd < 0 || setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
@@ -439,13 +449,13 @@ int assay_http_start(struct assay_server *s, char *url, size_t size, struct assa
 	if (rc)
 		return rc;
 	snprintf(url, size, "http://%s:%u", s->address, port);
-	s->daemon = MHD_start_daemon(
-		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ERROR_LOG |
-			MHD_USE_ITC,
-		0, NULL, NULL, on_request, s, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL, MHD_OPTION_LISTEN_SOCKET,
-		fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
-		(unsigned)IDLE_S, MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES, MHD_OPTION_NOTIFY_COMPLETED,
-		on_end, s, MHD_OPTION_END);
+	s->daemon =
+		MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
+					 MHD_USE_ERROR_LOG | MHD_USE_ITC,
+				 0, NULL, NULL, on_request, s, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
+				 MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+				 MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S, MHD_OPTION_THREAD_STACK_SIZE,
+				 (size_t)STACK_BYTES, MHD_OPTION_NOTIFY_COMPLETED, on_end, s, MHD_OPTION_END);
 	if (s->daemon)
 		return 0;
 	close(fd);

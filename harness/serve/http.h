@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 #include <microhttpd.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,6 +33,7 @@ struct assay_server {
 	char address[128]; /* as in Host headers, without the port */
 	uint64_t began_ns;
 	struct assay_jobs jobs;
+	sem_t readers;        /* so many more answers may read the database at the same time */
 	pthread_mutex_t lock; /* of the rest */
 	struct assay_http_counts counts;
 	struct assay_text results; /* part of /metrics that is of the database as it was at results_at */
@@ -47,19 +49,24 @@ struct assay_http_query {
 };
 
 struct assay_http_answer {
-	unsigned status;     /* 200 unless set */
-	const char *type;    /* NULL: JSON */
-	const char *policy;  /* Content-Security-Policy; NULL: nothing may be loaded */
-	const char *allow;   /* of status 405 */
+	unsigned status;    /* 200 unless set */
+	const char *type;   /* NULL: JSON */
+	const char *policy; /* Content-Security-Policy; NULL: nothing may be loaded */
+	const char *allow;  /* of status 405 */
 	struct assay_text text;
 	struct MHD_Response *stream; /* in place of text */
+};
+
+enum assay_route_flag {
+	ASSAY_ROUTE_BELOW = 1,  /* also of all paths below it */
+	ASSAY_ROUTE_SECRET = 2, /* it starts or deletes something, or shows stacks: the token is demanded */
+	ASSAY_ROUTE_READS = 4,  /* much of the database: few are answered at a time, so that they hold up nobody else */
 };
 
 /* A path and what answers it. */
 struct assay_route {
 	const char *method, *path;
-	bool below;  /* also of all paths below it */
-	bool secret; /* it starts or deletes something, or shows stacks: the token is demanded */
+	unsigned flags;
 	void (*answer)(const struct assay_http_query *q, struct assay_http_answer *a);
 };
 

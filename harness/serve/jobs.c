@@ -15,10 +15,10 @@
 #include "base/monotonic.h"
 #include "base/process.h"
 
-#define SLICE_MS     100
-#define LINE_MAX     4096
+#define SLICE_MS 100
+#define LINE_MAX 4096
 /* After an interrupt a command has so long to keep what it finished. */
-#define PATIENCE_NS  UINT64_C(20000000000)
+#define PATIENCE_NS UINT64_C(20000000000)
 
 int assay_jobs_init(struct assay_jobs *j, struct assay_err *err)
 {
@@ -42,6 +42,17 @@ void assay_jobs_release(struct assay_jobs *j)
 	pthread_mutex_destroy(&j->lock);
 }
 
+json_t *assay_server_job_json(const struct assay_server_job *job)
+{
+	static const char *const states[] = { "none", "running", "ended" };
+
+	return json_pack("{s:I,s:s,s:s,s:s,s:I,s:s,s:f,s:i,s:i,s:i,s:s,s:b}", "id", (json_int_t)job->id, "state",
+			 states[job->state], "kind", job->kind, "what", job->what, "started_s",
+			 (json_int_t)(job->started_ns / 1000000000u), "case", job->at, "done_frac", job->done_frac,
+			 "position", (int)job->position, "n", (int)job->n, "exit", job->exit, "error", job->error,
+			 "stopped", job->stopped);
+}
+
 /* With the lock held. @line is taken over. */
 static void add_event(struct assay_jobs *j, char *line)
 {
@@ -53,6 +64,15 @@ static void add_event(struct assay_jobs *j, char *line)
 	*at = line;
 	j->n_events++;
 	pthread_cond_broadcast(&j->changed);
+}
+
+/* The job began, or ended: with the lock held. */
+static void add_state(struct assay_jobs *j, const char *event)
+{
+	json_t *e = json_pack("{s:s,s:o}", "event", event, "job", assay_server_job_json(&j->job));
+
+	add_event(j, e ? json_dumps(e, JSON_COMPACT) : NULL);
+	json_decref(e);
 }
 
 int assay_jobs_ask(struct assay_jobs *j, const char *kind, const char *what, struct assay_strings *argv, uint64_t *id,
@@ -69,15 +89,16 @@ int assay_jobs_ask(struct assay_jobs *j, const char *kind, const char *what, str
 
 		clock_gettime(CLOCK_REALTIME, &now);
 		j->job = (struct assay_server_job){ .id = j->job.id + 1,
-					     .state = ASSAY_JOB_RUNNING,
-					     .started_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec };
+						    .state = ASSAY_JOB_RUNNING,
+						    .started_ns = (uint64_t)now.tv_sec * 1000000000u +
+								  (uint64_t)now.tv_nsec };
 		snprintf(j->job.kind, sizeof(j->job.kind), "%s", kind);
 		snprintf(j->job.what, sizeof(j->job.what), "%s", what);
 		j->argv = *argv;
 		*argv = (struct assay_strings){ 0 };
 		*id = j->job.id;
 		j->stop = false;
-		pthread_cond_broadcast(&j->changed);
+		add_state(j, "started");
 	}
 	pthread_mutex_unlock(&j->lock);
 	return rc;
@@ -242,8 +263,6 @@ static void watch(struct assay_jobs *j, struct assay_process *p, int fd, const v
 
 static void end_job(struct assay_jobs *j, int exit, const char *error)
 {
-	json_t *e;
-
 	pthread_mutex_lock(&j->lock);
 	j->job.state = ASSAY_JOB_ENDED;
 	j->job.exit = exit;
@@ -251,10 +270,7 @@ static void end_job(struct assay_jobs *j, int exit, const char *error)
 		snprintf(j->job.error, sizeof(j->job.error), "%s", error);
 	else if (!exit)
 		j->job.error[0] = '\0';
-	e = json_pack("{s:s,s:I,s:i}", "event", "ended", "job", (json_int_t)j->job.id, "exit", exit);
-	add_event(j, e ? json_dumps(e, JSON_COMPACT) : NULL);
-	json_decref(e);
-	pthread_cond_broadcast(&j->changed);
+	add_state(j, "ended");
 	pthread_mutex_unlock(&j->lock);
 }
 
@@ -274,10 +290,10 @@ static void run_job(struct assay_jobs *j, const struct assay_strings *words, con
 	}
 	argv[0] = "/proc/self/exe";
 	memcpy(argv + 1, words->v, words->n * sizeof(*argv));
-	rc = assay_process_start(&p,
-				 &(struct assay_process_options){
-					 .argv = argv, .keep_fd = -1, .stdout_fd = null, .stderr_fd = fds[1] },
-				 &err);
+	rc = assay_process_start(
+		&p,
+		&(struct assay_process_options){ .argv = argv, .keep_fd = -1, .stdout_fd = null, .stderr_fd = fds[1] },
+		&err);
 	close(fds[1]);
 	close(null);
 	if (rc) {

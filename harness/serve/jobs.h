@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Work that the server was asked for: one command of this program at a time, in a process of its own, so that nothing it
- * does reaches the server. What it finds is in the database; what it says on the way is kept for those who watch.
+ * Work that the server was asked for: one command of this program at a time, in a process of its own, so that nothing
+ * it does reaches the server. What it finds is in the database; what it says on the way is kept for those who watch.
  */
 #ifndef ASSAY_SERVE_JOBS_H
 #define ASSAY_SERVE_JOBS_H
 
+#include <jansson.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -33,13 +34,16 @@ struct assay_server_job {
 	bool stopped;         /* somebody stopped it */
 };
 
+/* As an object of JSON; NULL: out of memory. */
+json_t *assay_server_job_json(const struct assay_server_job *job);
+
 /* Begin with assay_jobs_init(). */
 struct assay_jobs {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	struct assay_server_job job;        /* the newest */
-	struct assay_strings argv;   /* of a job that has not been started yet */
-	bool stop, over;             /* the job is to end; so is the server */
+	struct assay_server_job job;    /* the newest */
+	struct assay_strings argv;      /* of a job that has not been started yet */
+	bool stop, over;                /* the job is to end; so is the server */
 	char *events[ASSAY_JOB_EVENTS]; /* lines of JSON; number i at i % ASSAY_JOB_EVENTS */
 	uint64_t n_events;
 };
@@ -62,8 +66,8 @@ struct assay_server_job assay_jobs_look(struct assay_jobs *j);
 /* Wait until job @id has ended, and how; false where the server ends before. */
 bool assay_jobs_wait(struct assay_jobs *j, uint64_t id, struct assay_server_job *out);
 /*
- * Wait up to @ms for an event after number *@seen, and copy its line. NULL: there is none, or out of memory. Events that
- * are not kept any more are passed over.
+ * Wait up to @ms for an event after number *@seen, and copy its line. NULL: there is none, or out of memory. Events
+ * that are not kept any more are passed over.
  */
 char *assay_jobs_event(struct assay_jobs *j, uint64_t *seen, unsigned ms);
 

@@ -87,14 +87,13 @@ void assay_serve_healthz(const struct assay_http_query *q, struct assay_http_ans
 
 	look(q->server, &m);
 	a->status = ok ? 200 : 503;
-	assay_http_json(
-		a, json_pack("{s:i,s:s,s:s?,s:f,s:f,s:f,s:n,s:s,s:f,s:f}", "schema", 1, "status",
-			     ok ? "ok" : "unhealthy", "reason", ok ? NULL : err.text, "latency_p50",
-			     quantile_s(&n, 0.5), "latency_p95", quantile_s(&n, 0.95), "memory_usage_mb",
-			     (double)m.process_bytes / 1e6, "gpu_utilization", "gpu_utilization_reason",
-			     "a server does not use a GPU; 'assay profile gpu' shows what a case does with one",
-			     "error_rate", all ? (double)n.by_class[5] / (double)all : 0, "uptime_s",
-			     (double)(assay_monotonic_ns() - q->server->began_ns) * 1e-9));
+	assay_http_json(a, json_pack("{s:i,s:s,s:s?,s:f,s:f,s:f,s:n,s:s,s:f,s:f}", "schema", 1, "status",
+				     ok ? "ok" : "unhealthy", "reason", ok ? NULL : err.text, "latency_p50",
+				     quantile_s(&n, 0.5), "latency_p95", quantile_s(&n, 0.95), "memory_usage_mb",
+				     (double)m.process_bytes / 1e6, "gpu_utilization", "gpu_utilization_reason",
+				     "a server does not use a GPU; 'assay profile gpu' shows what a case does with one",
+				     "error_rate", all ? (double)n.by_class[5] / (double)all : 0, "uptime_s",
+				     (double)(assay_monotonic_ns() - q->server->began_ns) * 1e-9));
 }
 
 void assay_serve_readyz(const struct assay_http_query *q, struct assay_http_answer *a)
@@ -167,7 +166,8 @@ static void add_system(const struct metrics *t, const struct assay_system_state 
 		{ "assay_system_memory_bytes", "gauge", "Memory of the machine, or of the container",
 		  (double)m->memory_bytes },
 		{ "assay_system_memory_used_bytes", "gauge", "Memory that is in use", (double)m->memory_used_bytes },
-		{ "assay_system_disk_bytes", "gauge", "Size of the file system of the database", (double)m->disk_bytes },
+		{ "assay_system_disk_bytes", "gauge", "Size of the file system of the database",
+		  (double)m->disk_bytes },
 		{ "assay_system_disk_used_bytes", "gauge", "What is in use of it", (double)m->disk_used_bytes },
 		{ "assay_system_network_receive_bytes_total", "counter", "Bytes that came in, without the loopback",
 		  (double)m->network_in_bytes },
@@ -254,17 +254,6 @@ void assay_serve_metrics(const struct assay_http_query *q, struct assay_http_ans
 
 /* ---- the state, for the dashboard ---- */
 
-static json_t *job_state(const struct assay_server_job *job)
-{
-	static const char *const states[] = { "none", "running", "ended" };
-
-	return json_pack("{s:I,s:s,s:s,s:s,s:I,s:s,s:f,s:i,s:i,s:i,s:s,s:b}", "id", (json_int_t)job->id, "state",
-			 states[job->state], "kind", job->kind, "what", job->what, "started_s",
-			 (json_int_t)(job->started_ns / 1000000000u), "case", job->at, "done_frac", job->done_frac,
-			 "position", (int)job->position, "n", (int)job->n, "exit", job->exit, "error", job->error,
-			 "stopped", job->stopped);
-}
-
 json_t *assay_serve_state(struct assay_server *s)
 {
 	const struct assay_server_job job = assay_jobs_look(&s->jobs);
@@ -274,12 +263,12 @@ json_t *assay_serve_state(struct assay_server *s)
 	look(s, &m);
 	written_at(s->q->what->db, at);
 	return json_pack("{s:i,s:s,s:o,s:{s:f,s:f,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:f},s:f}", "schema", 1, "event",
-			 "state", "job", job_state(&job), "system", "cpu_busy_s", m.cpu_busy_s, "cpu_s", m.cpu_s,
-			 "load", m.load, "memory_bytes", (json_int_t)m.memory_bytes, "memory_used_bytes",
+			 "state", "job", assay_server_job_json(&job), "system", "cpu_busy_s", m.cpu_busy_s, "cpu_s",
+			 m.cpu_s, "load", m.load, "memory_bytes", (json_int_t)m.memory_bytes, "memory_used_bytes",
 			 (json_int_t)m.memory_used_bytes, "process_bytes", (json_int_t)m.process_bytes, "disk_bytes",
-			 (json_int_t)m.disk_bytes, "disk_used_bytes", (json_int_t)m.disk_used_bytes,
-			 "network_in_bytes", (json_int_t)m.network_in_bytes, "network_out_bytes",
-			 (json_int_t)m.network_out_bytes, "uptime_s", m.uptime_s, "written_s",
+			 (json_int_t)m.disk_bytes, "disk_used_bytes", (json_int_t)m.disk_used_bytes, "network_in_bytes",
+			 (json_int_t)m.network_in_bytes, "network_out_bytes", (json_int_t)m.network_out_bytes,
+			 "uptime_s", m.uptime_s, "written_s",
 			 fmax((double)at[0].tv_sec + (double)at[0].tv_nsec * 1e-9,
 			      (double)at[1].tv_sec + (double)at[1].tv_nsec * 1e-9));
 }

@@ -37,7 +37,8 @@ static void make_policy(void)
 	const char *script = file("page.js.sha256"), *style = file("page.css.sha256");
 
 	snprintf(policy, sizeof(policy),
-		 "default-src 'none'; script-src 'sha256-%.*s'; style-src 'sha256-%.*s'; connect-src 'self'; img-src blob:; "
+		 "default-src 'none'; script-src 'sha256-%.*s'; style-src 'sha256-%.*s'; connect-src 'self'; img-src "
+		 "blob:; "
 		 "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 		 (int)strcspn(script, "\n"), script, (int)strcspn(style, "\n"), style);
 }

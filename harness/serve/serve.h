@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A server of what is stored and of what goes on: metrics for Prometheus, a dashboard, the commands' JSON, and jobs that
- * are started by the name of a suite, a case or a kind of profile. It reads the database for every answer and keeps
- * nothing of its own but counts of requests, so that it can be killed at any time.
+ * A server of what is stored and of what goes on: metrics for Prometheus, a dashboard, the commands' JSON, and jobs
+ * that are started by the name of a suite, a case or a kind of profile. It reads the database for every answer and
+ * keeps nothing of its own but counts of requests, so that it can be killed at any time.
  */
 #ifndef ASSAY_SERVE_SERVE_H
 #define ASSAY_SERVE_SERVE_H
@@ -16,10 +16,10 @@
 
 /* Strings are borrowed. */
 struct assay_serve_request {
-	const struct assay_request *what;      /* the database, plugins and bench files of jobs */
-	const char *listen;                    /* "ADDRESS:PORT", port 0: any that is free; NULL: ASSAY_SERVE_LISTEN */
-	const char *token_file;                /* NULL: a token is drawn */
-	const struct assay_strings *hosts;     /* further names in Host headers that are answered */
+	const struct assay_request *what;  /* the database, plugins and bench files of jobs */
+	const char *listen;                /* "ADDRESS:PORT", port 0: any that is free; NULL: ASSAY_SERVE_LISTEN */
+	const char *token_file;            /* NULL: a token is drawn */
+	const struct assay_strings *hosts; /* further names in Host headers that are answered */
 	const volatile sig_atomic_t *interrupted;
 	/* Called once requests are answered. @token is "" where it stands in a file. */
 	void (*ready)(void *arg, const char *url, const char *token);

@@ -88,6 +88,15 @@ page_is() {
 	[ "$value" = true ] || { printf 'not so in the page: %s\n%s\n' "$1" "$value"; return 1; }
 }
 
+# page_until EXPRESSION: wait until it is true in the page.
+page_until() {
+	for _ in $(seq 300); do
+		[ "$(page_value "$1" 2>/dev/null)" != true ] || return 0
+		sleep 0.1
+	done
+	page_is "$1"
+}
+
 # browser_screen WIDTH SCHEME [MEDIA]: of what size the window is, light or dark, screen or print.
 browser_screen() {
 	browser_call Emulation.setDeviceMetricsOverride "{\"width\":$1,\"height\":900,\"deviceScaleFactor\":1,\"mobile\":false}" >/dev/null
@@ -95,9 +104,11 @@ browser_screen() {
 		"{\"media\":\"${3:-}\",\"features\":[{\"name\":\"prefers-color-scheme\",\"value\":\"$2\"}]}" >/dev/null
 }
 
-# browser_open FILE: show it, with the checks of page_checks.js, once its script is done.
+# browser_open FILE|URL: show it, with the checks of page_checks.js, once its script is done.
 browser_open() {
-	browser_call Page.navigate "{\"url\":\"file://$1\"}" >/dev/null
+	local url=$1
+	[[ $url == http:* ]] || url=file://$url
+	browser_call Page.navigate "{\"url\":\"$url\"}" >/dev/null
 	page_value 'new Promise(done => document.readyState === "complete" ? done() : addEventListener("load", done))' >/dev/null
 	page_value "$(cat "$ASSAY_SOURCE/tests/cli/page_checks.js"); true" >/dev/null
 }

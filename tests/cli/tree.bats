@@ -121,7 +121,7 @@ deps() {
 		ASSAY_NO_INSTALL=$([ "$check" ] || echo 1) deps $check build
 		[ "$status" = 1 ]
 		# what has no file for pkg-config may be on this machine
-		[ "${output/ libzydis-dev/}" = "packages are missing: get them with 'apt-get update && apt-get install -y pkg-config libhwloc-dev libsqlite3-dev libconfuse-dev libjansson-dev libxxhash-dev libpapi-dev valgrind libdw-dev'" ]
+		[ "${output/ libzydis-dev/}" = "packages are missing: get them with 'apt-get update && apt-get install -y pkg-config libhwloc-dev libsqlite3-dev libconfuse-dev libjansson-dev libxxhash-dev libpapi-dev valgrind libdw-dev libmicrohttpd-dev'" ]
 		[ -z "$stderr" ]
 	done
 	[ ! -e apt.log ]

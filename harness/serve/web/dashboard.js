@@ -121,6 +121,14 @@ function fillSelect(select, values, texts) {
 		select.value = was;
 }
 
+/* Unless somebody chose, the newest is held against the one before it. */
+function tellApart(which, names) {
+	const base = byId(which + "-base"), head = byId(which + "-head");
+
+	if (names.length > 1 && base.value === head.value)
+		[head.value, base.value] = names;
+}
+
 /* ---- charts ---- */
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -228,7 +236,7 @@ async function showLive(force) {
 	try {
 		const o = await ask("/api/runs/last"), done = o.cases.filter((c) => c.status !== "skipped");
 
-		if (o.run.started && Date.parse(o.run.started) / 1000 + 2 >= job.started_s)
+		if (Date.parse(o.run.started) / 1000 + 1 >= job.started_s)
 			byId("live").replaceChildren(table(pick(5), done.slice(-12), `Run r${o.run.id}: the newest of ${done.length} results`));
 	} catch (_) {
 		/* it has none yet */
@@ -254,9 +262,11 @@ function onEvent(e) {
 	} else if (e.event === "part" || e.event === "share") {
 		job = { ...job, done_frac: e.done_frac, case: e.text || job.case };
 	} else if (e.event === "warning" || e.event === "note") {
-		fail(new Error(e.text));
+		byId("job-note").textContent = e.text;
+	} else if (e.event === "started") {
+		job = e.job;
 	} else if (e.event === "ended") {
-		job = { ...job, state: "ended", exit: e.exit };
+		job = e.job;
 		showLive(true);
 		showLists();
 	}
@@ -300,8 +310,7 @@ async function showRuns() {
 		: make("p", "Nothing is stored yet: run a suite above, or 'assay run' in a terminal."));
 	fillSelect(byId("diff-base"), names, texts);
 	fillSelect(byId("diff-head"), names, texts);
-	if (runs.length > 1 && byId("diff-base").value === byId("diff-head").value)
-		byId("diff-base").value = names[1];
+	tellApart("diff", names);
 }
 
 /* ---- cases ---- */
@@ -447,8 +456,7 @@ async function showProfiles() {
 	byId("profile-diff-form").hidden = list.length < 2;
 	fillSelect(byId("profile-base"), names, texts);
 	fillSelect(byId("profile-head"), names, texts);
-	if (names.length > 1 && byId("profile-base").value === byId("profile-head").value)
-		byId("profile-base").value = names[1];
+	tellApart("profile", names);
 }
 
 /* ---- all ---- */
@@ -469,6 +477,7 @@ async function begin() {
 	byId("start").onsubmit = (e) => {
 		e.preventDefault();
 		fail(new Error(""));
+		byId("job-note").textContent = "";
 		byId("live").replaceChildren();
 		post("/api/runs", { suite: byId("suite").value, ...(byId("only").value ? { only: byId("only").value } : {}) }).catch(fail);
 	};

@@ -6,6 +6,9 @@
 #include "base/monotonic.h"
 #include "serve/http.h"
 
+/* Answers that read much of the database take a processor each. */
+#define READERS 2
+
 int assay_serve(const struct assay_serve_request *q, struct assay_err *err)
 {
 	struct assay_server s = { .q = q, .began_ns = assay_monotonic_ns() };
@@ -15,6 +18,7 @@ int assay_serve(const struct assay_serve_request *q, struct assay_err *err)
 	if (rc)
 		return rc;
 	pthread_mutex_init(&s.lock, NULL);
+	sem_init(&s.readers, 0, READERS);
 	rc = assay_http_start(&s, url, sizeof(url), err);
 	if (!rc) {
 		q->ready(q->arg, url, q->token_file ? "" : s.token);
@@ -22,6 +26,7 @@ int assay_serve(const struct assay_serve_request *q, struct assay_err *err)
 		assay_http_stop(&s);
 	}
 	assay_text_release(&s.results);
+	sem_destroy(&s.readers);
 	pthread_mutex_destroy(&s.lock);
 	assay_jobs_release(&s.jobs);
 	return rc;

@@ -1,0 +1,354 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# serve: who may ask what, what bad requests get, jobs, metrics, what is left when it is killed, and the dashboard in a browser.
+load helpers
+load browser
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	! grep -q 'no assay serve' "$ASSAY_BUILD/features" || skip "built without libmicrohttpd"
+	export ASSAY_DETERMINISTIC=1
+}
+
+teardown() {
+	browser_stop
+	[ -z "${server:-}" ] || kill "$server" 2>/dev/null || true
+}
+
+# serve OPTION...: start it, and set url and token.
+serve() {
+	: >served
+	"$ASSAY" serve --listen 127.0.0.1:0 --bench-dir "$BENCH" --json "$@" >served 2>complaints &
+	server=$!
+	for _ in $(seq 200); do
+		[ ! -s served ] || break
+		sleep 0.05
+	done
+	url=$(jq -r .url served)
+	token=$(jq -r .token served)
+}
+
+# ask METHOD PATH [OPTION...]: the answer in body, its status in code.
+ask() {
+	local method=$1 path=$2
+	shift 2
+	code=$(curl -sS --globoff --max-time 60 -X "$method" -o body -D headers -w '%{http_code}' "$@" "$url$path")
+}
+
+# admin METHOD PATH [OPTION...]: the same with the token.
+admin() {
+	local method=$1 path=$2
+	shift 2
+	ask "$method" "$path" -H "Authorization: Bearer $token" "$@"
+}
+
+# gets STATUS TEXT: what the last answer was, an object with one line of error.
+gets() {
+	[ "$code" = "$1" ] && jq -e --arg t "$2" '.error | contains($t) and (contains("\n") | not)' body >/dev/null ||
+		{ printf 'want %s with: %s\ngot %s: %s\n' "$1" "$2" "$code" "$(cat body)"; return 1; }
+}
+
+# ended: wait until the job has, and show it.
+ended() {
+	for _ in $(seq 600); do
+		ask GET /api/status
+		[ "$(jq -r .job.state body)" = running ] || break
+		sleep 0.1
+	done
+	jq -c .job body
+}
+
+# Commands of all processes that were given the database $1.
+users_of() {
+	local p
+	for p in /proc/[0-9]*; do
+		{ tr '\0' ' ' <"$p/cmdline" | grep -F -e "$1"; } 2>/dev/null || true
+	done
+}
+
+# nobody_left DATABASE: nothing that was given it is alive.
+nobody_left() {
+	for _ in $(seq 100); do
+		[ -n "$(users_of "$1")" ] || return 0
+		sleep 0.1
+	done
+	users_of "$1"
+	return 1
+}
+
+@test "every path takes its method alone, and what starts, deletes or shows stacks takes the token" {
+	local method path secret other want
+	serve
+	ask GET /nowhere
+	gets 404 "there is no /nowhere"
+	while read -r method path secret; do
+		for other in GET POST PUT DELETE; do
+			[ "$(grep -c "\"$other\", \"$path\"" "$ASSAY_SOURCE/harness/serve/routes.c")" = 0 ] || continue
+			admin "$other" "$path" -d '{}'
+			gets 405 "$path takes"
+			grep -qi "^allow: .*$method" headers
+		done
+		for other in "" "Bearer wrong" "Bearer ${token}x" "Bearer ${token%?}" "Basic $token"; do
+			[ "$path" != /api/events ] || continue
+			ask "$method" "$path" ${other:+-H "Authorization: $other"} -d '{}' --max-time 5
+			if [[ $secret == *SECRET* ]]; then
+				gets 401 "token"
+				grep -qi '^www-authenticate: bearer' headers
+			else
+				[ "$code" != 401 ]
+			fi
+		done
+	done < <(sed -n 's/^\t{ "\([A-Z]*\)", "\([^"]*\)", \([^,]*\),.*/\1 \2 \3/p' "$ASSAY_SOURCE/harness/serve/routes.c" | tee routes)
+	[ "$(wc -l <routes)" -gt 25 ]
+	# all of it in one piece, the paths that start something last
+	admin GET /api/profiles
+	[ "$code" = 200 ]
+	[ ! -e assay.db ]
+}
+
+@test "pages of other sites, names of other hosts, and requests that are none are refused" {
+	serve --allow-host bench.example.org
+	ask GET /healthz -H 'Host: evil.example'
+	gets 403 "the Host 'evil.example' is not answered here"
+	ask GET /healthz -H 'Host: bench.example.org:80'
+	[ "$code" = 200 ]
+	ask GET /healthz -H 'Host: localhost'
+	[ "$code" = 200 ]
+	admin POST /api/runs -H 'Origin: http://evil.example'
+	gets 403 "pages of other sites may not ask"
+	ask GET /healthz -H "Origin: $url"
+	[ "$code" = 200 ]
+	grep -qi "^content-security-policy: default-src 'none'" headers
+	grep -qi '^x-content-type-options: nosniff' headers
+	! grep -qi '^access-control\|^set-cookie' headers
+
+	head -c 70000 /dev/zero | tr '\0' ' ' >large
+	admin POST /api/runs -d @large
+	gets 413 "larger than 64 KiB"
+	admin POST /api/runs -d '{"suite":'
+	gets 400 "no object of JSON"
+	admin POST /api/runs -d '["quick"]'
+	gets 400 "no object of JSON"
+	admin POST /api/runs -d '{"suite":"quick","suite":"huge"}'
+	gets 400 "no object of JSON"
+	admin POST /api/runs -d '{"suite":"../quick"}'
+	gets 404 "../quick"
+	admin POST /api/runs -d '{"suite":"<script>"}'
+	gets 404 "<script>"
+	admin POST /api/runs -d '{"suite":"quick","only":"--db=x"}'
+	gets 400 "bad only '--db=x'"
+	for path in '/api/runs?limit=0' '/api/runs?limit=x' '/api/runs?offset=-1' '/api/cases?limit=1e9'; do
+		ask GET "$path"
+		gets 400 "expected a number from"
+	done
+	ask GET /api/runs/r1
+	[ "$code" = 404 ]
+	ask GET /api/history
+	gets 400 "no case given"
+	ask GET '/api/diff?base=r1'
+	gets 400 "two runs are compared"
+	admin GET /api/profiles/p1.svg
+	gets 404 "nothing is profiled yet"
+	for duration in -1 0 99999999 x nan; do
+		admin POST "/admin/profile/cpu?case=a&duration=$duration"
+		gets 400 "bad duration"
+	done
+	admin POST /admin/profile/cpu
+	gets 400 "no case given"
+	admin POST '/admin/profile/cpu?case=--with=nsys'
+	gets 400 "the case is no key"
+	admin POST '/admin/profile/start?case=a&kind=dreams'
+	gets 400 "dreams"
+	admin POST '/admin/profile/start?case=a&name=p3'
+	gets 400 "p3"
+	admin DELETE /api/job
+	gets 409 "nothing is under way"
+	[ ! -e assay.db ] && [ ! -e x ]
+}
+
+@test "where it may not listen, and tokens that are none, are told in one line" {
+	fails 2 "bad --listen 'nowhere'" serve --listen nowhere
+	fails 2 "bad --listen '127.0.0.1:99999'" serve --listen 127.0.0.1:99999
+	fails 2 "can be reached from other machines: that needs a --token-file" serve --listen 0.0.0.0:0
+	fails 2 "cannot read the token file 'none'" serve --token-file none
+	echo 0123456789abcdef0123 >token
+	chmod 644 token
+	fails 2 "can be read by others" serve --token-file token
+	chmod 600 token
+	echo short >other
+	chmod 600 other
+	fails 2 "is no word of 16 to 255 characters" serve --token-file other
+	serve --token-file token
+	[ "$token" = "" ]
+	fails 2 "cannot listen at '${url#http://}': Address already in use" serve --listen "${url#http://}"
+	token=0123456789abcdef0123
+	admin GET /api/profiles
+	[ "$code" = 200 ]
+	ask GET /healthz
+	[ "$(jq -r .status body)" = ok ]
+	kill -INT "$server"
+	wait "$server" || [ $? = 130 ]
+	server=
+}
+
+@test "a run is started by the name of its suite, watched, and read as the commands print it" {
+	serve
+	curl -sN --max-time 60 "$url/api/events" >events &
+	local watching=$!
+	until [ -s events ]; do sleep 0.05; done
+	admin POST /api/runs -d '{"suite":"quick"}'
+	[ "$code" = 202 ]
+	[ "$(jq -c '[.job, .kind, .what]' body)" = '[1,"run","quick"]' ]
+	[ "$(ended | jq -c '[.id, .state, .exit, .error]')" = '[1,"ended",0,""]' ]
+	for _ in $(seq 100); do
+		! grep -q '"event":"ended"' events || break
+		sleep 0.1
+	done
+	kill "$watching"
+	sed -n 's/^data: //p' events | jq -se '(map(select(.event == "case")) | length > 0) and (map(select(.event == "cases"))[0].n > 0) and
+		(map(select(.event == "state")) | length > 0)' >/dev/null
+
+	ask GET /api/runs
+	"$ASSAY" show --json | jq -S . >shown
+	jq -S . body | diff shown -
+	ask GET /api/runs/last
+	"$ASSAY" show r1 --json | jq -S . >shown
+	jq -S . body | diff shown -
+	ask GET /api/runs/r1.csv
+	grep -qi '^content-type: text/csv' headers
+	key=$(jq -r '.cases[0].key' shown)
+	grep -qF "$key" body
+	ask GET '/api/cases?limit=1'
+	jq -e '.total >= 1 and (.cases | length) == 1' body
+	ask GET /api/history --get --data-urlencode "case=$key"
+	jq -e '.points | length == 1' body
+	ask GET '/api/runs?offset=1'
+	jq -e '.runs == []' body
+
+	admin POST /api/runs -d '{"suite":"quick","only":"no.such*"}'
+	[ "$code" = 202 ]
+	ended | jq -e '.exit == 2 and (.error | contains("no.such*"))'
+}
+
+@test "metrics: every family has a type, counters of requests grow, and numbers are those of the newest run" {
+	serve
+	ask GET /metrics
+	grep -q '^assay_requests_total{status="2xx"} 0$' body
+	measure >/dev/null
+	ask GET /nowhere
+	for format in text/plain application/openmetrics-text; do
+		ask GET /metrics -H "Accept: $format"
+		[ "$code" = 200 ]
+		grep -qi "^content-type: $format" headers
+		# a family has one type, and no series comes twice
+		[ -z "$(sed -n 's/^# TYPE \([^ ]*\) .*/\1/p' body | sort | uniq -d)" ]
+		[ -z "$(grep -v '^#' body | sed 's/ [^ ]*$//' | sort | uniq -d)" ]
+		grep -q '^assay_requests_total{status="4xx"} 1$' body
+		awk '/^assay_request_duration_seconds_bucket/ { if ($2 < last) exit 1; last = $2 } /^assay_request_duration_seconds_count/ { exit $2 != last }' body
+		key=$("$ASSAY" show last --json | jq -r '[.cases[] | select(.status == "ok")][0].key')
+		grep -F "assay_case_time_seconds{case=\"$key\"" body
+		[ "$(grep -c '^# EOF$' body)" = "$([ $format = text/plain ] && echo 0 || echo 1)" ]
+		[ $format != text/plain ] || ! command -v promtool || promtool check metrics <body
+	done
+	ask GET /healthz
+	jq -e '.status == "ok" and .latency_p50 > 0 and .latency_p95 >= .latency_p50 and .gpu_utilization == null and .error_rate == 0' body
+	echo 'no database at all, but long enough to be one' >assay.db
+	ask GET /readyz
+	gets 503 "assay.db"
+	ask GET /healthz
+	[ "$code" = 503 ]
+}
+
+@test "profiles: one at a time, stopped, named, compared, as JSON and as a flame graph" {
+	serve
+	measure >/dev/null
+	local key
+	key=$("$ASSAY" show last --json | jq -r '[.cases[] | select(.status == "ok")][0].key')
+	admin POST /admin/profile/start -d "{\"case\":\"$key\",\"duration\":300,\"name\":\"long\"}"
+	[ "$code" = 202 ]
+	admin POST "/admin/profile/cpu?case=$key"
+	gets 409 "is under way"
+	admin POST /api/runs
+	gets 409 "is under way"
+	admin POST /admin/profile/stop
+	[ "$code" = 200 ]
+	ended | jq -e '.stopped and .state == "ended"'
+	[ -z "$(cat "/proc/$server"/task/*/children)" ]
+
+	for name in baseline optimized; do
+		admin POST "/admin/profile/cpu?duration=0.3&name=$name&case=$key"
+		[ "$code" = 200 ] || jq -e '.error | contains("perf")' body || { cat body; false; }
+	done
+	[ "$code" = 200 ] || skip "no profile can be taken here: $(jq -r .error body)"
+	jq -e --arg k "$key" '.profile.kind == "cpu" and .profile.case == $k and .profile.name == "optimized"' body
+	admin GET '/admin/profile/compare?base=baseline&head=optimized'
+	jq -e '.base.name == "baseline" and (.functions | length) > 0' body
+	admin GET /admin/profile/last
+	jq -e '.profile.name == "optimized"' body
+	admin GET /api/profiles
+	jq -e '[.profiles[].name] == ["optimized", "baseline"]' body
+	admin GET /api/profiles/last.svg
+	grep -qi '^content-type: image/svg' headers
+	grep -qi '^content-security-policy: sandbox' headers
+	head -c 300 body | grep -q '<svg'
+	admin POST "/admin/profile/flamegraph?duration=0.2&case=$key"
+	head -c 300 body | grep -q '<svg'
+	admin GET /admin/profile/bottlenecks
+	jq -e '.cases | length > 0' body || cat body
+	admin GET '/admin/profile/compare?base=baseline'
+	gets 400 "two profiles are compared"
+}
+
+@test "killed during a job it leaves nobody, loses nothing, and starts again" {
+	serve --db "$BATS_TEST_TMPDIR/kept.db"
+	admin POST /api/runs
+	ended >/dev/null
+	local before
+	before=$("$ASSAY" show r1 --db kept.db --json | md5sum)
+	admin POST "/admin/profile/start?case=$("$ASSAY" show r1 --db kept.db --json | jq -r '[.cases[] | select(.status == "ok")][0].key')&duration=300"
+	[ "$code" = 202 ]
+	kill -KILL "$server"
+	wait "$server" || true
+	nobody_left "$BATS_TEST_TMPDIR/kept.db"
+	[ "$before" = "$("$ASSAY" show r1 --db kept.db --json | md5sum)" ]
+	serve --db "$BATS_TEST_TMPDIR/kept.db"
+	ask GET /api/runs
+	jq -e '.runs | length == 1' body
+	admin POST /api/runs
+	ended | jq -e '.exit == 0'
+	kill -INT "$server"
+	wait "$server" || [ $? = 130 ]
+	server=
+	nobody_left "$BATS_TEST_TMPDIR/kept.db"
+}
+
+@test "the dashboard in a browser: watch a run, look at a case, compare, export" {
+	serve
+	measure >/dev/null
+	browser_start
+	browser_screen 400 dark
+	browser_open "$url/profiling/dashboard#$token"
+	page_until 'byId("run-list").querySelectorAll("tbody tr").length === 1 && byId("suite").value !== ""'
+	page_is 'location.hash === "" && byId("no-token").hidden'
+	page_is 'document.documentElement.scrollWidth <= 400'
+
+	page_value 'byId("suite").value = "quick"; byId("run-button").click()' >/dev/null
+	page_until 'byId("job-text").textContent === "run quick is done." && byId("run-list").querySelectorAll("tbody tr").length === 2'
+	page_is 'byId("job-error").hidden'
+	page_until 'byId("live").querySelectorAll("tbody tr").length > 0'
+	page_value 'byId("run-list").querySelector(".link").click()' >/dev/null
+	page_until 'byId("run").querySelectorAll("tbody .link").length > 0'
+	page_value 'byId("case").value = byId("run").querySelector("tbody .link").textContent; byId("case-form").requestSubmit()' >/dev/null
+	page_until 'byId("case-text").textContent.includes("2 runs") && byId("case-chart").querySelector("canvas") !== null'
+	page_until 'byId("diff-base").value === "r1" && byId("diff-head").value === "r2"'
+	page_value 'byId("diff-form").requestSubmit()' >/dev/null
+	page_until 'byId("diff").querySelectorAll("tbody tr").length > 0'
+	# a name is text, whatever it is
+	page_is '(() => { const t = table([["Case", (r) => r]], ["<img src=x onerror=alert(1)>"], "x"); return t.querySelector("img") === null; })()'
+	browser_screen 1280 light
+	page_is 'document.documentElement.scrollWidth <= 1280'
+	[ -z "$(browser_complaints | grep -vF "$url/")" ] || { browser_complaints; false; }
+	# within its limit, with all that it needs
+	ask GET /profiling/dashboard
+	[ "$(wc -c <body)" -lt 150000 ]
+}
