@@ -56,7 +56,7 @@ mock_bench() {
 	for variant in mock_throttles mock_crawls; do
 		mock_bench $variant
 		run --separate-stderr "$ASSAY" compare "$PLUGINS/mock_cheat.so" "$PLUGINS/mock_cheat.so" --no-default-plugins --plugin "$PLUGINS/example_op.so" \
-			--bench-dir . --margin 20% --budget 2s --json
+			--bench-dir . --margin 20% --budget 300ms --json
 		echo "$output"
 		[ "$status" = 0 ]
 		jq -e '.cases | length == 1 and (.[0] | .verdict == "INCONCLUSIVE" and .dropped_frac == 1 and (.reason | contains("throttling of the device")))' <<<"$output"

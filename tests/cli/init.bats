@@ -190,8 +190,6 @@ baselines/quick.manifest bench/mine.bench bench/suites/all.suite bench/suites/qu
 @test "ten commands from nothing to a red pull request for slower code, and a green one for a comment" {
 	assay init >/dev/null && small_shapes
 	git add . && git commit -q -m 'kernels, measured by assay'
-	run --separate-stderr assay-gate
-	[ "$status" = 0 ] || { echo "$output$stderr"; return 1; }
 	git checkout -q -b comment
 	sed -i 's/ties away from zero/of two equally near, that away from zero/' mine.c
 	git commit -q -a -m comment
@@ -221,6 +219,8 @@ baselines/quick.manifest bench/mine.bench bench/suites/all.suite bench/suites/qu
 	mapfile -t commands < <(sed -n 's/^    //p' <<<"$section")
 	[ "${#commands[@]}" -ge 7 ]
 	for command in "${commands[@]}"; do
+		# why it is faster takes seconds, and is asked elsewhere
+		[[ $command != "assay compare"* ]] || command+=" --profile no"
 		run --separate-stderr bash -c "$command"
 		[ "$status" = 0 ] || { echo "$command: $status" "$output" "$stderr"; return 1; }
 		# that it takes seconds is not what is tried

@@ -222,7 +222,7 @@ body() {
 	jq -e '[.cases[].variant] | unique == ["fast", "ref"]' <<<"$output"
 	do_it keep
 	[ -e fast-before.so ]
-	do_it compare --budget 2s --json
+	do_it compare --budget 2s --profile no --json
 	[ "$status" = 0 ]
 	jq -e '.verdict == "PASS" and (.cases | length > 0 and all(.key | startswith("test.shift/fast/")))' <<<"$output"
 }

@@ -38,7 +38,7 @@ is() {
 
 @test "in a pair neither a thread nor a signal handler may work in the partner's turn" {
 	run -4 --separate-stderr "$ASSAY" compare "${CHEATS%threads.so}base.so" "$CHEATS" --policy plain.conf "${COMMON[@]}" \
-		--budget 2s --only '*/away/*' --only '*/alarm/*' --only '*/packs/*' --json
+		--budget 2s --profile no --only '*/away/*' --only '*/alarm/*' --only '*/packs/*' --json
 	is '.cases[] | select(.key | contains("/away/")) | .verdict == "NOT_MEASURED" and (.reason | test("thread .flusher. \\([0-9.]+ .?s\\) and [0-9]+ others? used .* of processor time beside the 1 thread"))'
 	# on a machine so busy that the handler hardly runs there are too few pairs to say anything
 	is '.cases[] | select(.key | contains("/alarm/")) | .verdict == "INCONCLUSIVE" or (.verdict == "NOT_MEASURED" and (.reason | test("a signal handler used .* while the other side of the pair was timed")))'

@@ -150,8 +150,8 @@ load profile_helpers
 	[ "$status" = 0 ] || { echo "$stderr"; false; }
 	[ "${#lines[@]}" = 2 ]
 	local number='[+-][0-9.]+'
-	[[ ${lines[0]} =~ ^"sampled   499 Hz: "$number" % ("$number" to "$number" %) of a plain worker's processor time, 20 pairs"$ ]]
-	[[ ${lines[1]} =~ ^"control 20000 Hz: "$number" % ("$number" to "$number" %) of a plain worker's processor time, 20 pairs"$ ]]
+	[[ ${lines[0]} =~ ^"sampled   499 Hz: "$number" % ("$number" to "$number" %) of a plain worker's processor time, 5 pairs"$ ]]
+	[[ ${lines[1]} =~ ^"control 20000 Hz: "$number" % ("$number" to "$number" %) of a plain worker's processor time, 5 pairs"$ ]]
 	[ ! -e assay.db ]
 }
 

@@ -10,13 +10,16 @@
 #include "model/verdict.h"
 #include "stats/stats.h"
 
-#define PAIRS      20
-#define DEFAULT_NS 40000000000u
+#define MOST_PAIRS  20
+#define LEAST_PAIRS 5
+#define PAIR_NS     200000000u /* a pair takes longer than this to start, so that shorter ones are no more of them */
+#define DEFAULT_NS  40000000000u
 
 struct costing {
 	const struct assay_profile_request *q;
 	const struct assay_session *s;
 	const struct assay_measure_options *o;
+	unsigned n_pairs; /* of each rate */
 	uint64_t pair_ns;
 };
 
@@ -50,25 +53,25 @@ static int take_pair(const struct costing *k, unsigned rate_hz, unsigned number,
 static int take_all(const struct costing *k, const struct assay_watch *w, struct assay_profile_cost out[2],
 		    struct assay_err *err)
 {
-	double ratios[2][PAIRS], logs;
+	double ratios[2][MOST_PAIRS], logs;
 	int rc = 0;
 
-	for (unsigned n = 0; n < PAIRS && !rc; n++)
+	for (unsigned n = 0; n < k->n_pairs && !rc; n++)
 		for (unsigned i = 0; i < 2 && !rc; i++) {
 			rc = assay_watch_check(w, err);
 			if (!rc)
 				rc = take_pair(k, out[i].rate_hz, n, &ratios[i][n], err);
 			assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_SHARE,
-								   .done_frac = (2 * n + i + 1) / (2.0 * PAIRS),
+								   .done_frac = (2 * n + i + 1) / (2.0 * k->n_pairs),
 								   .text = "pairs" });
 		}
 	for (unsigned i = 0; i < 2 && !rc; i++) {
 		logs = 0;
-		for (unsigned n = 0; n < PAIRS; n++)
-			logs += log(ratios[i][n]) / PAIRS;
-		out[i].pairs = PAIRS;
+		for (unsigned n = 0; n < k->n_pairs; n++)
+			logs += log(ratios[i][n]) / k->n_pairs;
+		out[i].pairs = k->n_pairs;
 		out[i].ratio = exp(logs);
-		out[i].ci = assay_stats_groups_ci(ratios[i], PAIRS, ASSAY_COST_LEVEL);
+		out[i].ci = assay_stats_groups_ci(ratios[i], k->n_pairs, ASSAY_COST_LEVEL);
 	}
 	return rc;
 }
@@ -77,6 +80,8 @@ int assay_profile_cost(const struct assay_profile_request *q, const struct assay
 		       struct assay_profile_cost out[2], struct assay_err *err)
 {
 	const uint64_t for_ns = q->for_ns ? q->for_ns : DEFAULT_NS;
+	const uint64_t fit = for_ns / (2 * PAIR_NS);
+	const unsigned n_pairs = fit < LEAST_PAIRS ? LEAST_PAIRS : fit > MOST_PAIRS ? MOST_PAIRS : (unsigned)fit;
 	struct assay_session s = { 0 };
 	struct assay_clock clock;
 	int rc = assay_profile_session(q, w, &s, err);
@@ -87,7 +92,9 @@ int assay_profile_cost(const struct assay_profile_request *q, const struct assay
 		rc = assay_clock_init(&clock, err);
 	if (!rc) {
 		const struct assay_measure_options o = assay_session_measure(&s, q->what, &clock, w);
-		const struct costing k = { .q = q, .s = &s, .o = &o, .pair_ns = for_ns / (2 * PAIRS) };
+		const struct costing k = {
+			.q = q, .s = &s, .o = &o, .n_pairs = n_pairs, .pair_ns = for_ns / (2 * n_pairs)
+		};
 
 		assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = (double)for_ns });
 		rc = take_all(&k, w, out, err);
