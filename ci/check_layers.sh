@@ -122,7 +122,7 @@ harness/base 4900
 harness/cli 5600
 harness/counters 14400
 harness/drive 21500
-harness/formats 2500
+harness/formats 2850
 harness/include 1900
 harness/judge 9800
 harness/machine 5300

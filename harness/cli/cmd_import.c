@@ -78,8 +78,9 @@ static const struct assay_command_line line = {
 	.usage = "FORMAT FILE",
 	.doc = "Take results of another tool into the database: each benchmark becomes a case, its repetitions "
 	       "its samples, so that history, plots and gates work on them. FORMAT is google-benchmark, "
-	       "llama-bench (JSON or JSON lines), hyperfine, pyperf, csv (lines of name, value and unit), or "
-	       "auto, which tells the others than csv apart. FILE may be - for standard input. What the file does "
+	       "llama-bench (JSON or JSON lines), hyperfine, pyperf, nvbench (--json), criterion (its folder), csv "
+	       "(lines of name, value and unit), or auto, which tells the others than csv apart. FILE may be - for "
+	       "standard input. What the file does "
 	       "not say is unknown. A file is not imported twice with the same options; with others it is another "
 	       "run, which may replace the one before.\v"
 	       "examples:\n"

@@ -2,7 +2,7 @@
 /*
  * What other tools write about their benchmarks, one file a tool: text in, facts and results out through a callback.
  * `assay import` stores them as a run; a program that measures itself (`reads` in a bench file) becomes cases by them.
- * Nothing here knows of a store, starts a program or opens a file.
+ * Nothing here knows of a store or starts a program, and only assay_format_gather() opens files.
  *
  * A program that measures itself, as cases:
  *
@@ -11,7 +11,7 @@
  *	… run the words, standard output into @text …
  *	assay_format_list(f, text, &sink, &err);                               sink.result() for each, with its name
  *	assay_format_ask(f, ASSAY_ASK_MEASURE, name, path, &words, &err);     one process, one benchmark
- *	… run the words; standard output, or the file at @path, is @text: f->program.place …
+ *	… run the words; f->program.place says where @text is …
  *	assay_format_read(&(struct assay_format_reading){ .format = f->name, .path = …, .sink = sink }, &text, &err);
  *
  * A program that cannot list is run once as a whole; the results of that run are its cases.
@@ -86,15 +86,22 @@ struct assay_reading;
 /* Where a program leaves what it is asked for. */
 enum assay_format_place {
 	ASSAY_FORMAT_STDOUT,
-	ASSAY_FORMAT_FILE, /* at the path that it was given, where nothing may be yet */
+	ASSAY_FORMAT_FILE,   /* at the path that it was given, where nothing may be yet */
+	ASSAY_FORMAT_FOLDER, /* below that path, likewise: assay_format_gather() makes one text of it */
 };
 
 /* How to ask programs. In words, %p is the path and %b the benchmark. */
 struct assay_format_program {
 	enum assay_format_place place;
+	/* Changes the command before anything is added; @path is NULL where it is to list. NULL: nothing is to be done. */
+	int (*prepare)(struct assay_strings *words, const char *path, struct assay_err *err);
 	const char *measure; /* what makes it write the format */
 	const char *list;    /* writes names to standard output; NULL: programs cannot */
-	const char *only;    /* measures one benchmark alone; NULL: programs measure all of them each time */
+	/* In what `list` writes, one of these stands behind a name; lines without it are none. NULL: a name is a line. */
+	const char *behind_name[2];
+	const char *only; /* measures one benchmark alone; NULL: programs measure all of them each time */
+	/* Names have parts, between tabs: `only` takes the first, and this each of the others. NULL: they have none. */
+	const char *only_part;
 	/* The name of the benchmark is part of a regular expression. */
 	bool escaped;
 };
@@ -122,4 +129,9 @@ int assay_format_ask(const struct assay_format *f, enum assay_format_question qu
 		     const char *path, struct assay_strings *words, struct assay_err *err);
 /* Hand over the benchmarks that standard output lists: status skipped, without numbers. As assay_format_read(). */
 int assay_format_list(struct assay_format_reading *q, const char *text, struct assay_err *err);
+/*
+ * Append to @out one text, for assay_format_read(), of all that a format in folders has at @path, a folder or one of
+ * the files in it. Nothing is appended where there is none. ASSAY_EUSAGE for a file that is none of the format.
+ */
+int assay_format_gather(const char *path, struct assay_text *out, struct assay_err *err);
 #endif

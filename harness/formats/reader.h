@@ -23,7 +23,7 @@ struct assay_reading {
 };
 
 extern const struct assay_format assay_format_google_benchmark, assay_format_llama_bench, assay_format_hyperfine,
-	assay_format_pyperf, assay_format_csv;
+	assay_format_pyperf, assay_format_nvbench, assay_format_criterion, assay_format_csv;
 
 /* "file.json: benchmarks[3]: …" under ASSAY_EUSAGE, unless something failed before. */
 void assay_reading_fail(struct assay_reading *in, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -11,8 +11,8 @@
 #include "formats/reader.h"
 
 static const struct assay_format *const formats[] = {
-	&assay_format_google_benchmark, &assay_format_llama_bench, &assay_format_hyperfine,
-	&assay_format_pyperf,           &assay_format_csv,
+	&assay_format_google_benchmark, &assay_format_llama_bench, &assay_format_hyperfine, &assay_format_pyperf,
+	&assay_format_nvbench,          &assay_format_criterion,   &assay_format_csv,
 };
 #define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
 
@@ -132,7 +132,7 @@ static json_t *read_json(struct assay_reading *in, struct assay_text *t)
 
 /*
  * A member that no other tool's results have. Several tools call their lists
- * "benchmarks" or "results" (nvbench, pytest-benchmark, ASV), so that what
+ * "benchmarks" or "results" (pytest-benchmark and ASV, too), so that what
  * stands in the first element decides.
  */
 static const struct {
@@ -143,6 +143,8 @@ static const struct {
 	{ "benchmarks", "cpu_coefficient", &assay_format_google_benchmark },
 	{ "benchmarks", "error_occurred", &assay_format_google_benchmark },
 	{ "benchmarks", "runs", &assay_format_pyperf },
+	{ "benchmarks", "states", &assay_format_nvbench },
+	{ "", "criterion", &assay_format_criterion },
 	{ "results", "command", &assay_format_hyperfine },
 	{ "", "build_commit", &assay_format_llama_bench },
 	{ "", "n_prompt", &assay_format_llama_bench },
@@ -192,7 +194,8 @@ int assay_format_read(struct assay_format_reading *q, struct assay_text *text, s
 		f = recognise(json_array_get(values, 0));
 	if (!f)
 		assay_reading_fail(&in, "this is none of the formats that are known: google-benchmark, llama-bench, "
-					"hyperfine, pyperf; 'assay import csv' takes lines of name, value and unit");
+					"hyperfine, pyperf, nvbench; 'assay import criterion' takes a folder, 'assay "
+					"import csv' lines of name, value and unit");
 	if (json_array_size(values) > 1 && f != &assay_format_llama_bench)
 		assay_reading_fail(&in, "something follows behind the end of the results");
 	if (!in.rc) {
@@ -247,23 +250,65 @@ static int add_words(const struct assay_format *f, const char *pattern, const ch
 	return rc;
 }
 
+/* What chooses the benchmark. */
+static int add_choice(const struct assay_format *f, const char *benchmark, struct assay_strings *words,
+		      struct assay_err *err)
+{
+	const struct assay_format_program *p = &f->program;
+	struct assay_text part = { 0 };
+	int rc = 0;
+
+	for (size_t n = 0, len; !rc; n++, benchmark += len + 1) {
+		len = p->only_part ? strcspn(benchmark, "\t") : strlen(benchmark);
+		part.len = 0;
+		assay_text_addn(&part, benchmark, len);
+		rc = part.failed ? assay_err_set(err, ASSAY_ENOMEM, "out of memory")
+				 : add_words(f, n ? p->only_part : p->only, part.s, "", words, err);
+		if (!benchmark[len])
+			break;
+	}
+	assay_text_release(&part);
+	return rc;
+}
+
 int assay_format_ask(const struct assay_format *f, enum assay_format_question question, const char *benchmark,
 		     const char *path, struct assay_strings *words, struct assay_err *err)
 {
 	const struct assay_format_program *p = &f->program;
-	int rc;
+	const bool list = question == ASSAY_ASK_LIST;
+	int rc = p->prepare ? p->prepare(words, list ? NULL : path, err) : 0;
 
-	if (question == ASSAY_ASK_LIST)
-		return add_words(f, p->list, "", "", words, err);
-	rc = add_words(f, p->measure, "", path, words, err);
-	return rc || !benchmark || !p->only ? rc : add_words(f, p->only, benchmark, path, words, err);
+	if (!rc)
+		rc = add_words(f, list ? p->list : p->measure, "", path, words, err);
+	if (!rc && !list && benchmark && p->only)
+		rc = add_choice(f, benchmark, words, err);
+	return rc;
+}
+
+/* The name in a line of a list; false: there is none. */
+static bool take_name(const struct assay_format_program *p, const char *line, size_t len, struct assay_text *name)
+{
+	bool found = !p->behind_name[0];
+
+	if (len && line[len - 1] == '\r')
+		len--;
+	for (size_t i = 0; i < 2 && !found && p->behind_name[i]; i++) {
+		const size_t end = strlen(p->behind_name[i]);
+
+		found = len > end && !strncmp(line + len - end, p->behind_name[i], end);
+		len -= found ? end : 0;
+	}
+	name->len = 0;
+	if (found && len)
+		assay_text_addn(name, line, len);
+	return found && len;
 }
 
 int assay_format_list(struct assay_format_reading *q, const char *text, struct assay_err *err)
 {
 	struct assay_reading in = { .q = q, .facts.run = 1, .err = err };
 	const struct assay_format *f;
-	struct assay_text line = { 0 };
+	struct assay_text name = { 0 };
 	size_t len;
 
 	in.rc = assay_format_find(q->format, &f, err);
@@ -271,17 +316,15 @@ int assay_format_list(struct assay_format_reading *q, const char *text, struct a
 		struct assay_result r = { 0 };
 
 		len = strcspn(at, "\n");
-		line.len = 0;
-		assay_text_addn(&line, at, len && at[len - 1] == '\r' ? len - 1 : len);
-		if (line.failed)
-			assay_reading_no_memory(&in);
-		else if (line.len)
-			in.rc = f->name_case(line.s, &r.c);
-		else
+		if (!take_name(&f->program, at, len, &name))
 			continue;
-		assay_reading_put(&in, &r, line.s);
+		if (name.failed)
+			assay_reading_no_memory(&in);
+		else
+			in.rc = f->name_case(name.s, &r.c);
+		assay_reading_put(&in, &r, name.s ? name.s : "");
 	}
-	assay_text_release(&line);
+	assay_text_release(&name);
 	if (!in.n_results)
 		assay_reading_fail(&in, "it lists no benchmarks");
 	release(&in);

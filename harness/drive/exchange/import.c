@@ -98,8 +98,21 @@ static int check_encoding(const struct job *im, const struct assay_text *t)
 	return 0;
 }
 
-static int read_file(struct job *im, struct assay_text *t)
+/* All that a format in folders has there. */
+static int read_folder(const struct job *im, bool in_folders, struct assay_text *t)
 {
+	const int rc =
+		in_folders || !strcmp(im->q->format, "auto") ? assay_format_gather(im->reading.path, t, im->err) : 0;
+
+	if (rc || t->len)
+		return rc;
+	return cannot_read(im, in_folders ? "there is no benchmark.json in it, or in a folder 'new' below it"
+					  : strerror(EISDIR));
+}
+
+static int read_file(struct job *im, const struct assay_format *f, struct assay_text *t)
+{
+	const bool in_folders = f && f->program.place == ASSAY_FORMAT_FOLDER;
 	struct stat st;
 	int fd, rc;
 
@@ -110,10 +123,10 @@ static int read_file(struct job *im, struct assay_text *t)
 		return rc ? rc : check_encoding(im, t);
 	}
 	fd = open(im->reading.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	rc = fd < 0 || fstat(fd, &st) ? cannot_read(im, strerror(errno))
-	     : S_ISDIR(st.st_mode)    ? cannot_read(im, strerror(EISDIR))
-	     : !S_ISREG(st.st_mode)   ? cannot_read(im, "it is no regular file; '-' reads standard input")
-				      : read_all(im, fd, t);
+	rc = fd < 0 || fstat(fd, &st)            ? cannot_read(im, strerror(errno))
+	     : in_folders || S_ISDIR(st.st_mode) ? read_folder(im, in_folders, t)
+	     : !S_ISREG(st.st_mode)              ? cannot_read(im, "it is no regular file; '-' reads standard input")
+						 : read_all(im, fd, t);
 	if (fd >= 0)
 		close(fd);
 	return rc ? rc : check_encoding(im, t);
@@ -358,7 +371,7 @@ int assay_import(const struct assay_import_request *q, const struct assay_watch 
 	*out = (struct assay_import_report){ 0 };
 	im.reading = (struct assay_format_reading){ .format = q->format, .sink = { store, show_share, &im } };
 	if (!rc)
-		rc = read_file(&im, &text);
+		rc = read_file(&im, f, &text);
 	if (!rc) {
 		memcpy(im.run.imported.digest, assay_hash(text.s, text.len).hex, sizeof(im.run.imported.digest));
 		memcpy(out->digest, im.run.imported.digest, sizeof(out->digest));

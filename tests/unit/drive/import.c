@@ -314,6 +314,85 @@ STORE_TEST(pyperf)
 	assay_run_release(&run);
 }
 
+STORE_TEST(nvbench)
+{
+	struct fixture *f = *state;
+	struct assay_run run = import_one(f, "nvbench.json");
+	const struct assay_result *r;
+
+	has_fact(&run, "nvbench", "0.1.0");
+	has_fact(&run, "device 0", "Quadro GV100");
+	assert_int_equal(run.n_results, 3);
+	r = result(&run, "copy_sweep_grid_shape/nvbench/device=0,BlockSize=64,NumBlocks=64");
+	has_samples(r, 1, 78, 6485689.823444072);
+	has_metric(r, "bytes_per_s", "B/s", 82777765606.2663);
+	has_metric(r, "items_per_s", "1/s", 10347220700.783287);
+	has_metric(r, "batch_time_s", "s", 0.006479606722608024);
+	has_metric(r, "host_time_s", "s", 0.006491010679487182);
+	/* calls behind each other alone */
+	has_samples(result(&run, "copy_sweep_grid_shape/nvbench/device=0,BlockSize=256,NumBlocks=64"), 1, 657,
+		    2163784.1704410677);
+	r = result(&run, "copy_type_conversion_sweep/nvbench/device=0,In=I8,Out=I8");
+	assert_int_equal(r->status, ASSAY_STATUS_SKIPPED);
+	assert_string_equal(r->reason, "Not a conversion: InputType == OutputType.");
+	assay_run_release(&run);
+}
+
+static void write_in(struct fixture *f, const char *folder, const char *name, const char *text)
+{
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/%s", f->folder, folder);
+	assert_ok(f, assay_file_mkdirs(path, &f->err));
+	snprintf(path, sizeof(path), "%s/%s/%s", f->folder, folder, name);
+	assert_ok(f, assay_file_write(path, text, strlen(text), &f->err));
+}
+
+/* A folder, or any that holds such; earlier measurements beside the newest are none. */
+STORE_TEST(criterion)
+{
+	struct fixture *f = *state;
+	struct assay_import_report report;
+	const struct assay_result *r;
+	struct assay_run run;
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/criterion", f->folder);
+	write_in(f, "criterion/g/f/8/new", "benchmark.json",
+		 "{\"group_id\":\"g\",\"throughput\":{\"Bytes\":1000},\"full_id\":\"g/f/8\"}");
+	write_in(f, "criterion/g/f/8/new", "sample.json",
+		 "{\"sampling_mode\":\"Linear\",\"iters\":[10.0,20.0,30.0],\"times\":[100.0,200.0,300.0]}");
+	write_in(f, "criterion/g/f/8/new", "estimates.json", "{\"mean\":{\"point_estimate\":10.0}}");
+	write_in(f, "criterion/g/f/8/base", "benchmark.json", "{\"full_id\":\"g/f/8\"}");
+	write_in(f, "criterion/old/new", "benchmark.json", "{\"full_id\":\"old (a+b)\"}");
+	assert_ok(f, import(f, "auto", path, &report));
+	assert_string_equal(report.format, "criterion");
+	assert_int_equal(report.runs[0].n_cases, 2);
+	assay_import_report_release(&report);
+	assert_ok(f, assay_stored_run(f->db, 1, NULL, &run, &f->err));
+	r = result(&run, "g/f/8/criterion/-");
+	has_samples(r, 3, 10, 10);
+	has_metric(r, "bytes_per_s", "B/s", 1e11);
+	assert_string_equal(result(&run, "old (a+b)/criterion/-")->reason,
+			    "there is no sample.json of it, and an estimate is no sample");
+	assay_run_release(&run);
+	/* one of the files */
+	snprintf(path, sizeof(path), "%s/criterion/g/f/8/new/estimates.json", f->folder);
+	assert_ok(f, import(f, "criterion", path, &report));
+	assert_int_equal(report.runs[0].n_cases, 1);
+	assay_import_report_release(&report);
+	write_in(f, "criterion/old/new", "sample.json", "{\"iters\":[1,2],\"times\":[1]}");
+	snprintf(path, sizeof(path), "%s/criterion", f->folder);
+	assert_error(f, import(f, "criterion", path, &report), ASSAY_EUSAGE,
+		     "does not have as many 'iters' as 'times'");
+	write_in(f, "criterion/old/new", "sample.json", "{");
+	assert_error(f, import(f, "criterion", path, &report), ASSAY_EUSAGE, "criterion/old/new/sample.json:1: ");
+	write_in(f, "none/new", "other.json", "{}");
+	snprintf(path, sizeof(path), "%s/none", f->folder);
+	assert_error(f, import(f, "criterion", path, &report), ASSAY_EUSAGE, "there is no benchmark.json in it");
+	assert_error(f, import(f, "auto", path, &report), ASSAY_EUSAGE, "Is a directory");
+}
+
 STORE_TEST(options_beat_the_file)
 {
 	struct fixture *f = *state;
@@ -371,9 +450,13 @@ STORE_TEST(refusals)
 		{ "\xff\xfe{", "is text in UTF-16: import what 'iconv -f UTF-16 -t UTF-8' makes of it" },
 		{ "\x1f\x8b\x08", "is compressed with gzip: import what 'gzip -dc' makes of it" },
 		{ "\x28\xb5\x2f\xfd", "is compressed with Zstandard" },
-		/* of nvbench, pytest-benchmark and ASV */
 		{ "{\"meta\": {}, \"devices\": [], \"benchmarks\": [{\"name\": \"b\", \"axes\": [], \"states\": []}]}",
-		  "this is none of the formats that are known" },
+		  "there are no benchmarks in it" },
+		{ "{\"meta\": {\"version\": {\"json\": {\"major\": 2}}}, \"benchmarks\": [{\"name\": \"b\", "
+		  "\"states\": []}]}",
+		  "version 2 of nvbench's format is not known, expected 1" },
+		{ "{\"benchmarks\": [{\"states\": [{}]}]}", "benchmarks[0]: a benchmark without a name" },
+		/* of pytest-benchmark and ASV */
 		{ "{\"machine_info\": {}, \"benchmarks\": [{\"name\": \"t\", \"stats\": {\"median\": 0.1}}]}",
 		  "this is none of the formats that are known" },
 		{ "{\"results\": {\"time_a\": [1]}, \"params\": {}}", "this is none of the formats that are known" },

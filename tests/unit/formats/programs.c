@@ -4,7 +4,8 @@
 
 #include "formats/formats.h"
 
-static void ask(const char *format, enum assay_format_question question, const char *benchmark, const char *want)
+static void ask_of(const char *program, const char *format, enum assay_format_question question, const char *benchmark,
+		   const char *want)
 {
 	struct assay_strings words = { 0 };
 	struct assay_text all = { 0 };
@@ -12,12 +13,18 @@ static void ask(const char *format, enum assay_format_question question, const c
 	struct assay_err err = { 0 };
 
 	assert_int_equal(assay_format_find(format, &f, &err), 0);
+	assert_int_equal(program ? assay_strings_add(&words, program, &err) : 0, 0);
 	assert_int_equal(assay_format_ask(f, question, benchmark, "/tmp/a b", &words, &err), 0);
 	for (size_t i = 0; i < words.n; i++)
 		assay_text_addf(&all, "[%s]", words.v[i]);
 	assert_string_equal(all.s, want);
 	assay_strings_release(&words);
 	assay_text_release(&all);
+}
+
+static void ask(const char *format, enum assay_format_question question, const char *benchmark, const char *want)
+{
+	ask_of(NULL, format, question, benchmark, want);
 }
 
 TEST(each_program_is_asked_in_its_own_way)
@@ -31,6 +38,13 @@ TEST(each_program_is_asked_in_its_own_way)
 	ask("llama-bench", ASSAY_ASK_MEASURE, NULL, "[-o][json][-r][1]");
 	ask("hyperfine", ASSAY_ASK_MEASURE, NULL, "[--export-json][/tmp/a b][--runs][2]");
 	ask("pyperf", ASSAY_ASK_MEASURE, NULL, "[-o][/tmp/a b][--processes=1]");
+	ask("nvbench", ASSAY_ASK_MEASURE, "copy\tIn Size=8\tT=I32",
+	    "[--json][/tmp/a b][--benchmark][copy][--axis][In Size=8][--axis][T=I32]");
+	/* cargo says itself that it is to be a benchmark */
+	ask_of("/usr/bin/cargo", "criterion", ASSAY_ASK_LIST, NULL, "[/usr/bin/cargo][--][--list]");
+	ask_of("b", "criterion", ASSAY_ASK_LIST, NULL, "[b][--bench][--list]");
+	ask_of("b", "criterion", ASSAY_ASK_MEASURE, "one (a+b)",
+	       "[env][CRITERION_HOME=/tmp/a b][b][--bench][--noplot][^one \\(a\\+b\\)$]");
 }
 
 struct listed {
@@ -80,6 +94,13 @@ TEST(a_listed_benchmark_has_the_key_of_its_result)
 	assert_string_equal(err.text, "bench: it lists no benchmarks");
 	assert_int_equal(assay_format_list(&q, "A\nA\n", &err), ASSAY_EUSAGE);
 	assert_non_null(strstr(err.text, "'A' is a case that the file has before"));
+	/* other lines of a test program are none, and versions write it differently */
+	q.format = "criterion";
+	by_list = (struct listed){ "", "" };
+	q.sink.arg = &by_list;
+	assert_int_equal(assay_format_list(&q, "Warning: none\n\none (a+b): bench\ng/f/8: benchmark\n", &err), 0);
+	assert_string_equal(by_list.filters, "one (a+b)\ng/f/8\n");
+	assert_string_equal(by_list.all, "one (a+b)/criterion/-\ng/f/8/criterion/-\n");
 }
 
 UNIT_GROUP(NULL, NULL)
