@@ -329,12 +329,55 @@ static int each_submodule(const char *path, submodule_fn *fn, void *arg, struct 
 	return rc;
 }
 
+/* Where the submodules of what is checked out may be copied from. */
+struct copies {
+	const char *top;  /* of the user's working tree */
+	const char *root; /* of the new checkout */
+	/* Git folders that have them below `modules`: that of the working tree, and the one that its worktrees share. */
+	const char *git[2];
+};
+
+static bool has_commit(const char *git, const char *commit)
+{
+	const struct assay_repository copy = { 0 };
+	char dir[2 * PATH_MAX + 16], *out = NULL;
+	bool found;
+
+	snprintf(dir, sizeof(dir), "--git-dir=%s", git);
+	found = !ask(&copy, (const char *const[]){ "git", dir, "cat-file", "-e", commit, NULL }, ASK_NS, &out, NULL);
+	free(out);
+	return found;
+}
+
 /*
- * Check one out from the copy of it below the .git at @arg. One that is not there is left out, as it is in the working
- * tree; where the build needs it, assay_repository_lacks() says so.
+ * Find a copy of the submodule, which lies at @at below the top, that has @commit. False: none has it; *@any says
+ * whether there is one at all. A submodule that was a repository before it was added has its own .git.
+ */
+static bool find_copy(const struct copies *c, const char *name, const char *at, const char *commit,
+		      char from[2 * PATH_MAX], bool *any)
+{
+	*any = false;
+	for (size_t i = 0; i < 3; i++) {
+		if (i < 2)
+			snprintf(from, 2 * PATH_MAX, "%s/modules/%s", c->git[i], name);
+		else
+			snprintf(from, 2 * PATH_MAX, "%s/%s/.git", c->top, at);
+		if (access(from, F_OK))
+			continue;
+		*any = true;
+		if (has_commit(from, commit))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Check one out from the copy that the working tree has of it. One that is not there is left out, as it is in the
+ * working tree; where the build needs it, assay_repository_lacks() says so.
  */
 static int checkout_submodule(void *arg, const char *path, const char *name, const char *at, struct assay_err *err)
 {
+	const struct copies *c = arg;
 	struct assay_repository place = { 0 };
 	char from[2 * PATH_MAX], to[2 * PATH_MAX], commit[65], *out = NULL;
 	const char *const clone[] = {
@@ -343,14 +386,22 @@ static int checkout_submodule(void *arg, const char *path, const char *name, con
 	const char *const checkout[] = {
 		"git", "-c", "core.hooksPath=/dev/null", "-C", to, "checkout", "--quiet", "--detach", commit, NULL
 	};
+	const char *below;
 	struct assay_err why = { 0 };
+	bool any;
 	int rc;
 
 	snprintf(place.top, sizeof(place.top), "%s", path);
-	snprintf(from, sizeof(from), "%s/modules/%s", (const char *)arg, name);
 	snprintf(to, sizeof(to), "%s/%s", path, at);
-	if (access(from, F_OK) || submodule_commit(&place, at, commit, &why))
+	below = to + strlen(c->root) + 1;
+	if (submodule_commit(&place, at, commit, &why))
 		return 0;
+	if (!find_copy(c, name, below, commit, from, &any))
+		return any ? assay_err_set(err, ASSAY_EUSAGE,
+					   "its submodule '%s' is to be at commit %.12s, which is not here: "
+					   "'git -C %s fetch' gets it",
+					   below, commit, below)
+			   : 0;
 	rc = ask(&place, clone, CHECKOUT_NS, &out, &why);
 	free(out);
 	out = NULL;
@@ -358,9 +409,10 @@ static int checkout_submodule(void *arg, const char *path, const char *name, con
 		rc = ask(&place, checkout, CHECKOUT_NS, &out, &why);
 	free(out);
 	if (rc)
-		return assay_err_set(err, rc, "cannot check out commit %.12s of the submodule '%s': %s", commit, at,
+		return assay_err_set(err, rc, "cannot check out commit %.12s of the submodule '%s': %s", commit, below,
 				     why.text);
-	return each_submodule(to, checkout_submodule, from, err);
+	return each_submodule(to, checkout_submodule,
+			      &(struct copies){ .top = c->top, .root = c->root, .git = { from, from } }, err);
 }
 
 static int find_missing(void *arg, const char *path, const char *name, const char *at, struct assay_err *err)
@@ -389,14 +441,22 @@ int assay_repository_checkout(const struct assay_repository *r, const char *comm
 	const char *const argv[] = {
 		"git", "-c", "core.hooksPath=/dev/null", "worktree", "add", "--force", "--detach", path, commit, NULL
 	};
+	/* submodules of a linked worktree are not where those of the others are */
+	static const char *const own[] = { "git", "rev-parse", "--absolute-git-dir", NULL };
 	struct assay_err why = { 0 };
 	char *out = NULL;
 	int rc = ask(r, argv, CHECKOUT_NS, &out, &why);
 
 	free(out);
+	out = NULL;
 	if (rc)
 		return assay_err_set(err, rc, "cannot check out %.12s into '%s': %s", commit, path, why.text);
-	return each_submodule(path, checkout_submodule, (void *)r->git, err);
+	rc = ask(r, own, ASK_NS, &out, err);
+	if (!rc)
+		rc = each_submodule(path, checkout_submodule,
+				    &(struct copies){ .top = r->top, .root = path, .git = { out, r->git } }, err);
+	free(out);
+	return rc;
 }
 
 int assay_repository_discard(const struct assay_repository *r, const char *path, struct assay_err *err)

@@ -44,7 +44,8 @@ int assay_repository_tags(const struct assay_repository *r, struct assay_strings
 
 /*
  * Check out @commit into the new folder @path, as a worktree with no branch, and its submodules from what @r has of
- * them, without a network. Hooks do not run.
+ * them, without a network. Hooks do not run. ASSAY_EUSAGE where @r has a submodule, but not its commit; one of which it
+ * has nothing is left out.
  */
 int assay_repository_checkout(const struct assay_repository *r, const char *commit, const char *path,
 			      struct assay_err *err);

@@ -150,7 +150,24 @@ compare() {
 	mv ../lib ../lib.gone && mv ../inner ../inner.gone
 	run --separate-stderr compare HEAD --margin 50% --json --db ../assay.db
 	[[ $stderr == *"building HEAD"* ]] && [[ $output == *"same machine code"* ]]
+	# a linked worktree has copies of its own
 	mv ../lib.gone ../lib && mv ../inner.gone ../inner
+	mv .git/modules ../modules
+	git worktree add -q -b other ../linked && git -C ../linked submodule --quiet update --init --recursive
+	(cd ../linked && XDG_CACHE_HOME=$PWD/../cache2 compare HEAD --margin 50% --json --db ../assay.db >../linked.json)
+	grep -q "same machine code" ../linked.json
+	mv ../modules .git/modules
+	# a commit of a submodule in a submodule that nobody fetched
+	git clone -q --recurse-submodules . ../partial
+	git -C ../inner commit -qm newer --allow-empty
+	git -C lib/inner fetch -q && git -C lib/inner checkout -q FETCH_HEAD && git -C lib commit -qam newer
+	git commit -qam four
+	commit=$(git -C ../inner rev-parse HEAD)
+	git -C ../partial pull -q --recurse-submodules=no && git -C ../partial/lib fetch -q --recurse-submodules=no "$PWD/lib" HEAD
+	cd ../partial
+	run -2 --separate-stderr compare HEAD
+	[[ ${stderr_lines[-1]} == *"revision 'HEAD': its submodule 'lib/inner' is to be at commit ${commit:0:12}, which is not here: 'git -C lib/inner fetch' gets it" ]]
+	cd ../repo
 	git clone -q . ../without && cd ../without
 	run --separate-stderr compare HEAD --db ../assay.db
 	[ "$status" = 2 ]
