@@ -99,7 +99,7 @@ void assay_next_of_comparison(struct assay_text *out, const struct assay_compare
 	const struct assay_gate_case *row = first_row(r);
 	const bool timed = row && row->evidence == ASSAY_EVIDENCE_PAIRED;
 
-	if (timed && r->verdict == ASSAY_REGRESSED && !q->variants) {
+	if (timed && r->verdict == ASSAY_REGRESSED && !q->variants && !assay_key_is_program(row->key)) {
 		assay_text_add(out, "why: '");
 		assay_next_add_compare(out, q, row->key);
 		assay_text_add(out, " --evidence exact' says in which functions it does more");

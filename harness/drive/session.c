@@ -19,6 +19,7 @@
 #include "model/quantity.h"
 #include "plan/program.h"
 #include "worker/main.h"
+#include "worker/program/program.h"
 
 /* Is one of @l the file @path, under whatever name? */
 static bool has_file(const struct assay_strings *l, const char *path)
@@ -415,6 +416,22 @@ static int describe_smaller(struct assay_session *s, struct assay_err *err)
 	return rc;
 }
 
+/* Programs that are not where they are to run cannot be measured, and their cases say so. */
+static void find_programs(struct assay_session *s)
+{
+	for (size_t i = 0; i < s->plan.n_cases; i++) {
+		const struct assay_catalog_op *op = assay_catalog_op(s->catalog, s->plan.cases[i].op);
+		struct assay_case_facts *f = &s->facts[i];
+		struct assay_err why = { 0 };
+
+		if (!op || !op->program ||
+		    !assay_program_check(s->folder[0] ? s->folder : NULL, &op->program->words, &why))
+			continue;
+		*f = (struct assay_case_facts){ .failed = true };
+		snprintf(f->reason, sizeof(f->reason), "%.250s", why.text);
+	}
+}
+
 int assay_session_facts(struct assay_session *s, struct assay_err *err)
 {
 	uint64_t own;
@@ -426,6 +443,8 @@ int assay_session_facts(struct assay_session *s, struct assay_err *err)
 	rc = worker_bytes(s, &own, err);
 	if (!rc)
 		rc = assay_inventory_describe(s->inventory, s->plan.cases, s->plan.n_cases, s->facts, err);
+	if (!rc)
+		find_programs(s);
 	if (!rc && s->plan.n_smaller)
 		rc = describe_smaller(s, err);
 	return rc ? rc : check_memory(s, own, err);

@@ -248,41 +248,70 @@ static const struct assay_deviation *head_deviation(const struct assay_compariso
 	return &none;
 }
 
+/* Is what is said of one metric of @c said of all, because the case or a side of it was not measured? */
+static bool is_of_all(const struct assay_comparison_case *c)
+{
+	bool measured = c->in_base && c->in_head && !c->reason[0] && !c->difference[0] && c->n_pairs;
+
+	for (size_t i = 0; i < c->n_pairs; i++)
+		for (int side = 0; side < 2; side++)
+			measured &= c->pairs[i].side[side].status == ASSAY_STATUS_OK;
+	return !measured;
+}
+
+static int add_row(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
+		   const struct assay_paired_rule *rule, struct assay_gate_case *g, struct assay_gate_report *r,
+		   struct assay_err *err)
+{
+	struct assay_gate_case *row;
+	int rc;
+
+	if (!c->n_pairs && c->in_head && !c->reason[0] && !c->difference[0]) {
+		g->verdict = ASSAY_NOT_MEASURED;
+		snprintf(g->reason, sizeof(g->reason), "the comparison ended before its first pair");
+	}
+	rc = assay_stopping_tell(cmp, c, rule, g, err);
+	if (rc)
+		return rc;
+	row = assay_row_add(r, (struct assay_row_name){ g->key, g->metric, g->evidence }, err);
+	if (!row)
+		return ASSAY_ENOMEM;
+	*row = *g;
+	memcpy(row->base_variant, c->base_variant, sizeof(row->base_variant));
+	return 0;
+}
+
 static int judge_case(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
 		      const struct assay_policy *policy, const struct assay_countable *countable,
 		      struct assay_gate_report *r, struct assay_err *err)
 {
-	const struct assay_paired_rule rule = assay_comparison_rule(cmp, c, policy);
-	struct assay_gate_case g, *row;
-	bool final;
-	int rc = assay_paired_judge(c, &rule, &g, &final, err);
+	struct assay_paired_rule rule = assay_comparison_rule(cmp, c, policy);
+	enum assay_verdict first = ASSAY_PASS;
+	const size_t row = r->n_cases;
+	struct assay_gate_case g;
+	int rc = 0;
 
-	if (rc)
-		return rc;
-	if (c->control != ASSAY_CONTROL_NONE) {
-		judge_control(c, &g, &r->controls[r->n_controls]);
-		r->untrusted |= !r->controls[r->n_controls++].ok;
-		return 0;
+	for (size_t i = 0; !rc && assay_comparison_judged(c, i, rule.metric) && !(i && is_of_all(c)); i++) {
+		bool final;
+
+		rc = assay_paired_judge(c, &rule, &g, &final, err);
+		if (rc)
+			return rc;
+		if (c->control != ASSAY_CONTROL_NONE) {
+			judge_control(c, &g, &r->controls[r->n_controls]);
+			r->untrusted |= !r->controls[r->n_controls++].ok;
+			return 0;
+		}
+		rc = add_row(cmp, c, &rule, &g, r, err);
+		first = i ? first : g.verdict;
 	}
-	if (!c->n_pairs && c->in_head && !c->reason[0] && !c->difference[0]) {
-		g.verdict = ASSAY_NOT_MEASURED;
-		snprintf(g.reason, sizeof(g.reason), "the comparison ended before its first pair");
-	}
-	rc = assay_stopping_tell(cmp, c, &rule, &g, err);
-	if (rc)
-		return rc;
-	row = assay_row_add(r, (struct assay_row_name){ g.key, g.metric, g.evidence }, err);
-	if (!row)
-		return ASSAY_ENOMEM;
-	*row = g;
-	memcpy(row->base_variant, c->base_variant, sizeof(row->base_variant));
-	if (g.verdict != ASSAY_WRONG_RESULT)
-		rc = assay_limits_judge_edges(policy, &c->c, head_deviation(c), row, r, err);
-	return rc ? rc : judge_limits(cmp, c, g.verdict, policy, countable, r, err);
+	if (!rc && first != ASSAY_WRONG_RESULT)
+		rc = assay_limits_judge_edges(policy, &c->c, head_deviation(c), &r->cases[row], r, err);
+	return rc ? rc : judge_limits(cmp, c, first, policy, countable, r, err);
 }
 
 /*
- * The number of cases was fixed before the first pair. Where fewer are stored, the program was killed while it stored
+ * The number of tests, one a case and metric, was fixed before the first pair. Where fewer are stored, the program was killed while it stored
  * them; where none are, and no counts either, before it stored what it measured.
  */
 static int judge_missing(const struct assay_comparison *cmp, struct assay_gate_report *r, struct assay_err *err)
@@ -291,7 +320,7 @@ static int judge_missing(const struct assay_comparison *cmp, struct assay_gate_r
 	size_t n = 0;
 
 	for (size_t i = 0; i < cmp->n_cases; i++)
-		n += cmp->cases[i].control == ASSAY_CONTROL_NONE;
+		n += cmp->cases[i].control == ASSAY_CONTROL_NONE ? assay_comparison_n_judged(&cmp->cases[i]) : 0;
 	if (n >= cmp->family || (!cmp->n_cases && cmp->exact[ASSAY_HEAD].n_cases))
 		return 0;
 	snprintf(key, sizeof(key), "comparison %" PRId64, cmp->id);

@@ -56,15 +56,18 @@ static const char *last_part(const char *s, size_t *len, size_t *n)
 }
 
 /*
- * op/variant/axes, then /t=N and /warm or /cold as far as they are known: of imported cases they may not be. The op of
- * these is a command, which may have a '/' itself, so that it is what the other parts leave.
+ * op/variant/axes, then /t=N and /warm or /cold, or /- of programs, as far as they are known: of imported cases they
+ * may not be. The op of these is a command, which may have a '/' itself, so that it is what the other parts leave.
  */
 static bool looks_like_key(const char *s)
 {
 	size_t len = strlen(s), n, before;
 	const char *part = last_part(s, &len, &n);
+	size_t above = len;
+	const char *threads = last_part(s, &above, &before);
 
-	if (!strcmp(part, "warm") || !strcmp(part, "cold")) {
+	if ((!strcmp(part, "-") && looks_like_threads(threads, before)) || !strcmp(part, "warm") ||
+	    !strcmp(part, "cold")) {
 		part = last_part(s, &len, &n);
 		if (!looks_like_threads(part, n))
 			return false;

@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/quantity.h"
 #include "stats/stats.h"
 
+#define COUNTED_PAIRS   3 /* that a difference of what is counted takes */
 #define SAME_CODE_TRIES 5 /* to get one usable pair of what does not matter */
 /* A margin beyond this is no advice. */
 #define MOST_ADVISED_FRAC 0.5
@@ -129,7 +131,36 @@ static int pile_open(struct pile *p, const struct assay_comparison_case *c, stru
 	return 0;
 }
 
-static void pile_add(struct pile *p, const struct assay_pair *pair)
+static bool is_time(const char *metric)
+{
+	return !metric || !metric[0] || !strcmp(metric, "time_s");
+}
+
+/* How much worse the head's value is; NaN: one of them is missing, or none that a ratio can be made of. */
+static double log_ratio_of(const struct assay_pair *pair, const char *metric)
+{
+	const struct assay_metric *base = assay_result_metric(&pair->side[ASSAY_BASE], metric);
+	const struct assay_metric *head = assay_result_metric(&pair->side[ASSAY_HEAD], metric);
+
+	if (!base || !head || !(base->value > 0) || !(head->value > 0))
+		return NAN;
+	return (head->better > 0 ? -1 : 1) * log(head->value / base->value);
+}
+
+static void pile_add_metric(struct pile *p, const struct assay_pair *pair, const char *metric)
+{
+	const double x = log_ratio_of(pair, metric);
+
+	p->least[p->n_all] = p->most[p->n_all] = p->likely[p->n_all] = x;
+	p->n_all++;
+	p->n_blocks += pair->n_blocks;
+	if (isfinite(x))
+		p->x[p->n++] = x;
+	else
+		p->dropped += (double)pair->n_blocks;
+}
+
+static void pile_add_time(struct pile *p, const struct assay_pair *pair)
 {
 	struct assay_pair_estimate e = assay_pair_estimate(pair, p->tmp);
 	struct assay_pair_range range = assay_pair_range(pair, p->tmp);
@@ -144,6 +175,14 @@ static void pile_add(struct pile *p, const struct assay_pair *pair)
 		p->by_kind[k] += e.by_kind[k];
 	if (e.usable)
 		p->x[p->n++] = e.log_ratio;
+}
+
+static void pile_add(struct pile *p, const struct assay_pair *pair, const char *metric)
+{
+	if (is_time(metric))
+		pile_add_time(p, pair);
+	else
+		pile_add_metric(p, pair, metric);
 }
 
 static double dropped_frac(const struct pile *p)
@@ -287,6 +326,12 @@ bool assay_paired_same_code(const struct assay_comparison_case *c)
 	return c->n_pairs && c->control == ASSAY_CONTROL_NONE && assay_pair_same_code(&c->pairs[0]);
 }
 
+/* Memory or a rate is not slow. */
+static const char *worse(const struct assay_gate_case *g)
+{
+	return is_time(g->metric) ? "slower" : "worse";
+}
+
 void assay_paired_suspect(struct assay_gate_case *g)
 {
 	char reason[sizeof(g->reason)];
@@ -295,7 +340,7 @@ void assay_paired_suspect(struct assay_gate_case *g)
 	if (!g->suspect)
 		return;
 	memcpy(reason, g->reason, sizeof(reason));
-	snprintf(g->reason, sizeof(g->reason), "likely %.3g %% slower: %.480s", (g->ratio - 1) * 100, reason);
+	snprintf(g->reason, sizeof(g->reason), "likely %.3g %% %s: %.480s", (g->ratio - 1) * 100, worse(g), reason);
 }
 
 /* The first look after the pairs so far that would decide, were the rest like them; 0: none would. */
@@ -361,7 +406,8 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 			       "at least %.2f %% slower, whatever disturbed %.0f %% of the samples",
 			       expm1(bounds_of(p->least, p->n_all, rule).lo) * 100, dropped_frac(p) * 100);
 		else
-			decide(out, ASSAY_REGRESSED, "%.2f %% slower, shown to be more than %.3g %%", percent, margin);
+			decide(out, ASSAY_REGRESSED, "%.2f %% %s, shown to be more than %.3g %%", percent, worse(out),
+			       margin);
 		break;
 	case ASSAY_IMPROVED:
 		if (too_disturbed(p, rule))
@@ -369,7 +415,8 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 			       "at least %.2f %% faster, whatever disturbed %.0f %% of the samples",
 			       -expm1(bounds_of(p->most, p->n_all, rule).hi_strict) * 100, dropped_frac(p) * 100);
 		else
-			decide(out, ASSAY_IMPROVED, "%.2f %% faster, shown to be more than %.3g %%", -percent, margin);
+			decide(out, ASSAY_IMPROVED, "%.2f %% %s, shown to be more than %.3g %%", -percent,
+			       is_time(out->metric) ? "faster" : "better", margin);
 		break;
 	case ASSAY_PASS:
 		if (assay_paired_same_code(c) && !p->n)
@@ -377,11 +424,14 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 		else if (assay_paired_same_code(c))
 			decide(out, ASSAY_PASS, "same machine code: any difference is layout and noise");
 		else
-			decide(out, ASSAY_PASS, "shown to be at most %.2f %% slower (limit %.3g %%)",
-			       fmax(0, (out->ci_hi - 1) * 100), margin);
+			decide(out, ASSAY_PASS, "shown to be at most %.2f %% %s (limit %.3g %%)",
+			       fmax(0, (out->ci_hi - 1) * 100), worse(out), margin);
 		break;
 	default:
-		if (too_disturbed(p, rule))
+		if (too_disturbed(p, rule) && !is_time(rule->metric))
+			decide(out, ASSAY_INCONCLUSIVE, "it is 0 or below in %.0f %% of the runs, which have no ratio",
+			       dropped_frac(p) * 100);
+		else if (too_disturbed(p, rule))
 			decide(out, ASSAY_INCONCLUSIVE,
 			       "host too noisy: %.0f %% of samples discarded (limit %.0f %%), mostly for %s; a quieter "
 			       "host would decide it",
@@ -405,6 +455,80 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 	}
 }
 
+/* ---- metrics of programs ---- */
+
+/* Is it there in all pairs? Otherwise the case says why not. */
+static bool judge_metric_presence(const struct assay_comparison_case *c, const char *metric,
+				  struct assay_gate_case *out)
+{
+	for (size_t i = 0; i < c->n_pairs; i++)
+		for (int side = 0; side < 2; side++)
+			if (c->pairs[i].n_blocks && !assay_result_metric(&c->pairs[i].side[side], metric)) {
+				decide(out, ASSAY_NOT_MEASURED,
+				       strcmp(metric, "rss_peak_bytes") ? "the %s does not tell it"
+									: "the processes of the %s took no more memory "
+									  "than assay itself, so it is not known",
+				       side == ASSAY_HEAD ? "head" : "base");
+				return true;
+			}
+	return false;
+}
+
+/* The value that all pairs of a side have; NaN: they differ, or it is not counted. */
+static double counted_value(const struct assay_comparison_case *c, enum assay_side side, const char *metric)
+{
+	const struct assay_metric *first = assay_result_metric(&c->pairs[0].side[side], metric);
+
+	if (!assay_unit_is_counted(first->unit))
+		return NAN;
+	for (size_t i = 1; i < c->n_pairs; i++)
+		if (assay_result_metric(&c->pairs[i].side[side], metric)->value != first->value)
+			return NAN;
+	return first->value;
+}
+
+/*
+ * False: it is a matter of statistics. Values that are equal on both sides decide with the first pair. A difference has
+ * to be there in several: a number that is now one and now another may look constant in a few processes.
+ */
+static bool judge_counted(const struct assay_comparison_case *c, const struct assay_paired_rule *rule,
+			  struct assay_gate_case *out, bool *final)
+{
+	const double base = c->n_pairs ? counted_value(c, ASSAY_BASE, rule->metric) : NAN;
+	const double head = c->n_pairs ? counted_value(c, ASSAY_HEAD, rule->metric) : NAN;
+	const struct assay_metric *m;
+	char was[48], is[48];
+	double worse_by;
+
+	if (!isfinite(base) || !isfinite(head))
+		return false;
+	m = assay_result_metric(&c->pairs[0].side[ASSAY_HEAD], rule->metric);
+	out->evidence = ASSAY_EVIDENCE_EXACT;
+	out->pairs = c->n_pairs;
+	snprintf(was, sizeof(was), "%.15g%s%s", base, strcmp(m->unit, "1") ? " " : "",
+		 strcmp(m->unit, "1") ? m->unit : "");
+	snprintf(is, sizeof(is), "%.15g", head);
+	if (base == head) {
+		out->ratio = out->ci_lo = out->ci_hi = 1;
+		decide(out, ASSAY_PASS, "the same on both sides in every run: %s", was);
+		return true;
+	}
+	*final = c->n_pairs >= COUNTED_PAIRS;
+	if (base > 0 && head > 0)
+		out->ratio = out->ci_lo = out->ci_hi = m->better > 0 ? base / head : head / base;
+	worse_by = isfinite(out->ratio) ? out->ratio - 1 : m->better * (base - head);
+	if (!*final)
+		decide(out, ASSAY_INCONCLUSIVE, "%s in every run of the head and %s in the base, in too few runs", is,
+		       was);
+	else
+		decide(out,
+		       worse_by > rule->margin_frac    ? ASSAY_REGRESSED
+		       : worse_by < -rule->margin_frac ? ASSAY_IMPROVED
+						       : ASSAY_PASS,
+		       "%s in every run, the base has %s", is, was);
+	return true;
+}
+
 int assay_paired_judge(const struct assay_comparison_case *c, const struct assay_paired_rule *rule,
 		       struct assay_gate_case *out, bool *final, struct assay_err *err)
 {
@@ -417,6 +541,8 @@ int assay_paired_judge(const struct assay_comparison_case *c, const struct assay
 					 .verdict = ASSAY_INCONCLUSIVE,
 					 .margin_frac = rule->margin_frac };
 	memcpy(out->key, c->c.key, sizeof(out->key));
+	if (rule->metric[0])
+		memcpy(out->metric, rule->metric, sizeof(out->metric));
 	out->ratio = out->ci_lo = out->ci_hi = out->dropped_frac = out->smallest_detectable_frac = NAN;
 	out->value = out->limit = NAN;
 	*final = true;
@@ -426,6 +552,9 @@ int assay_paired_judge(const struct assay_comparison_case *c, const struct assay
 		if (judge_side(&c->pairs[i].side[ASSAY_HEAD], ASSAY_HEAD, out) ||
 		    judge_side(&c->pairs[i].side[ASSAY_BASE], ASSAY_BASE, out))
 			return 0;
+	if (!is_time(rule->metric) &&
+	    (judge_metric_presence(c, rule->metric, out) || judge_counted(c, rule, out, final)))
+		return 0;
 	rc = pile_open(&pile, c, err);
 	if (rc)
 		return rc;
@@ -433,7 +562,7 @@ int assay_paired_judge(const struct assay_comparison_case *c, const struct assay
 	for (size_t i = 0; i < c->n_pairs && i < rule->max_pairs && out->verdict == ASSAY_INCONCLUSIVE; i++) {
 		bool last = i + 1 == rule->max_pairs;
 
-		pile_add(&pile, &c->pairs[i]);
+		pile_add(&pile, &c->pairs[i], rule->metric);
 		if (assay_paired_same_code(c))
 			continue;
 		out->verdict = too_disturbed(&pile, rule) ? look_at_ranges(&pile, last, rule)
@@ -455,7 +584,7 @@ int assay_paired_judge(const struct assay_comparison_case *c, const struct assay
 	return 0;
 }
 
-int assay_paired_readings(const struct assay_comparison_case *c, struct assay_paired_readings *out,
+int assay_paired_readings(const struct assay_comparison_case *c, const char *metric, struct assay_paired_readings *out,
 			  struct assay_err *err)
 {
 	struct pile pile;
@@ -464,7 +593,7 @@ int assay_paired_readings(const struct assay_comparison_case *c, struct assay_pa
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < c->n_pairs; i++)
-		pile_add(&pile, &c->pairs[i]);
+		pile_add(&pile, &c->pairs[i], metric);
 	*out = (struct assay_paired_readings){
 		.mean = assay_stats_mean(pile.x, pile.n),
 		.sd = assay_stats_sd(pile.x, pile.n),

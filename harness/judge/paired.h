@@ -89,8 +89,9 @@ struct assay_paired_rule {
 	double margin_frac;
 	double max_dropped_frac;
 	size_t max_pairs;
-	size_t same_code_pairs; /* that a case of the same machine code takes: they do not decide */
-	unsigned budgets;       /* of time that the case has, at least */
+	size_t same_code_pairs;            /* that a case of the same machine code takes: they do not decide */
+	unsigned budgets;                  /* of time that the case has, at least */
+	char metric[ASSAY_METRIC_TAG_MAX]; /* of a program; "" or "time_s": the time of a call */
 };
 
 /*
@@ -102,10 +103,14 @@ struct assay_paired_rule assay_paired_rule_of(double alpha, double alpha_pass, u
 					      double max_dropped_frac, size_t max_pairs);
 
 /*
- * Judge the time of @c by all looks that its pairs allow, in order; the first that decides counts, and pairs beyond the
+ * Judge the time of @c, or the rule's metric, by all looks that its pairs allow, in order; the first that decides counts, and pairs beyond the
  * rule's max_pairs do not. *final is false while further pairs could decide: then the verdict in @out is what stands if
  * none come. A side that was wrong, crashed or is missing decides at once. Same code on both sides is PASS whatever its
  * time, also without samples (controls excepted), and final after the rule's pairs. ASSAY_ENOMEM.
+ *
+ * A metric of a program has one value in each pair on either side, and its ratio is turned round where more is better,
+ * so that above 1 is worse as well. Values that are counted, and are the same in all pairs of a side, are compared
+ * exactly: nothing is left to chance.
  */
 int assay_paired_judge(const struct assay_comparison_case *c, const struct assay_paired_rule *rule,
 		       struct assay_gate_case *out, bool *final, struct assay_err *err);
@@ -128,8 +133,8 @@ struct assay_paired_readings {
 	size_t n;
 };
 
-/* ASSAY_ENOMEM. */
-int assay_paired_readings(const struct assay_comparison_case *c, struct assay_paired_readings *out,
+/* Of its time, or of a metric (NULL: none). ASSAY_ENOMEM. */
+int assay_paired_readings(const struct assay_comparison_case *c, const char *metric, struct assay_paired_readings *out,
 			  struct assay_err *err);
 
 /*

@@ -82,7 +82,7 @@ int assay_stopping_hopeless(const struct assay_comparison_case *c, const struct 
 	struct assay_paired_readings r;
 	double shift, to_pass, to_differ;
 	size_t all;
-	int rc = assay_paired_readings(c, &r, err);
+	int rc = assay_paired_readings(c, rule->metric, &r, err);
 
 	*hopeless = false;
 	if (rc || r.n < assay_sequential_first_look(rule->alpha_pass, rule->max_pairs))
@@ -111,27 +111,43 @@ static uint64_t budget_of(const struct assay_comparison *cmp, const struct assay
 	return cmp->budget_ns + (awaits_look(v, rule) ? (uint64_t)(NEXT_LOOK_BUDGETS * (double)cmp->budget_ns) : 0);
 }
 
-int assay_stopping_ask(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
-		       const struct assay_policy *policy, uint64_t spent_ns, bool *stop, struct assay_err *err)
+/* About one metric. */
+static int ask_one(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
+		   const struct assay_paired_rule *rule, uint64_t spent_ns, bool *stop, struct assay_err *err)
 {
-	const struct assay_paired_rule rule = assay_comparison_rule(cmp, c, policy);
 	struct assay_gate_case verdict;
 	bool final, hopeless = false;
 	uint64_t budget_ns;
 	size_t n_more;
-	int rc;
+	int rc = assay_paired_judge(c, rule, &verdict, &final, err);
+
+	budget_ns = budget_of(cmp, &verdict, rule);
+	n_more = pairs_to_come(c, rule, verdict.suspect, spent_ns, budget_ns);
+	if (!rc && !final)
+		rc = assay_stopping_hopeless(c, rule, verdict.verdict == ASSAY_PASS, n_more, &hopeless, err);
+	if (!rc)
+		*stop = final || hopeless || assay_stopping_out_of_time(c, rule, verdict.suspect, spent_ns, budget_ns);
+	return rc;
+}
+
+int assay_stopping_ask(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
+		       const struct assay_policy *policy, uint64_t spent_ns, bool *stop, struct assay_err *err)
+{
+	struct assay_paired_rule rule = assay_comparison_rule(cmp, c, policy);
+	bool all = true;
+	int rc = 0;
 
 	*stop = !assay_stopping_wants_pairs(c);
 	/* A new case without pairs would pass as decided. */
 	if (*stop || !c->n_pairs)
 		return 0;
-	rc = assay_paired_judge(c, &rule, &verdict, &final, err);
-	budget_ns = budget_of(cmp, &verdict, &rule);
-	n_more = pairs_to_come(c, &rule, verdict.suspect, spent_ns, budget_ns);
-	if (!rc && !final)
-		rc = assay_stopping_hopeless(c, &rule, verdict.verdict == ASSAY_PASS, n_more, &hopeless, err);
-	if (!rc)
-		*stop = final || hopeless || assay_stopping_out_of_time(c, &rule, verdict.suspect, spent_ns, budget_ns);
+	for (size_t i = 0; !rc && assay_comparison_judged(c, i, rule.metric); i++) {
+		bool one = false;
+
+		rc = ask_one(cmp, c, &rule, spent_ns, &one, err);
+		all &= one;
+	}
+	*stop = all;
 	return rc;
 }
 

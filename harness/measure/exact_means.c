@@ -105,7 +105,9 @@ bool assay_exact_means_choose(const struct assay_exact_means *m, const char *too
 	}
 	out->status = ASSAY_STATUS_SKIPPED;
 	out->skip = c->skip_reason[0] ? ASSAY_EXACT_SKIP_UNABLE : ASSAY_EXACT_SKIP_OTHER;
-	if (v && v->device_kind != ASSAY_DEVICE_CPU)
+	if (c->cache == ASSAY_CACHE_NONE)
+		snprintf(out->reason, sizeof(out->reason), "a program has no call that could be counted");
+	else if (v && v->device_kind != ASSAY_DEVICE_CPU)
 		snprintf(out->reason, sizeof(out->reason), ASSAY_EXACT_ON_DEVICE);
 	else if (c->skip_reason[0])
 		snprintf(out->reason, sizeof(out->reason), "%s", c->skip_reason);

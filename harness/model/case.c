@@ -104,6 +104,13 @@ void assay_case_portable_key(const struct assay_case *c, char *buf)
 		memcpy(buf, c->key, sizeof(c->key));
 }
 
+bool assay_key_is_program(const char *key)
+{
+	const size_t len = strlen(key);
+
+	return len > 1 && !strcmp(key + len - 2, "/-");
+}
+
 bool assay_case_same_shape(const struct assay_case *a, const struct assay_case *b)
 {
 	if (strcmp(a->op, b->op) || a->cache != b->cache || a->n_axes != b->n_axes)

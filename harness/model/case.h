@@ -75,6 +75,9 @@ int assay_case_make_key(struct assay_case *c, struct assay_err *err);
  */
 void assay_case_portable_key(const struct assay_case *c, char *buf);
 
+/* Is this the key of a program's case? */
+bool assay_key_is_program(const char *key);
+
 /* Do they differ in nothing but variant and threads? */
 bool assay_case_same_shape(const struct assay_case *a, const struct assay_case *b);
 /* Do they differ in nothing but their variants? */

@@ -70,6 +70,29 @@ bool assay_pair_same_code(const struct assay_pair *p)
 	return base[0] && !strcmp(base, p->side[ASSAY_HEAD].code_hash);
 }
 
+bool assay_comparison_judged(const struct assay_comparison_case *c, size_t i, char tag[ASSAY_METRIC_TAG_MAX])
+{
+	const char *at = c->judged[0] ? c->judged : "time_s";
+
+	for (; i && at; i--) {
+		at = strchr(at, ',');
+		at = at ? at + 1 : NULL;
+	}
+	if (at)
+		snprintf(tag, ASSAY_METRIC_TAG_MAX, "%.*s", (int)strcspn(at, ","), at);
+	return at;
+}
+
+size_t assay_comparison_n_judged(const struct assay_comparison_case *c)
+{
+	char tag[ASSAY_METRIC_TAG_MAX];
+	size_t n = 0;
+
+	while (assay_comparison_judged(c, n, tag))
+		n++;
+	return n;
+}
+
 int assay_comparison_base_case(const struct assay_comparison_case *c, struct assay_case *out, struct assay_err *err)
 {
 	*out = c->c;

@@ -95,6 +95,7 @@ struct assay_comparison_case {
 	enum assay_control control;
 	double injected_frac;              /* of ASSAY_CONTROL_SLOWER: 0.02 = 2 % more work, as it was asked for */
 	bool in_base, in_head;             /* does the side have the variant? */
+	char judged[ASSAY_JUDGED_MAX];     /* metrics of a program that are judged, by commas; "": the time of a call */
 	char base_variant[ASSAY_NAME_MAX]; /* that the base runs, where it is another one than that of @c; else "" */
 	char reason[512]; /* why it was not measured at all, or why the base's variant cannot be loaded */
 	/* where the outputs of the two sides begin to differ; empty: they do not */
@@ -156,6 +157,11 @@ void assay_comparison_case_release(struct assay_comparison_case *c);
 /* Release the cases and their pairs alone. */
 void assay_comparison_drop_cases(struct assay_comparison *cmp);
 void assay_comparison_release(struct assay_comparison *cmp);
+
+/* The metric of @c that is judged in place @i, in @tag; false where there are no more. The first is always there. */
+bool assay_comparison_judged(const struct assay_comparison_case *c, size_t i, char tag[ASSAY_METRIC_TAG_MAX]);
+/* How many there are. */
+size_t assay_comparison_n_judged(const struct assay_comparison_case *c);
 
 /* The case that the base runs: that of @c, or the same with another variant. ASSAY_ELIMIT when its key does not fit. */
 int assay_comparison_base_case(const struct assay_comparison_case *c, struct assay_case *out, struct assay_err *err);

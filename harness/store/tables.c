@@ -220,6 +220,7 @@ static const struct assay_column control_list[] = {
 	ASSAY_COLUMN_ENUM(struct assay_comparison_case, control, "control", control_word, ASSAY_CONTROL_SLOWER + 1),
 	ASSAY_COLUMN(struct assay_comparison_case, injected_frac, "injected_frac"),
 	ASSAY_COLUMN(struct assay_comparison_case, base_variant, "base_variant"),
+	ASSAY_COLUMN(struct assay_comparison_case, judged, "judged"),
 };
 const struct assay_columns assay_store_control_columns = ASSAY_COLUMNS(control_list);
 

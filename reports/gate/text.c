@@ -117,6 +117,7 @@ struct view {
 	bool numbers;       /* some row has any */
 	bool times, counts; /* numbers of which kind */
 	bool variants;      /* two of one op are compared */
+	bool metrics;       /* of programs, which may be turned round */
 	size_t missing;     /* cases that share one line; 0: each has a row */
 };
 
@@ -203,7 +204,10 @@ static void look_ahead(struct view *v)
 			continue;
 		v->numbers = true;
 		v->variants |= c->base_variant[0] != '\0';
-		*(c->evidence == ASSAY_EVIDENCE_EXACT ? &v->counts : &v->times) = true;
+		if (assay_key_is_program(c->key) && strcmp(c->metric, "time_s") != 0)
+			v->metrics = true;
+		else
+			*(c->evidence == ASSAY_EVIDENCE_EXACT ? &v->counts : &v->times) = true;
 		first = first ? first : c;
 		v->evidence |= c->evidence != ASSAY_EVIDENCE_STORED || c->evidence != first->evidence;
 	}
@@ -508,6 +512,10 @@ static void write_text(const struct assay_report *report, const struct assay_emi
 		assay_columns_print(&v.table, out);
 		if (v.variants)
 			assay_text_addf(out, "  speed-up is relative to %s\n", r->base);
+		else if (v.metrics)
+			assay_text_add(out,
+				       "  change is that of the head relative to the base, turned round where more is "
+				       "better: + is worse\n");
 		else if (v.numbers)
 			assay_text_addf(out, "  change is the %s of the head relative to the base: + is %s\n",
 					!v.counts ? "time"

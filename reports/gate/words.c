@@ -177,8 +177,9 @@ static size_t last_slash(const char *key, size_t len)
 static int name_length(const char *key)
 {
 	size_t len = strlen(key), at = last_slash(key, len);
+	const bool none = at && !strcmp(key + at, "/-") && !strncmp(key + last_slash(key, at), "/t=", 3);
 
-	if (!strcmp(key + at, "/warm") || !strcmp(key + at, "/cold"))
+	if (none || !strcmp(key + at, "/warm") || !strcmp(key + at, "/cold"))
 		len = at;
 	at = last_slash(key, len);
 	if (!strncmp(key + at, "/t=", 3))
@@ -190,10 +191,18 @@ static int name_length(const char *key)
 /* "is 11.5 % slower", "takes 2.40x as long", "does 3.10 % more instructions", or what the row itself says. */
 static void add_what_happened(const struct assay_gate_case *c, struct assay_text *out)
 {
+	const bool of_program = assay_key_is_program(c->key) && strcmp(c->metric, "time_s") != 0 &&
+				(c->evidence == ASSAY_EVIDENCE_EXACT || c->evidence == ASSAY_EVIDENCE_PAIRED);
 	const bool counted = c->evidence == ASSAY_EVIDENCE_EXACT, slower = c->ratio > 1;
 	const char *than = c->base_variant[0] ? " than " : "", *metric = c->metric;
 	char change[32];
 
+	if (of_program && c->ratio > 0 && isfinite(c->ratio)) {
+		assay_gate_words_change(c->ratio, true, change, sizeof(change));
+		assay_text_addf(out, " is %s %s in %s", change + strspn(change, "+-"), slower ? "worse" : "better",
+				metric);
+		return;
+	}
 	if (!(c->ratio > 0) || !isfinite(c->ratio) || (!counted && strcmp(metric, "time_s") != 0)) {
 		assay_text_addf(out, " does not keep a limit: %s", c->reason);
 		return;

@@ -73,6 +73,7 @@ static inline void make_case(struct assay_comparison_case *c, unsigned i, enum a
 	assay_result_release(&r);
 	c->control = control;
 	strcpy(c->base_variant, control == ASSAY_CONTROL_NONE ? "other" : "");
+	strcpy(c->judged, control == ASSAY_CONTROL_NONE ? "speed,size" : "");
 	c->injected_frac = control == ASSAY_CONTROL_SLOWER ? 0.02 : 0;
 	c->in_base = c->in_head = true;
 }
@@ -204,6 +205,7 @@ static inline void same_case(const struct assay_comparison_case *a, const struct
 	assert_same_result(&x, &y);
 	assert_int_equal(a->control, b->control);
 	assert_string_equal(a->base_variant, b->base_variant);
+	assert_string_equal(a->judged, b->judged);
 	assert_memory_equal(&a->injected_frac, &b->injected_frac, sizeof(double));
 	assert_int_equal(a->in_base, b->in_base);
 	assert_int_equal(a->in_head, b->in_head);

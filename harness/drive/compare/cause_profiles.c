@@ -123,6 +123,10 @@ static int gather(struct blaming *k, size_t at, struct assay_err *err)
 	if (!e)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	c->because = e;
+	if (c->c.cache == ASSAY_CACHE_NONE)
+		rc = assay_err_set(
+			err, ASSAY_EWORKER,
+			"it is a program: 'assay profile cpu -- COMMAND' tells where the time of each side goes");
 	for (unsigned i = 0; i < PAIRS && !rc && end.status == ASSAY_STATUS_OK; i++) {
 		rc = assay_watch_check(k->watch, err);
 		if (!rc)

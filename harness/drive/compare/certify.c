@@ -86,7 +86,7 @@ static unsigned char *draw_order(const struct certifying *c, size_t *n)
 static int count(struct tally *t, const struct assay_comparison_case *c, bool spread, struct assay_err *err)
 {
 	struct assay_paired_readings r;
-	int rc = assay_paired_readings(c, &r, err);
+	int rc = assay_paired_readings(c, NULL, &r, err);
 
 	if (rc)
 		return rc;

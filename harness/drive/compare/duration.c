@@ -28,7 +28,7 @@ struct known_case {
 static int learn(struct known_case *k, const struct assay_comparison_case *c, struct assay_err *err)
 {
 	struct assay_paired_readings r;
-	int rc = assay_paired_readings(c, &r, err);
+	int rc = assay_paired_readings(c, NULL, &r, err);
 
 	if (rc || r.n < 2)
 		return rc;

@@ -25,6 +25,12 @@ struct case_state {
 	bool decided;
 };
 
+/* Its processes are new anyway, so that its pairs need no length: their number is what the budget has room for. */
+static bool is_program(const struct assay_comparison_case *c)
+{
+	return c->c.cache == ASSAY_CACHE_NONE;
+}
+
 static double margin_of(const struct assay_pair_loop *k, const struct assay_comparison_case *c)
 {
 	return log1p(assay_policy_paired_margin(k->policy, &c->c));
@@ -78,7 +84,7 @@ static int adapt_sampling(const struct assay_pair_loop *k, struct case_state *st
 	struct assay_paired_readings r;
 	struct assay_pair_shown shown = { .rest_ns = assay_pair_length_rest_ns(p, st->sampling_ns),
 					  .least_ns = assay_pair_length_least_ns(p, st->calibration.slices) };
-	int rc = assay_paired_readings(c, &r, err);
+	int rc = assay_paired_readings(c, NULL, &r, err);
 
 	if (!rc)
 		rc = assay_paired_own_noise(c, &shown.own, err);
@@ -161,6 +167,7 @@ static int one_pair(struct assay_pair_loop *k, struct case_state *st, size_t i, 
 	const struct assay_pair_options po = {
 		.plugins = { &base->plugins, &head->plugins },
 		.parts = { base->parts.s, head->parts.s },
+		.folders = { base->folder, head->folder },
 		.base_case = c->base_variant[0] ? &base_case : NULL,
 		.injected_frac = c->injected_frac,
 		.pair_seed = pair_seed(k->cmp, i, round),
@@ -186,7 +193,7 @@ static int one_pair(struct assay_pair_loop *k, struct case_state *st, size_t i, 
 		rc = judge_speed(k, limits, i, &p, err);
 	if (!rc && first && only_divides(k, st, c, &p))
 		keep = false;
-	else if (!rc && first)
+	else if (!rc && first && !is_program(c))
 		rc = learn(k, st, c, &p, &keep, err);
 	if (!rc && keep && k->pair_done)
 		rc = k->pair_done(k->arg, i, &p, err);
@@ -194,7 +201,7 @@ static int one_pair(struct assay_pair_loop *k, struct case_state *st, size_t i, 
 		rc = add_pair(c, &p, err);
 	if (rc || !keep)
 		assay_pair_release(&p);
-	return rc || first ? rc : adapt_sampling(k, st, c, &p, err);
+	return rc || first || is_program(c) ? rc : adapt_sampling(k, st, c, &p, err);
 }
 
 static void tell(const struct assay_pair_loop *k, const struct case_state *st, const char *key)
@@ -233,7 +240,7 @@ int assay_pair_loop_run(struct assay_pair_loop *k, struct assay_err *err)
 	if (!st)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for a comparison of %zu cases", cmp->n_cases);
 	for (size_t i = 0; i < cmp->n_cases && !rc; i++) {
-		st[i].sampling_ns = ASSAY_PAIR_LENGTH_FIRST_NS;
+		st[i].sampling_ns = is_program(&cmp->cases[i]) ? (double)cmp->budget_ns : ASSAY_PAIR_LENGTH_FIRST_NS;
 		rc = assay_stopping_ask(cmp, &cmp->cases[i], k->policy, 0, &st[i].decided, err);
 	}
 	for (unsigned round = 0; more && !rc; round++) {

@@ -16,8 +16,9 @@
 #include "store/store.h"
 #include "worker/inventory/inventory.h"
 
-/* One side: the plugins that its workers load. */
+/* One side: the plugins that its workers load, and where its programs run. */
 struct assay_compare_side {
+	const char *folder; /* NULL: the current one; borrowed */
 	struct assay_strings plugins;
 	struct assay_text parts; /* a letter a plugin, see enum assay_plugin_part */
 };

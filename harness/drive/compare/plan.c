@@ -48,6 +48,17 @@ static int add_rest(struct assay_compare_side *side, const struct assay_request 
 	return rc;
 }
 
+/* Programs run in the checkout that they were built in. */
+static int take_folder(struct assay_compare_plan *p, int side, struct assay_session *s, struct assay_err *err)
+{
+	p->side[side].folder = p->source[side].top;
+	if (p->source[side].top &&
+	    snprintf(s->folder, sizeof(s->folder), "%s", p->source[side].top) >= (int)sizeof(s->folder))
+		return assay_err_set(err, ASSAY_EUSAGE, "the folder '%.200s…' has too long a name",
+				     p->source[side].top);
+	return 0;
+}
+
 static int load_head(struct assay_compare_plan *p, const struct assay_request *r, struct assay_err *err)
 {
 	struct assay_compare_side *head = &p->side[ASSAY_HEAD];
@@ -57,7 +68,9 @@ static int load_head(struct assay_compare_plan *p, const struct assay_request *r
 		rc = add_plugin(head, p->source[ASSAY_HEAD].plugins.v[i], ASSAY_PART_ALL, err);
 	if (!rc)
 		rc = add_rest(head, r, err);
-	return rc ? rc : assay_session_open_with(&p->session, r, &head->plugins, head->parts.s, err);
+	if (!rc)
+		rc = assay_session_open_with(&p->session, r, &head->plugins, head->parts.s, err);
+	return rc ? rc : take_folder(p, ASSAY_HEAD, &p->session, err);
 }
 
 static int require_head(const struct assay_compare_plan *p, struct assay_err *err)
@@ -122,7 +135,9 @@ static int load_base(struct assay_compare_plan *p, const struct assay_request *r
 		rc = add_plugin(side, p->source[ASSAY_BASE].plugins.v[i], ASSAY_PART_VARIANTS, err);
 	if (!rc)
 		rc = add_rest(side, r, err);
-	return rc ? rc : open_base(p, r, base, err);
+	if (!rc)
+		rc = open_base(p, r, base, err);
+	return rc ? rc : take_folder(p, ASSAY_BASE, base, err);
 }
 
 /* A plugin of the base that cannot be loaded for its ABI makes its cases incomparable; any other fault is the user's.
@@ -149,6 +164,7 @@ static int require_base(const struct assay_session *base, size_t own, size_t n, 
 struct assay_comparison_case *assay_compare_plan_add(struct assay_compare_plan *p, const struct assay_case *c,
 						     const struct assay_case_facts *f, bool exact)
 {
+	const struct assay_catalog_op *op = assay_catalog_op(p->session.catalog, c->op);
 	struct assay_comparison *cmp = &p->cmp;
 	struct assay_comparison_case *cases = realloc(cmp->cases, (cmp->n_cases + 1) * sizeof(*cases));
 	struct assay_case_facts *facts;
@@ -168,14 +184,26 @@ struct assay_comparison_case *assay_compare_plan_add(struct assay_compare_plan *
 	named[cmp->n_cases] = exact;
 	facts[cmp->n_cases] = f ? *f : (struct assay_case_facts){ 0 };
 	cases[cmp->n_cases] = (struct assay_comparison_case){ .c = *c, .in_base = true, .in_head = true };
+	if (op && op->program)
+		memcpy(cases[cmp->n_cases].judged, op->program->judged, sizeof(op->program->judged));
 	return &cases[cmp->n_cases++];
 }
 
-/* Only variants that the compared plugins bring; the others stand on both sides alike. */
+static bool is_program(const struct assay_case *c)
+{
+	return c->cache == ASSAY_CACHE_NONE;
+}
+
+/*
+ * Only variants that the compared plugins bring; the others stand on both sides alike. Programs are compared where both
+ * sides have a checkout that they are in.
+ */
 static bool compared(const struct assay_compare_plan *p, const struct assay_case *c)
 {
 	const struct assay_catalog_variant *v = assay_catalog_variant(p->session.catalog, c->op, c->variant);
 
+	if (is_program(c))
+		return p->source[ASSAY_BASE].top && p->source[ASSAY_HEAD].top;
 	return v && v->plugin < p->source[ASSAY_HEAD].plugins.n;
 }
 
@@ -201,6 +229,8 @@ static bool base_runs(const struct assay_compare_plan *p, const struct assay_ses
 	const struct assay_catalog_variant *v = assay_catalog_variant(base->catalog, c->op, c->variant);
 	size_t i = planned(&base->plan, c->key);
 
+	if (is_program(c))
+		return p->source[ASSAY_BASE].top && i != SIZE_MAX && !assay_compare_plan_refusal(base, i);
 	return v && v->plugin >= own && v->plugin < own + p->source[ASSAY_BASE].plugins.n && i != SIZE_MAX &&
 	       !assay_compare_plan_refusal(base, i);
 }
@@ -274,10 +304,65 @@ static int add_owing_cases(struct assay_compare_plan *p, const struct assay_sess
 	return 0;
 }
 
+/* Add the control @kind of case @of, by its metric of that name (NULL: its time). */
+static int add_control(struct assay_compare_plan *p, size_t of, enum assay_control kind, double injected_frac,
+		       const char *metric, struct assay_err *err)
+{
+	const struct assay_case_facts f = p->facts[of];
+	struct assay_case c = p->cmp.cases[of].c;
+	struct assay_comparison_case *to;
+	int rc = kind == ASSAY_CONTROL_AA ? assay_comparison_base_case(&p->cmp.cases[of], &c, err) : 0;
+
+	if (rc)
+		return rc;
+	to = assay_compare_plan_add(p, &c, &f, false);
+	if (!to)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	to->control = kind;
+	snprintf(to->judged, sizeof(to->judged), "%s", metric ? metric : "");
+	if (kind == ASSAY_CONTROL_SLOWER)
+		to->injected_frac =
+			injected_frac > 0
+				? injected_frac
+				: fmax(CONTROL_FRAC, CONTROL_MARGINS * assay_policy_paired_margin(&p->policy, &c));
+	return 0;
+}
+
+/*
+ * Of programs, one that is judged by its time has both controls, as a head can be kept busy for longer. What a program
+ * measures by itself cannot be made worse, so that one of those has the first control alone.
+ */
+static int add_program_controls(struct assay_compare_plan *p, double injected_frac, struct assay_err *err)
+{
+	size_t timed = SIZE_MAX, own = SIZE_MAX, n = p->cmp.n_cases;
+	char tag[ASSAY_METRIC_TAG_MAX];
+	int rc = 0;
+
+	for (size_t i = n; i-- > 0;) {
+		const struct assay_comparison_case *c = &p->cmp.cases[i];
+		bool by_time = false;
+
+		if (!is_program(&c->c) || !c->in_base || !c->in_head || c->reason[0])
+			continue;
+		for (size_t k = 0; assay_comparison_judged(c, k, tag); k++)
+			by_time |= !strcmp(tag, "time_s");
+		*(by_time ? &timed : &own) = i;
+	}
+	if (timed != SIZE_MAX)
+		rc = add_control(p, timed, ASSAY_CONTROL_AA, 0, NULL, err);
+	if (!rc && timed != SIZE_MAX)
+		rc = add_control(p, timed, ASSAY_CONTROL_SLOWER, injected_frac, NULL, err);
+	if (rc || own == SIZE_MAX)
+		return rc;
+	assay_comparison_judged(&p->cmp.cases[own], 0, tag);
+	return add_control(p, own, ASSAY_CONTROL_AA, 0, tag, err);
+}
+
 /* Controls run on the quickest case that both sides have: the extra work must be a whole number of its iterations. */
 static int add_controls(struct assay_compare_plan *p, double injected_frac, struct assay_err *err)
 {
 	size_t best = SIZE_MAX, n = p->cmp.n_cases;
+	int rc = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct assay_comparison_case *c = &p->cmp.cases[i];
@@ -290,25 +375,9 @@ static int add_controls(struct assay_compare_plan *p, double injected_frac, stru
 	}
 	if (best == SIZE_MAX)
 		return 0;
-	for (int kind = ASSAY_CONTROL_AA; kind <= ASSAY_CONTROL_SLOWER; kind++) {
-		const struct assay_case_facts f = p->facts[best];
-		struct assay_case c = p->cmp.cases[best].c;
-		struct assay_comparison_case *to;
-		int rc = kind == ASSAY_CONTROL_AA ? assay_comparison_base_case(&p->cmp.cases[best], &c, err) : 0;
-
-		if (rc)
-			return rc;
-		to = assay_compare_plan_add(p, &c, &f, false);
-		if (!to)
-			return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-		to->control = (enum assay_control)kind;
-		if (kind == ASSAY_CONTROL_SLOWER)
-			to->injected_frac =
-				injected_frac > 0 ? injected_frac
-						  : fmax(CONTROL_FRAC,
-							 CONTROL_MARGINS * assay_policy_paired_margin(&p->policy, &c));
-	}
-	return 0;
+	for (int kind = ASSAY_CONTROL_AA; kind <= ASSAY_CONTROL_SLOWER && !rc; kind++)
+		rc = add_control(p, best, (enum assay_control)kind, injected_frac, NULL, err);
+	return rc;
 }
 
 /* ---- both sides ---- */
@@ -402,9 +471,12 @@ int assay_compare_plan_complete(struct assay_compare_plan *p, const struct assay
 	struct assay_comparison *cmp = &p->cmp;
 	int rc = 0;
 
-	cmp->family = (unsigned)cmp->n_cases;
+	for (size_t i = 0; i < cmp->n_cases; i++)
+		cmp->family += (unsigned)assay_comparison_n_judged(&cmp->cases[i]);
 	if (!q->no_controls)
 		rc = add_controls(p, q->injected_frac, err);
+	if (!rc && !q->no_controls)
+		rc = add_program_controls(p, q->injected_frac, err);
 	if (!rc)
 		rc = assay_compare_policy_check(p, &q->what->events, err);
 	if (!rc)

@@ -81,6 +81,18 @@ static int read_counts(const struct assay_comparison_case *c, struct assay_pair 
 	return rc;
 }
 
+/* The same of the metric of a program, which has one value in a pair. */
+static int read_metric_pair(const struct assay_pair *p, const char *metric, struct assay_pair_reading *out)
+{
+	struct assay_pair copy = *p;
+	const struct assay_comparison_case one = { .pairs = &copy, .n_pairs = 1 };
+	struct assay_paired_readings r;
+	int rc = assay_paired_readings(&one, metric, &r, NULL);
+
+	*out = (struct assay_pair_reading){ .ratio = !rc && r.n ? exp(r.mean) : NAN };
+	return rc;
+}
+
 /* A pair of which a side is not ok has no estimate. */
 static int read_pair(const struct assay_pair *p, struct assay_pair_reading *out)
 {
@@ -101,16 +113,23 @@ static int read_pair(const struct assay_pair *p, struct assay_pair_reading *out)
 
 static int read_case(const struct assay_comparison_case *c, struct assay_case_reading *out, struct assay_err *err)
 {
+	char metric[ASSAY_METRIC_TAG_MAX];
 	struct assay_paired_readings r;
-	int rc = assay_paired_readings(c, &r, err);
+	bool of_time;
+	int rc;
 
+	/* of several, the first stands for the case */
+	assay_comparison_judged(c, 0, metric);
+	of_time = !strcmp(metric, "time_s");
+	rc = assay_paired_readings(c, metric, &r, err);
 	if (rc)
 		return rc;
 	out->pairs = calloc(c->n_pairs + 1, sizeof(*out->pairs));
 	if (!out->pairs)
 		return ASSAY_ENOMEM;
 	for (size_t i = 0; i < c->n_pairs && !rc; i++)
-		rc = read_pair(&c->pairs[i], &out->pairs[i]);
+		rc = of_time ? read_pair(&c->pairs[i], &out->pairs[i])
+			     : read_metric_pair(&c->pairs[i], metric, &out->pairs[i]);
 	out->n_used = r.n;
 	out->ratio = r.n ? exp(r.mean) : NAN;
 	out->sd = r.n > 1 ? r.sd : NAN;
@@ -121,10 +140,13 @@ static int read_case(const struct assay_comparison_case *c, struct assay_case_re
 static int read_verdict(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
 			const struct assay_policy *policy, struct assay_case_reading *out, struct assay_err *err)
 {
-	const struct assay_paired_rule rule = assay_comparison_rule(cmp, c, policy);
+	struct assay_paired_rule rule = assay_comparison_rule(cmp, c, policy);
 	struct assay_gate_case verdict;
 	bool final;
-	int rc = assay_paired_judge(c, &rule, &verdict, &final, err);
+	int rc;
+
+	assay_comparison_judged(c, 0, rule.metric);
+	rc = assay_paired_judge(c, &rule, &verdict, &final, err);
 
 	if (!rc && verdict.verdict == ASSAY_INCONCLUSIVE)
 		snprintf(out->undecided, sizeof(out->undecided), "%s", verdict.reason);

@@ -380,7 +380,7 @@ static void tell_pair(const struct timing *k, const uint64_t *spent_ns, const bo
 	for (size_t i = 0; i < k->cmp.n_cases; i++)
 		done += stop[i] ? 1 : fmin(1, (double)spent_ns[i] / (double)k->cmp.budget_ns);
 	snprintf(text, sizeof(text), "%.60s", c->c.op);
-	if (c->n_pairs && !assay_paired_readings(c, &r, NULL) && r.n)
+	if (c->n_pairs && !assay_paired_readings(c, NULL, &r, NULL) && r.n)
 		snprintf(text, sizeof(text), "%+.2f %% so far: %.60s", 100 * expm1(r.mean), c->c.op);
 	tell_share(k, done / (double)k->cmp.n_cases, text);
 }

@@ -247,6 +247,7 @@ CREATE TABLE comparison_case (
 	control       TEXT    NOT NULL CHECK (control IN ('none', 'aa', 'slower')),
 	injected_frac REAL    NOT NULL CHECK (injected_frac >= 0 AND injected_frac < 9e999), -- extra work of 'slower'
 	base_variant  TEXT    NOT NULL, -- of a comparison of variants; '': the same as that of the case
+	judged        TEXT    NOT NULL, -- metrics of a program that are judged, by commas; '': the time
 	in_base       INTEGER NOT NULL CHECK (in_base IN (0, 1)),
 	in_head       INTEGER NOT NULL CHECK (in_head IN (0, 1)),
 	reason        TEXT    NOT NULL, -- why it was not measured at all; '': it was

@@ -57,6 +57,7 @@ static int can_start(const char *folder, const char *path)
 static int find(const char *folder, const char *name, char path[PATH_MAX], struct assay_err *err)
 {
 	const char *dirs = getenv("PATH");
+	const bool is_named = folder && strcmp(folder, ".") != 0 && name[0] != '/';
 	struct stat st;
 	int why;
 
@@ -65,7 +66,7 @@ static int find(const char *folder, const char *name, char path[PATH_MAX], struc
 		if (!why && snprintf(path, PATH_MAX, "%s", name) < PATH_MAX)
 			return 0;
 		return assay_err_set(err, ASSAY_EUSAGE, "cannot start '%.300s'%s%.300s%s: %s", name,
-				     folder ? " in '" : "", folder ? folder : "", folder ? "'" : "",
+				     is_named ? " in '" : "", is_named ? folder : "", is_named ? "'" : "",
 				     strerror(why ? why : ENAMETOOLONG));
 	}
 	for (const char *d = dirs ? dirs : "/usr/local/bin:/usr/bin:/bin"; *name && d;) {
@@ -137,7 +138,8 @@ static __attribute__((noreturn)) void become(struct launch *l)
 	l->is_of_files = true;
 	if (opens(STDIN_FILENO, r->input ? r->input : "/dev/null", O_RDONLY) && opens_output(r)) {
 		l->is_of_files = false;
-		if ((!r->cpus || !sched_setaffinity(0, sizeof(*r->cpus), r->cpus)) && (!r->folder || !chdir(r->folder))) {
+		if ((!r->cpus || !sched_setaffinity(0, sizeof(*r->cpus), r->cpus)) &&
+		    (!r->folder || !chdir(r->folder))) {
 			sigprocmask(SIG_SETMASK, &none, NULL);
 			execve(l->path, l->argv, environ);
 		}
@@ -301,11 +303,10 @@ static int cannot_start(const struct launch *l, const char *name, struct assay_e
 {
 	const struct assay_program_runner *r = l->r;
 
-	return assay_err_set(err, ASSAY_EUSAGE, "cannot start '%.300s': %s%s%s", name, strerror(l->error),
-			     l->is_of_files && (r->input || r->output)
-				     ? "; can the files of --input and --output be opened?"
-				     : "",
-			     l->error == ENOEXEC ? "; a script needs '#!/bin/sh' in its first line" : "");
+	return assay_err_set(
+		err, ASSAY_EUSAGE, "cannot start '%.300s': %s%s%s", name, strerror(l->error),
+		l->is_of_files && (r->input || r->output) ? "; can the files of --input and --output be opened?" : "",
+		l->error == ENOEXEC ? "; a script needs '#!/bin/sh' in its first line" : "");
 }
 
 int assay_program_run(const struct assay_program_runner *r, const struct assay_strings *words,

@@ -846,7 +846,7 @@ TEST(spread)
 	paired_set(&c, 3, 0.001);
 	for (size_t s = 0; s < 4; s++)
 		c.pairs[2].side[ASSAY_HEAD].samples[s].flags = ASSAY_DISTURB_THROTTLE;
-	assert_int_equal(assay_paired_readings(&c, &r, &err), 0);
+	assert_int_equal(assay_paired_readings(&c, NULL, &r, &err), 0);
 	assert_int_equal(r.n, 3);
 	assert_true(fabs(r.mean - 0.002) < 1e-8);
 	assert_true(fabs(r.sd - 0.003 / sqrt(3)) < 1e-8);

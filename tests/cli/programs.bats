@@ -1,0 +1,267 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Benches that run a program: what it prints, what becomes of it, and what a comparison says, never how long this host takes.
+load helpers
+
+# A repository with a program that prints what lies in the files 'speed' and 'size'.
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export XDG_CACHE_HOME=$PWD/cache GIT_CONFIG_GLOBAL=/dev/null
+	mkdir -p repo/bench/suites repo/baselines && cd repo || return 1
+	git init -q -b main
+	git config user.email a@b && git config user.name a
+	cat >tool.sh <<-'END'
+		#!/bin/sh
+		# progress that a terminal overwrites, as lz4 -b does
+		printf '1 MB/s \r2 MB/s \r'
+		echo "level $1: $(cat speed) MB/s"
+		echo "size $(cat size) bytes" >&2
+	END
+	chmod +x tool.sh
+	echo 700.5 >speed
+	echo 1234 >size
+	cat >bench/tool.bench <<-'END'
+		bench "tool" {
+		    command = "./tool.sh {level}"
+		    sweep   = {"level=1,9"}
+		    threads = "1"
+		    metric "compress" { pattern = "level [0-9]+: ([0-9.]+) MB/s" unit = "MB/s" better = "higher" }
+		    metric "size" { pattern = "size ([0-9]+)" unit = "B" better = "lower" }
+		}
+	END
+	suite '"tool" { }'
+	echo 'margin "*" { paired = "1%" }' >baselines/policy.conf
+	printf 'build = "true"\nbench = "bench"\nbaselines = "baselines"\n' >assay.conf
+	echo 'assay.db*' >.gitignore
+	git add . && git commit -q -m first
+}
+
+# suite USE...: the suite that is run by default.
+suite() {
+	{
+		echo 'suite "quick" {'
+		printf '\tuse %s\n' "$@"
+		echo '}'
+	} >bench/suites/quick.suite
+}
+
+# bench NAME TEXT: one more bench, alone in the suite.
+bench() {
+	echo "bench \"$1\" { threads = \"1\" budget = \"1ms\" $2 }" >"bench/$1.bench"
+	suite "\"$1\" { }"
+}
+
+script() {
+	{
+		echo '#!/bin/sh'
+		cat
+	} >"$1"
+	chmod +x "$1"
+}
+
+# measured FILTER: what a run of one round says of its cases.
+measured() {
+	run --separate-stderr "$ASSAY" run --rounds 1 --json
+	jq -e "[.cases[]] | $1" <<<"$output" >/dev/null && return
+	printf 'not so: %s\n%s\n' "$1" "$stderr"
+	jq -c '.cases[] | [.key, .status, .reason, .metrics, .log]' <<<"$output"
+	return 1
+}
+
+# compared STATUS FILTER ARGUMENT...: what a comparison says.
+compared() {
+	local want=$1 filter=$2
+	shift 2
+	run --separate-stderr "$ASSAY" compare --budget 2s "$@" --json
+	[ "$status" = "$want" ] || { printf '%s instead of %s\n' "$status" "$want" "$output" "$stderr"; return 1; }
+	jq -e "$filter" <<<"$output" >/dev/null && return
+	printf 'not so: %s\n' "$filter"
+	jq -c '.controls, (.cases[] | [.key, .metric, .verdict, .ratio, .reason])' <<<"$output"
+	return 1
+}
+
+@test "a program is a case like any other, and what it prints are its metrics" {
+	measured '[.[].key] == ["tool/tool.sh/level=1/t=1/-", "tool/tool.sh/level=9/t=1/-"]'
+	[ "$status" = 0 ]
+	measured '.[1] | .op == "tool" and .variant == "tool.sh" and .axes == {"level": 9} and .status == "ok" and .samples >= 2
+		and .metrics.compress.value == 700.5e6 and .metrics.compress.unit == "B/s" and .metrics.compress.better == "higher"
+		and .metrics.size.value == 1234 and .metrics.time_s.value > 0 and .metrics.user_s.value >= 0 and (.cpus | length) == 1'
+	"$ASSAY" list cases >list
+	[ "$(cut -d ' ' -f 1 list)" = $'tool/tool.sh/level=1/t=1/-\ntool/tool.sh/level=9/t=1/-' ]
+	# its output is kept with it
+	run "$ASSAY" show last tool/tool.sh/level=9
+	[[ $output == *"level 9: 700.5 MB/s"*"size 1234 bytes"* ]]
+	[[ $output != *"1 MB/s"* ]]
+	"$ASSAY" history tool/tool.sh/level=1/t=1/- --json | jq -e '(.points | length) == 2'
+	"$ASSAY" report -o page.html && grep -q compress page.html
+	"$ASSAY" verify
+}
+
+@test "manifest, limits and gate" {
+	"$ASSAY" list --manifest >baselines/quick.manifest
+	echo 'limit "tool/*" { require = {"compress >= 700 MB/s", "size <= 2 KiB"} }' >>baselines/policy.conf
+	"$ASSAY" run --rounds 1
+	run --separate-stderr "$ASSAY" gate --json
+	jq -e '[.cases[] | select(.metric == "compress" or .metric == "size") | .verdict] | length == 4 and unique == ["PASS"]' <<<"$output"
+	echo 600 >speed
+	"$ASSAY" run --rounds 1
+	run --separate-stderr "$ASSAY" gate --json
+	[ "$status" = 1 ]
+	jq -e '[.cases[] | select(.metric == "compress") | .verdict, .value] == ["REGRESSED", 6e8, "REGRESSED", 6e8]' <<<"$output"
+	# a case that is gone
+	sed -i 's/level=1,9/level=1/' bench/tool.bench
+	"$ASSAY" run --rounds 1
+	run --separate-stderr "$ASSAY" gate --json
+	[ "$status" = 4 ]
+	# a limit on what it does not print
+	echo 'limit "tool/*" { require = {"compres >= 1 MB/s"} }' >>baselines/policy.conf
+	run --separate-stderr "$ASSAY" compare main
+	[ "$status" = 2 ] && [[ $stderr == *"has a metric 'compres', did you mean 'compress'?" ]]
+}
+
+@test "folder, environment, empty input, no terminal, nothing that stays" {
+	script where.sh <<-'END'
+		echo "in $(basename "$PWD") with $WORD; $(wc -c) bytes"
+		(: >/dev/tty) 2>/dev/null && echo tty
+		setsid sleep 300 &
+		echo "$!" >>pids
+		echo '5 s'
+	END
+	bench where 'command = "./where.sh" metric "m" { pattern = "^([0-9]+) s" unit = "s" better = "lower" }'
+	mkdir -p sub && cd sub
+	export WORD=here
+	measured '.[0] | .status == "ok" and .metrics.m.value == 5 and (.log | contains("in repo with here; 0 bytes")) and
+		(.log | contains("tty") | not)'
+	cd ..
+	[ -s pids ]
+	for pid in $(cat pids); do
+		[ ! -e "/proc/$pid" ]
+	done
+}
+
+@test "what goes wrong is a status with its reason, and the other cases are unharmed" {
+	script ends.sh <<-'END'
+		echo "trying"
+		echo "cannot open corpus.tar" >&2
+		case $1 in
+		exits) exit 3 ;;
+		signal) kill -SEGV $$ ;;
+		hangs) sleep 300 ;;
+		floods) exec yes ;;
+		esac
+	END
+	cat >bench/ends.bench <<-'END'
+		bench "ends" { command = "./ends.sh {how}" sweep = {"how=exits,signal,hangs,floods,well"} threads = "1" budget = "1ms"
+			timeout = "1s" }
+		bench "gone" { command = "./gone.sh" threads = "1" }
+		bench "path" { command = "no-such-program-here" threads = "1" }
+		bench "nothing" { command = "./tool.sh 1" threads = "1" budget = "1ms"
+			metric "m" { pattern = "nothing ([0-9])" unit = "1" better = "lower" } }
+		bench "silent" { command = "true" threads = "1" budget = "1ms" metric "m" { pattern = "([0-9])" unit = "1" better = "lower" } }
+		bench "twice" { command = "./tool.sh 1" threads = "1" budget = "1ms"
+			metric "m" { pattern = "([0-9.]+) [Mb]" unit = "1" better = "lower" } }
+		bench "word" { command = "./tool.sh 1" threads = "1" budget = "1ms"
+			metric "m" { pattern = "(level)" unit = "1" better = "lower" } }
+	END
+	suite '"*" { }'
+	measured '[.[] | select(.op == "tool" or .key == "ends/ends.sh/how=well/t=1/-") | .status] == ["ok", "ok", "ok"]'
+	[ "$status" = 4 ]
+	measured '[.[] | select(.status != "ok") | [.op, .axes.how, .status, .reason]] == [
+		["ends", "exits", "failed", "'"'./ends.sh'"': exited with status 3: cannot open corpus.tar"],
+		["ends", "signal", "crashed", "'"'./ends.sh'"': killed by signal 11 (SIGSEGV): cannot open corpus.tar"],
+		["ends", "hangs", "timeout", "'"'./ends.sh'"': it ran for more than 1 s, the limit of its bench: cannot open corpus.tar"],
+		["ends", "floods", "failed", "'"'./ends.sh'"': it wrote more than 64 MiB of output: y"],
+		["gone", null, "failed", "cannot start '"'./gone.sh'"': No such file or directory"],
+		["path", null, "failed", "cannot start '"'no-such-program-here'"': no such program in PATH"],
+		["nothing", null, "failed", "'"'./tool.sh'"': metric '"'m'"': its pattern finds nothing in the output, which ends in '"'size 1234 bytes'"'"],
+		["silent", null, "failed", "'"'true'"': metric '"'m'"': its pattern finds nothing, as the program printed nothing"],
+		["twice", null, "failed", "'"'./tool.sh'"': metric '"'m'"': its pattern finds two numbers, in '"'level 1: 700.5 MB/s'"' and in '"'size 1234 bytes'"'"],
+		["word", null, "failed", "'"'./tool.sh'"': metric '"'m'"': its pattern found '"'level'"', which is no number"]]'
+}
+
+@test "a program does not outlive assay, even if that is killed" {
+	script long.sh <<-'END'
+		echo "$$" >pid
+		exec sleep 300
+	END
+	bench long 'command = "./long.sh"'
+	"$ASSAY" run 3>&- &
+	for _ in $(seq 200); do
+		[ ! -s pid ] || break
+		sleep 0.05
+	done
+	kill -KILL "$!"
+	for _ in $(seq 200); do
+		[ -e "/proc/$(cat pid)" ] || break
+		sleep 0.05
+	done
+	[ ! -e "/proc/$(cat pid)" ]
+}
+
+@test "a comparison runs each side's program in its own tree, and judges each metric" {
+	# nothing has changed
+	compared 0 '.verdict == "PASS" and (.cases | length) == 4 and ([.cases[].verdict] | unique) == ["PASS"]
+		and ([.cases[] | select(.metric == "size") | .evidence, .ratio] | unique) == [1, "exact"]
+		and ([.cases[] | select(.metric == "compress") | .evidence] | unique) == ["paired"]
+		and [.controls.items[] | .kind] == ["aa"]' main
+	# slower and smaller
+	echo 670 >speed
+	echo 1000 >size
+	compared 1 '.verdict == "REGRESSED" and ([.cases[] | select(.metric == "compress") | .verdict] | unique) == ["REGRESSED"]
+		and ([.cases[] | select(.metric == "compress") | .ratio > 1.04] | all)
+		and ([.cases[] | select(.metric == "size") | .verdict] | unique) == ["IMPROVED"]' main
+	run --separate-stderr "$ASSAY" compare --replay last --json
+	[ "$status" = 1 ]
+	jq -e '[.cases[] | .metric, .verdict] == ["compress", "REGRESSED", "size", "IMPROVED", "compress", "REGRESSED", "size", "IMPROVED"]' <<<"$output"
+	run --separate-stderr "$ASSAY" compare --replay last
+	[[ $output == *"4.55 % worse, shown to be more than 1 %"*"turned round where more is better: + is worse"* ]]
+	"$ASSAY" report c2 -o page.html && grep -q compress page.html
+	# two commits
+	git commit -qam slower
+	compared 1 '[.cases[] | select(.metric == "compress") | .verdict] == ["REGRESSED"]' main~1 main --only 'level=1'
+	compared 1 '[.cases[] | .verdict] == ["IMPROVED", "REGRESSED"]' main main~1 --only 'level=1'
+}
+
+@test "wall time has both controls, and a metric is judged beside it where that is asked for" {
+	bench nap 'command = "./nap.sh" metric "naps" { pattern = "([0-9]+) naps" unit = "1" better = "lower" } metric "time_s" { }'
+	echo 'sleep 0.01; echo 1 naps' | script nap.sh
+	echo 'margin "*" { paired = "20%" }' >baselines/policy.conf
+	git add . && git commit -q -m nap
+	echo 'sleep 0.06; echo 1 naps' | script nap.sh
+	compared 1 '[.cases[] | [.metric, .verdict]] == [["naps", "PASS"], ["time_s", "REGRESSED"]]
+		and [.controls.items[] | .kind] == ["aa", "slower"] and .controls.trusted' main
+	# nothing is said of the time where nobody asks
+	sed -i 's/metric "time_s" { }//' bench/nap.bench
+	compared 0 '[.cases[] | [.metric, .verdict]] == [["naps", "PASS"]]' main
+}
+
+@test "programs that one side lacks, or that fail on one" {
+	bench new 'command = "./new.sh"'
+	echo 'exit 0' | script new.sh
+	compared 0 '.cases[0] | .verdict == "PASS" and .reason == "new: the base has no such case"' main
+	git add . && git commit -q -m new
+	rm new.sh
+	compared 4 '.cases[0] | .verdict == "NOT_MEASURED" and
+		(.reason | startswith("the head does not run it, the base does: cannot start"))' main
+	echo 'echo broken; exit 1' | script new.sh
+	compared 4 '.cases[0] | .verdict == "NOT_MEASURED" and .reason == "head failed: '"'./new.sh'"': exited with status 1: broken"' main
+	git commit -qam broken
+	echo 'exit 0' | script new.sh
+	compared 5 '.cases[0] | .verdict == "INCOMPARABLE" and (.reason | startswith("base failed: "))' main
+	# both print other things
+	git checkout -q main~2 -- tool.sh
+	echo 'echo none' | script tool.sh
+	suite '"tool" { }'
+	compared 4 '[.cases[].verdict] == ["NOT_MEASURED", "NOT_MEASURED"]' main
+}
+
+@test "bad benches get one line that names them, and nothing is measured" {
+	bench x 'command = "./tool.sh" metric "m" { pattern = "(" unit = "s" better = "lower" }'
+	fails 2 "metric 'm' of bench 'x' has a pattern that is no regular expression" run
+	bench x 'command = "./tool.sh" metric "m" { pattern = "(1)" better = "lower" }'
+	fails 2 "metric 'm' of bench 'x' has no unit" run
+	bench x 'command = "./tool.sh" metric "m" { pattern = "(1)" unit = "s" }'
+	fails 2 "metric 'm' of bench 'x' does not say what is better" run
+	bench x 'command = "a | b"'
+	fails 2 "the command of bench 'x': only a shell understands the '|'" run
+}
