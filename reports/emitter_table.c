@@ -25,6 +25,9 @@
 	ROW(gate_json)                                                                                                 \
 	ROW(gate_csv)                                                                                                  \
 	ROW(gate_openmetrics)                                                                                          \
+	ROW(alerts_openmetrics)                                                                                        \
+	ROW(alerts_rules)                                                                                              \
+	ROW(alerts_json)                                                                                               \
 	ROW(gate_markdown)                                                                                             \
 	ROW(gate_junit)                                                                                                \
 	ROW(comparison_text)                                                                                           \

@@ -6,6 +6,7 @@
 #ifndef ASSAY_REPORTS_REPORT_H
 #define ASSAY_REPORTS_REPORT_H
 
+#include "model/alert.h"
 #include "model/bottleneck.h"
 #include "model/catalog.h"
 #include "model/comparison.h"
@@ -40,6 +41,7 @@ enum assay_report_kind {
 	ASSAY_REPORT_DIFF,          /* two sets of stored results side by side */
 	ASSAY_REPORT_IMPORT,        /* what became of a file of another tool */
 	ASSAY_REPORT_DATABASE,      /* what was done to a database as a whole */
+	ASSAY_REPORT_ALERTS,        /* what the policy wants to be told of, and which of it is so */
 	ASSAY_REPORT_PAGE,          /* a run or a comparison with all that is known of it, as a page */
 	ASSAY_REPORT_PROFILE,       /* where time or memory went */
 	ASSAY_REPORT_PROFILE_DIFF,  /* what changed of that */
@@ -143,6 +145,7 @@ struct assay_report {
 		struct assay_report_diff diff;
 		const struct assay_import_report *import;
 		const struct assay_database_report *database;
+		const struct assay_alert_report *alerts;
 		const struct assay_result_page *page;
 		struct assay_report_profile profile;
 		const struct assay_profile_diff *profile_diff;

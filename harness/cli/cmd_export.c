@@ -12,10 +12,13 @@
 struct export_args {
 	struct assay_settings s;
 	const char *format, *name, *only, *out; /* name NULL: the newest run */
+	const char *policy;
 	bool samples;
 };
 
-static const char *const formats[] = { "csv", "json", "junit", "markdown", "openmetrics" };
+#define RULES "prometheus-rules"
+
+static const char *const formats[] = { "csv", "json", "junit", "markdown", "openmetrics", RULES };
 #define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 static int set_format(struct export_args *a, const char *arg, struct assay_err *err)
@@ -56,6 +59,10 @@ static int check(void *args, struct assay_err *err)
 				     "bad --only '': expected a part of a key or a glob, such as 'matmul.*'");
 	if (a->samples && strcmp(a->format, "json"))
 		return assay_err_set(err, ASSAY_EUSAGE, "--samples is for runs as json alone: drop it");
+	if (a->policy && strcmp(a->format, RULES))
+		return assay_err_set(err, ASSAY_EUSAGE, "--policy has the alerts of " RULES ": drop it");
+	if ((a->name || a->only) && !strcmp(a->format, RULES))
+		return assay_err_set(err, ASSAY_EUSAGE, RULES " are of the policy, not of a run or a case");
 	return 0;
 }
 
@@ -65,6 +72,8 @@ static const struct assay_option options[] = {
 	{ "output", 'o', "FILE", assay_option_text, AT(out),
 	  "Write this file, which is replaced when the new one is complete (default: standard output)" },
 	{ "only", 0, "GLOB", assay_option_text, AT(only), "Only the cases of the run whose key matches" },
+	{ "policy", 0, "FILE", assay_option_text, AT(policy),
+	  "The policy with the alerts (" RULES "; default baselines/policy.conf)" },
 	{ "samples", 0, NULL, assay_option_flag, AT(samples), "With the raw samples (json)" },
 	{ 0 },
 };
@@ -78,7 +87,9 @@ static const struct assay_command_line line = {
 	       "  junit        a test case for each; of a run its status, of a comparison its verdict\n"
 	       "  markdown     a table, for a comment or a page\n"
 	       "  openmetrics  for Prometheus' text-file collector; of a run times, metrics and counts, of a "
-	       "comparison verdicts and changes\v"
+	       "comparison verdicts and changes\n"
+	       "  prometheus-rules  a file of rules from the alerts of the policy, over what openmetrics and "
+	       "'assay serve' have\v"
 	       "examples:\n"
 	       "  assay export csv -o last.csv\n"
 	       "  assay export openmetrics -o /var/lib/prometheus/node-exporter/assay.prom\n"
@@ -121,6 +132,17 @@ static int export_run(const struct export_args *a, int64_t id, struct assay_err 
 	return rc;
 }
 
+static int export_rules(const struct export_args *a, struct assay_err *err)
+{
+	struct assay_alert_report r;
+	int rc = assay_alerts(a->policy, NULL, &r, err);
+
+	if (!rc)
+		rc = write_report(a, &(struct assay_report){ .kind = ASSAY_REPORT_ALERTS, .alerts = &r }, err);
+	assay_alerts_release(&r);
+	return rc;
+}
+
 static int export_comparison(const struct export_args *a, int64_t id, struct assay_watcher *w, struct assay_err *err)
 {
 	const struct assay_replay_request q = { .db = a->s.r.db, .id = id };
@@ -143,9 +165,12 @@ static int export_one(void *args, struct assay_watcher *w, int *status, struct a
 		.what = "what to export",
 	};
 	struct assay_stored_name n;
-	int rc = assay_stored_name_read(a->name ? a->name : "last", &wanted, &n, err);
+	int rc;
 
 	(void)status;
+	if (!strcmp(a->format, RULES))
+		return export_rules(a, err);
+	rc = assay_stored_name_read(a->name ? a->name : "last", &wanted, &n, err);
 	if (rc || n.kind == ASSAY_STORED_RUN)
 		return rc ? rc : export_run(a, n.id, err);
 	if (a->only || a->samples)

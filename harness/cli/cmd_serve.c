@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "drive/show/show.h"
 #include "serve/serve.h"
 
 struct serve_args {
@@ -33,6 +34,8 @@ static const struct assay_option options[] = {
 	{ "token-file", 0, "FILE", assay_option_text, AT(q.token_file),
 	  "File with the token that whoever starts a job has to send; only its owner may read it (default: a token is "
 	  "drawn and printed)" },
+	{ "policy", 0, "FILE", assay_option_text, AT(q.policy),
+	  "The policy whose alerts are shown (default baselines/policy.conf, where there is one)" },
 	{ "allow-host", ASSAY_RARELY, "NAME", add_host, AT(hosts),
 	  "Also answer requests for this name, such as that of a proxy; may be given again" },
 	{ 0 },
@@ -70,6 +73,14 @@ static int serve(void *args, struct assay_watcher *w, int *status, struct assay_
 
 	(void)status;
 	a->q.what = &a->s.r;
+	if (a->q.policy) {
+		struct assay_alert_report r;
+
+		rc = assay_alerts(a->q.policy, NULL, &r, err);
+		assay_alerts_release(&r);
+		if (rc)
+			return rc;
+	}
 	a->q.hosts = &a->hosts;
 	a->q.interrupted = w->watch.interrupted;
 	a->q.ready = ready;

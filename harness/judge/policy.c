@@ -24,10 +24,14 @@ static const struct assay_conf_option limit_options[] = { { "require", true },
 							  { "where_counted", true },
 							  { NULL, false } };
 static const struct assay_conf_option exact_options[] = { { "allow", true }, { NULL, false } };
+static const struct assay_conf_option alert_options[] = {
+	{ "when", false }, { "cases", false }, { "for", false }, { "severity", false }, { NULL, false }
+};
 static const struct assay_conf_grammar root_sections[] = {
 	{ .name = "margin", .titled = true, .options = margin_options },
 	{ .name = "limit", .titled = true, .options = limit_options },
 	{ .name = "exact", .titled = true, .options = exact_options },
+	{ .name = "alert", .titled = true, .options = alert_options },
 	{ .name = NULL },
 };
 static const struct assay_conf_grammar grammar = { .options = root_options, .sections = root_sections };
@@ -316,6 +320,74 @@ static int add_limits(struct assay_policy *p, const struct assay_conf_section *s
 	return rc;
 }
 
+/* ---- alerts ---- */
+
+/* metric ("<" | ">") quantity */
+static bool parse_condition(const char *s, struct assay_alert *a)
+{
+	struct assay_limit l = { .limit = 0 };
+	const struct assay_metric_info *own;
+	size_t len;
+
+	s = skip_blanks(s);
+	len = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+	if (!len || len >= sizeof(l.metric))
+		return false;
+	memcpy(l.metric, s, len);
+	s = skip_blanks(s + len);
+	if (*s != '<' && *s != '>')
+		return false;
+	a->below = *s == '<';
+	s = skip_blanks(s + 1);
+	if (!take_quantity(&s, &l) || *s)
+		return false;
+	own = assay_metric_find(l.metric);
+	snprintf(a->metric, sizeof(a->metric), "%s", l.metric);
+	snprintf(a->unit, sizeof(a->unit), "%s", l.unit[0] ? l.unit : own ? own->unit : "");
+	a->limit = l.limit;
+	return !own || !l.unit[0] || !strcmp(own->unit, l.unit);
+}
+
+static int add_alert(struct assay_policy *p, const struct assay_conf_section *s, struct assay_err *err)
+{
+	const struct assay_conf_entry *when = assay_conf_entry(s, "when"), *cases = assay_conf_entry(s, "cases"),
+				      *long_for = assay_conf_entry(s, "for"),
+				      *severity = assay_conf_entry(s, "severity");
+	struct assay_alert *a;
+	int rc = check_rules(p, s, p->n_alerts, 1, err);
+
+	if (rc)
+		return rc;
+	if (assay_grow(&p->alerts, p->n_alerts, sizeof(*a)))
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", p->path);
+	a = &p->alerts[p->n_alerts];
+	*a = (struct assay_alert){ .cases = "*" };
+	if (!s->title[0] || strlen(s->title) >= sizeof(a->name) ||
+	    s->title[strspn(s->title, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")])
+		return assay_conf_fail(err, p->path, s->line,
+				       "alert \"%s\" is no name of up to %zu letters, digits, '_' and '-'", s->title,
+				       sizeof(a->name) - 1);
+	for (size_t i = 0; i < p->n_alerts; i++)
+		if (!strcmp(p->alerts[i].name, s->title))
+			return assay_conf_fail(err, p->path, s->line, "alert \"%s\" is there twice", s->title);
+	if (!when || !parse_condition(when->values[0].text, a))
+		return assay_conf_fail(
+			err, p->path, when ? when->values[0].line : s->line,
+			"alert \"%s\" needs when = \"metric < number\" or \"metric > number\", with a unit "
+			"of the metric or none%s%s",
+			s->title, when ? ", not " : "", when ? when->values[0].text : "");
+	snprintf(a->name, sizeof(a->name), "%s", s->title);
+	snprintf(a->written, sizeof(a->written), "%s", when->values[0].text);
+	snprintf(a->severity, sizeof(a->severity), "%s", severity ? severity->values[0].text : "warning");
+	if (cases)
+		rc = take_glob(p->path, cases->values[0].line, cases->values[0].text, a->cases, err);
+	if (!rc && long_for && assay_parse_duration_ns(long_for->values[0].text, "for", &a->for_ns, err))
+		rc = assay_conf_fail(err, p->path, long_for->values[0].line,
+				     "for is '%s', expected a time such as 5min", long_for->values[0].text);
+	p->n_alerts += !rc;
+	return rc;
+}
+
 /* ---- tolerances of exact counts ---- */
 
 static bool find_event(const char *s, size_t len, enum assay_exact_event *out)
@@ -412,6 +484,7 @@ static int read_policy(struct assay_policy *out, const struct assay_conf *conf, 
 
 		rc = !strcmp(s->name, "margin")  ? add_margin(&p, s, err)
 		     : !strcmp(s->name, "exact") ? add_allowances(&p, s, err)
+		     : !strcmp(s->name, "alert") ? add_alert(&p, s, err)
 						 : add_limits(&p, s, err);
 	}
 	if (rc)
@@ -456,6 +529,7 @@ void assay_policy_release(struct assay_policy *p)
 	free(p->margins);
 	free(p->limits);
 	free(p->allowances);
+	free(p->alerts);
 	memset(p, 0, sizeof(*p));
 }
 

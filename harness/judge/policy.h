@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "model/alert.h"
 #include "model/case.h"
 #include "model/exact.h"
 #include "model/metric.h"
@@ -30,7 +31,13 @@
  *                    "PAPI_TOT_INS == base +- 1%"} # of metrics and counts; base: in the comparison's or stored base
  *         where_counted = {"syscalls <= 0"} # the same, of those cases only for which there is a value
  *     }
- * Numbers of limits are in SI base units, or have a unit as tables and verdicts write it: "bytes_per_s >= 3 GB/s",
+ *     alert "slow" {                  # tells, and fails nothing: `assay serve` shows it, Prometheus gets it as a rule
+ *         when = "tokens_per_s < 50"  # or "metric > number"
+ *         cases = "generate.*"        # default: all that have the metric
+ *         for = "5min"                # how long it must have held; default: none of the time
+ *         severity = "critical"       # any word; default: warning
+ *     }
+ * Numbers of limits and alerts are in SI base units, or have a unit as tables and verdicts write it: "bytes_per_s >= 3 GB/s",
  * "time_s <= 20 us", "requests_per_s >= 3 k requests/s", "kv_cache_hit_rate >= 50 %".
  * Where a manifest lets a case be skipped, that excuses it from `require` in a gate, and in a comparison it does not.
  * Globs see a case's key with the number of threads, and with t=all where the bench asked for all of them.
@@ -82,6 +89,8 @@ struct assay_policy {
 	size_t n_limits;
 	struct assay_allowance *allowances;
 	size_t n_allowances;
+	struct assay_alert *alerts;
+	size_t n_alerts;
 };
 
 /*

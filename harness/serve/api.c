@@ -158,7 +158,7 @@ void assay_serve_cases(const struct assay_http_query *q, struct assay_http_answe
 	if (!page_of(q, &p, a))
 		return;
 	if (!is_empty(q) && assay_history_open(&h, db_of(q), assay_http_text(q, "machine"), &err) &&
-	    assay_http_text(q, "machine"))
+	    (err.code != ASSAY_EUSAGE || assay_http_text(q, "machine")))
 		assay_http_fail_err(a, &err);
 	else
 		assay_http_json(a, case_names(&h, &p));
@@ -227,6 +227,18 @@ void assay_serve_comparisons(const struct assay_http_query *q, struct assay_http
 				"json");
 	}
 	assay_compare_outcome_release(&o);
+}
+
+void assay_serve_alerts(const struct assay_http_query *q, struct assay_http_answer *a)
+{
+	struct assay_alert_report r;
+	struct assay_err err = { 0 };
+
+	if (assay_alerts(q->server->q->policy, db_of(q), &r, &err))
+		assay_http_fail_err(a, &err);
+	else
+		assay_http_emit(a, &(struct assay_report){ .kind = ASSAY_REPORT_ALERTS, .alerts = &r }, "json");
+	assay_alerts_release(&r);
 }
 
 void assay_serve_diff(const struct assay_http_query *q, struct assay_http_answer *a)

@@ -36,7 +36,8 @@ struct assay_server {
 	sem_t readers;        /* so many more answers may read the database at the same time */
 	pthread_mutex_t lock; /* of the rest */
 	struct assay_http_counts counts;
-	struct assay_text results; /* part of /metrics that is of the database as it was at results_at */
+	struct assay_alert_report alerts; /* as results are */
+	struct assay_text results;        /* part of /metrics that is of the database as it was at results_at */
 	struct timespec results_at[2];
 };
 
@@ -113,6 +114,7 @@ void assay_serve_runs(const struct assay_http_query *q, struct assay_http_answer
 void assay_serve_cases(const struct assay_http_query *q, struct assay_http_answer *a);
 void assay_serve_history(const struct assay_http_query *q, struct assay_http_answer *a);
 void assay_serve_comparisons(const struct assay_http_query *q, struct assay_http_answer *a);
+void assay_serve_alerts(const struct assay_http_query *q, struct assay_http_answer *a);
 void assay_serve_diff(const struct assay_http_query *q, struct assay_http_answer *a);
 void assay_serve_profiles(const struct assay_http_query *q, struct assay_http_answer *a);
 

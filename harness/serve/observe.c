@@ -12,6 +12,7 @@
 
 #include "base/monotonic.h"
 #include "drive/show/show.h"
+#include "machine/clock.h"
 #include "machine/system_state.h"
 #include "reports/emitter.h"
 #include "serve/http.h"
@@ -242,9 +243,14 @@ void assay_serve_metrics(const struct assay_http_query *q, struct assay_http_ans
 	if (memcmp(at, s->results_at, sizeof(at))) {
 		assay_text_release(&s->results);
 		add_results(&s->results, s->q->what->db);
+		assay_alerts_release(&s->alerts);
+		if (assay_alerts(s->q->policy, s->q->what->db, &s->alerts, NULL))
+			assay_alerts_release(&s->alerts);
 		memcpy(s->results_at, at, sizeof(at));
 	}
 	assay_text_addn(&a->text, s->results.s ? s->results.s : "", s->results.len);
+	s->alerts.now_ns = assay_clock_unix_ns();
+	add_report(&a->text, &(struct assay_report){ .kind = ASSAY_REPORT_ALERTS, .alerts = &s->alerts });
 	pthread_mutex_unlock(&s->lock);
 	if (t.open)
 		assay_text_add(&a->text, "# EOF\n");

@@ -27,6 +27,7 @@ static const struct assay_route routes[] = {
 	{ "GET", "/api/cases", READS, assay_serve_cases },
 	{ "GET", "/api/history", READS, assay_serve_history },
 	{ "GET", "/api/comparisons", BELOW | READS, assay_serve_comparisons },
+	{ "GET", "/api/alerts", READS, assay_serve_alerts },
 	{ "GET", "/api/diff", READS, assay_serve_diff },
 	{ "GET", "/api/profiles", BELOW | SECRET | READS, assay_serve_profiles },
 	{ "POST", "/api/runs", SECRET, assay_serve_run },

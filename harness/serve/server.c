@@ -4,6 +4,7 @@
 #if ASSAY_HTTP
 
 #include "base/monotonic.h"
+#include "drive/show/show.h"
 #include "serve/http.h"
 
 /* Answers that read much of the database take a processor each. */
@@ -26,6 +27,7 @@ int assay_serve(const struct assay_serve_request *q, struct assay_err *err)
 		assay_http_stop(&s);
 	}
 	assay_text_release(&s.results);
+	assay_alerts_release(&s.alerts);
 	sem_destroy(&s.readers);
 	pthread_mutex_destroy(&s.lock);
 	assay_jobs_release(&s.jobs);

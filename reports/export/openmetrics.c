@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "model/build.h"
 #include "model/summary.h"
+#include "reports/json_parts.h"
 #include "reports/run/parts.h"
 
 #define NAME_MAX_BYTES 128
@@ -451,5 +452,118 @@ static void gate_openmetrics(const struct assay_report *report, const struct ass
 	assay_text_add(out, "# EOF\n");
 }
 
+/* ---- alerts ---- */
+
+static void alerts_openmetrics(const struct assay_report *report, const struct assay_emit_style *style,
+			       struct assay_text *out)
+{
+	const struct assay_alert_report *r = report->alerts;
+
+	(void)style;
+	if (r->n_cases)
+		add_family(out, "assay_alert", "",
+			   "1 where the condition of an alert has held for long enough, else 0");
+	for (size_t i = 0; i < r->n_cases; i++) {
+		const struct assay_alert *a = &r->alerts[r->cases[i].alert];
+
+		begin_labels(out, "assay_alert");
+		add_label(out, "alert", a->name);
+		add_label(out, "case", r->cases[i].key);
+		add_label(out, "severity", a->severity);
+		end_value(out, assay_alert_fires(r, &r->cases[i]));
+	}
+	assay_text_add(out, "# EOF\n");
+}
+
+/* The glob as a regular expression of Prometheus (RE2, anchored at both ends), in a string of its language. */
+static void add_regex(struct assay_text *out, const char *glob)
+{
+	for (; *glob; glob++) {
+		if (*glob == '*')
+			assay_text_add(out, ".*");
+		else if (*glob == '?')
+			assay_text_add(out, ".");
+		else if (*glob == '"')
+			assay_text_add(out, "\\\"");
+		else if (strchr(".+()|{}^$\\", *glob))
+			assay_text_addf(out, "\\\\%c", *glob);
+		else
+			assay_text_addn(out, glob, 1);
+	}
+}
+
+/* A scalar of YAML in single quotes, which hold anything but themselves. */
+static void add_quoted(struct assay_text *out, const char *s)
+{
+	assay_text_add(out, "'");
+	for (; *s; s++)
+		assay_text_addf(out, *s == '\'' ? "''" : "%c", *s);
+	assay_text_add(out, "'");
+}
+
+static void add_rule(struct assay_text *out, const struct assay_alert *a)
+{
+	struct assay_text expr = { 0 }, summary = { 0 };
+	char name[NAME_MAX_BYTES];
+	const char *spelled;
+
+	/* the median has a name of its own */
+	name_metric(a->metric, a->unit, name, &spelled);
+	assay_text_addf(&expr, "%s", strcmp(a->metric, "time_s") ? name : "assay_case_time_seconds");
+	if (strcmp(a->cases, "*")) {
+		assay_text_add(&expr, "{case=~\"");
+		add_regex(&expr, a->cases);
+		assay_text_add(&expr, "\"}");
+	}
+	assay_text_addf(&expr, " %c %.12g", a->below ? '<' : '>', a->limit);
+	assay_text_addf(&summary, "{{ $labels.case }}: %s, and it is {{ $value }}", a->written);
+	assay_text_addf(out, "      - alert: %s\n        expr: ", a->name);
+	add_quoted(out, expr.s ? expr.s : "");
+	if (a->for_ns)
+		assay_text_addf(out, "\n        for: %" PRIu64 "ms", a->for_ns / 1000000u);
+	assay_text_add(out, "\n        labels:\n          severity: ");
+	add_quoted(out, a->severity);
+	assay_text_add(out, "\n        annotations:\n          summary: ");
+	add_quoted(out, summary.s ? summary.s : "");
+	assay_text_add(out, "\n");
+	assay_text_release(&expr);
+	assay_text_release(&summary);
+}
+
+/* A file of rules for Prometheus, over the metrics that `assay serve` and the export of a run have. */
+static void prometheus_rules(const struct assay_report *report, const struct assay_emit_style *style,
+			     struct assay_text *out)
+{
+	const struct assay_alert_report *r = report->alerts;
+
+	(void)style;
+	assay_text_addf(out, "groups:\n  - name: assay\n    rules:%s\n", r->n_alerts ? "" : " []");
+	for (size_t i = 0; i < r->n_alerts; i++)
+		add_rule(out, &r->alerts[i]);
+}
+
+static void alerts_json(const struct assay_report *report, const struct assay_emit_style *style, struct assay_text *out)
+{
+	const struct assay_alert_report *r = report->alerts;
+	json_t *list = json_array();
+
+	(void)style;
+	for (size_t i = 0; i < r->n_cases; i++) {
+		const struct assay_alert_case *c = &r->cases[i];
+		const struct assay_alert *a = &r->alerts[c->alert];
+
+		json_array_append_new(
+			list, json_pack("{s:s,s:o,s:s,s:s,s:s,s:f,s:f,s:I}", "alert", a->name, "case",
+					assay_json_text(c->key), "severity", a->severity, "when", a->written, "state",
+					assay_alert_fires(r, c) ? "firing" : "pending", "value", c->value, "limit",
+					a->limit, "since_s", (json_int_t)(c->since_ns / 1000000000u)));
+	}
+	assay_json_print(json_pack("{s:i,s:I,s:o}", "schema", 1, "rules", (json_int_t)r->n_alerts, "alerts", list),
+			 out);
+}
+
+ASSAY_EMITTER(alerts_openmetrics, ASSAY_REPORT_ALERTS, "openmetrics", alerts_openmetrics);
+ASSAY_EMITTER(alerts_rules, ASSAY_REPORT_ALERTS, "prometheus-rules", prometheus_rules);
+ASSAY_EMITTER(alerts_json, ASSAY_REPORT_ALERTS, "json", alerts_json);
 ASSAY_EMITTER(run_openmetrics, ASSAY_REPORT_RUN, "openmetrics", run_openmetrics);
 ASSAY_EMITTER(gate_openmetrics, ASSAY_REPORT_GATE, "openmetrics", gate_openmetrics);

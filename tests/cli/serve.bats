@@ -259,6 +259,50 @@ nobody_left() {
 	[ "$code" = 503 ]
 }
 
+# One more run of a machine elsewhere, on the day $1 of 2026, in which the benchmark takes $2 ns.
+run_of() {
+	jq -n --argjson t "$2" '{context: {}, benchmarks: [{name: "BM_Sort", run_name: "BM_Sort", run_type: "iteration", threads: 1,
+		iterations: 10, real_time: $t, cpu_time: $t, time_unit: "ns"}]}' |
+		"$ASSAY" import google-benchmark - --machine m --started "2026-01-$1" >/dev/null
+}
+
+@test "alerts of the policy: pending, firing, cleared, on the page, in the metrics and as rules of Prometheus" {
+	cat >policy.conf <<-'END'
+		alert "slow" { when = "time_s > 150 ns" cases = "BM_*" severity = "critical" }
+		alert "slow_for_long" { when = "time_s > 150 ns" cases = "BM_*" for = "9000h" }
+		alert "low" { when = "no_such_metric < 1" }
+	END
+	serve --policy policy.conf
+	run_of 01 100
+	ask GET /api/alerts
+	jq -e '.rules == 3 and .alerts == []' body
+	run_of 02 200
+	run_of 03 300
+	ask GET /api/alerts
+	jq -e '[.alerts[] | [.alert, .severity, .state]] == [["slow", "critical", "firing"], ["slow_for_long", "warning", "pending"]] and
+		([.alerts[].since_s] | all(. == 1767312000)) and ([.alerts[].value] | all(. == 3e-7))' body
+	ask GET /metrics
+	grep -q '^assay_alert{alert="slow",case="BM_Sort/google-benchmark/-/t=1",severity="critical"} 1$' body
+	grep -q '^assay_alert{alert="slow_for_long",.*} 0$' body
+	run_of 04 100
+	ask GET /api/alerts
+	jq -e '.alerts == []' body
+	ask GET /metrics
+	! grep -q '^assay_alert{' body
+
+	"$ASSAY" export prometheus-rules --policy policy.conf -o rules.yml
+	grep -qxF "        expr: 'assay_case_time_seconds{case=~\"BM_.*\"} > 1.5e-07'" rules.yml
+	grep -qxF "        for: 32400000000ms" rules.yml
+	[ "$(grep -c 'alert:' rules.yml)" = 3 ]
+	! command -v promtool || promtool check rules rules.yml
+	export KEEP_DB=1
+	fails 2 "--policy has the alerts of prometheus-rules" export csv --policy policy.conf
+	fails 2 "are of the policy, not of a run or a case" export prometheus-rules r1 --policy policy.conf
+	echo 'alert "x" { when = "time_s >= 3" }' >policy.conf
+	fails 2 'policy.conf:1: alert "x" needs when' serve --policy policy.conf --listen 127.0.0.1:0
+	fails 2 "cannot read 'none.conf'" export prometheus-rules --policy none.conf
+}
+
 @test "profiles: one at a time, stopped, named, compared, as JSON and as a flame graph" {
 	serve
 	measure >/dev/null

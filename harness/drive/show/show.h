@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "drive/compare/compare.h"
+#include "model/alert.h"
 #include "model/reports.h"
 #include "model/bottleneck.h"
 #include "model/comparison.h"
@@ -150,6 +151,16 @@ int assay_bottlenecks_find(const char *db, int64_t *id, const char *only, struct
  */
 int assay_bottleneck_of_profile(const char *db, const struct assay_profile *p, int64_t *run,
 				struct assay_bottleneck *out, struct assay_err *err);
+
+/* ---- alerts ---- */
+
+/*
+ * The alerts of the policy @named (NULL: that of the project; where there is none there are no alerts) and, unless @db
+ * is NULL, the cases of the machine that measured last of which they hold. ASSAY_EUSAGE: the policy cannot be read.
+ * Release @out in either case.
+ */
+int assay_alerts(const char *named, const char *db, struct assay_alert_report *out, struct assay_err *err);
+void assay_alerts_release(struct assay_alert_report *r);
 
 /* ---- page ---- */
 

@@ -404,6 +404,19 @@ async function showComparisons() {
 		: make("p", "None is stored: 'assay compare main' makes one.", { class: "muted" }));
 }
 
+/* ---- alerts ---- */
+
+async function showAlerts() {
+	const o = await ask("/api/alerts");
+
+	byId("alerts").hidden = !o.rules;
+	byId("alert-list").replaceChildren(o.alerts.length ? table([
+		["Alert", (a) => a.alert], ["State", (a) => make("span", a.state, { class: a.state === "firing" ? "bad" : "" })], ["Severity", (a) => a.severity],
+		["Case", (a) => a.case], ["Condition", (a) => a.when], ["Value", (a) => a.value.toPrecision(4), true],
+		["Since", (a) => new Date(1000 * a.since_s).toISOString().slice(0, 16).replace("T", " ")]], o.alerts, "Conditions that hold")
+		: make("p", `None of ${o.rules} holds.`, { class: "muted" }));
+}
+
 /* ---- profiles ---- */
 
 const VIEW = { "/profiling/cpu": "cpu", "/profiling/memory": "heap", "/profiling/gpu": "gpu" }[location.pathname];
@@ -462,7 +475,7 @@ async function showProfiles() {
 /* ---- all ---- */
 
 function showLists() {
-	for (const show of [showRuns, showCases, showComparisons, showProfiles])
+	for (const show of [showRuns, showCases, showComparisons, showProfiles, showAlerts])
 		show().catch(fail);
 }
 

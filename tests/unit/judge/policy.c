@@ -127,6 +127,16 @@ TEST(test_defaults)
 static const struct {
 	const char *text, *want;
 } errors[] = {
+	{ "alert \"x\" { cases = \"a\" }\n",
+	  "1: alert \"x\" needs when = \"metric < number\" or \"metric > number\", with a unit of the metric or none" },
+	{ "alert \"x\" { when = \"time_s > 3 GB/s\" }\n", "1: alert \"x\" needs when = \"metric < number\" or \"metric "
+							  "> number\", with a unit of the metric or none, not "
+							  "time_s > 3 GB/s" },
+	{ "alert \"a b\" { when = \"time_s > 3\" }\n",
+	  "1: alert \"a b\" is no name of up to 63 letters, digits, '_' and '-'" },
+	{ "alert \"x\" { when = \"time_s > 3\" }\nalert \"x\" { when = \"time_s > 3\" }\n",
+	  "2: alert \"x\" is there twice" },
+	{ "alert \"x\" { when = \"time_s > 3\" for = \"x\" }\n", "1: for is 'x', expected a time such as 5min" },
 	{ "\nmargin \"*\" { stored = \"0%\" }",
 	  "2: stored is '0%', expected a share above 0 and up to 100 % such as \"1%\"" },
 	{ "margin \"*\" { stored = 0 }", "1: stored is '0', expected a share above 0 and up to 100 % such as \"1%\"" },
@@ -151,7 +161,7 @@ static const struct {
 	  "1: max_dropped is '200%', expected a share above 0 and up to 100 % such as \"1%\"" },
 	{ "alfa = 1", "1: no such option 'alfa', did you mean 'alpha'?" },
 	{ "floor \"*\" { }", "1: no such option 'floor', expected one of alpha, max_dropped, pass_alpha, budget, "
-			     "require_edges, margin, limit, exact" },
+			     "require_edges, margin, limit, exact, alert" },
 	{ "limit \"*\" { }", "1: limit \"*\" demands nothing, expected require = {\"metric >= number\"}" },
 	{ "limit \"*\" {\n\trequire = {\"a >= 1\",\n\"b > 1\"} }",
 	  "3: cannot read the requirement 'b > 1', expected \"metric >= number\", \"metric <= base + 2%\" or \"metric "
