@@ -2,13 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs unit tests (cmocka programs) and command line tests (bats), four programs or files at a time, and ends with what failed and one
 # line of sums: run_tests.sh BUILD UNIT_TEST... . Every program reports in TAP; one that dies counts as a failed test. What failed is also
-# appended to the file that FAILURES names.
+# appended to the file that FAILURES names. TESTS in the environment names the files of command line tests, instead of all.
 set -u
 
 build=$1
 shift
-# the largest first, which tend to take longest
-mapfile -t scripts < <(ls -S tests/cli/*.bats)
+if [ -n "${TESTS-}" ]; then
+	read -ra scripts <<<"$TESTS"
+	scripts=("${scripts[@]/#/tests/cli/}")
+	scripts=("${scripts[@]/%/.bats}")
+else # the largest first, which tend to take longest
+	mapfile -t scripts < <(ls -S tests/cli/*.bats)
+fi
 left_out=()
 # Of a sanitized build, the command line tests are those that attack the program: tests/README.md. It is three times as slow, and would
 # show the same of some unit tests: simulations with fixed seeds, kernels for GPUs, which are not sanitized, and inputs of the largest size.

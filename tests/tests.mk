@@ -165,5 +165,5 @@ test-pmu: ## test hardware counters on an emulated machine that has a PMU
 test-gpu: all ## test the kernels for GPUs on a GPU (GPU=1: fail without one)
 	@GPU='$(GPU)' ci/test_gpu.sh $(BUILD)
 
-test: all unit-tests cross-tests ## build and run all tests
-	@ci/run_tests.sh $(BUILD) $(UNIT_BINS)
+test: all unit-tests cross-tests ## build and run all tests (TESTS='run gate': of the command line tests only these)
+	@TESTS='$(TESTS)' ci/run_tests.sh $(BUILD) $(UNIT_BINS)
