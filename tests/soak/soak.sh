@@ -16,6 +16,8 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 # shellcheck source=tests/soak/soak_world.bash
 . tests/soak/soak_world.bash
+# shellcheck source=tests/soak/attacks.bash
+. tests/soak/attacks.bash
 
 case $TIME in
 *[!0-9smh]* | '' | [smh]* | *[smh]?*) usage "TIME is '$TIME', expected seconds, or a number with s, m or h" ;;
@@ -28,29 +30,23 @@ case $SEED$TRIES in
 *[!0-9]*) usage "SEED is '$SEED' and TRIES is '$TRIES', expected whole numbers" ;;
 esac
 
-kinds=()
-for file in tests/soak/attack_*.bash; do
-	kind=${file##*/attack_}
-	kinds+=("${kind%.bash}")
-done
 if [ -n "$KIND" ]; then
-	[ -e "tests/soak/attack_$KIND.bash" ] || usage "KIND is '$KIND', expected one of: ${kinds[*]}"
+	[[ " ${kinds[*]} " == *" $KIND "* ]] || usage "KIND is '$KIND', expected one of: ${kinds[*]}"
 	kinds=("$KIND")
 fi
 
 world_make || exit 70
 echo "soak: seed $SEED, $seconds s, ${kinds[*]}"
 
-# attack KIND UNTIL: try until that second, or TRIES times, but once at least; in a shell of its own, since each kind defines try_once.
+# attack KIND UNTIL: try until that second, or TRIES times, but once at least; in a shell of its own, whose variables a kind may change.
 attack() (
 	tries=0 kind=$1
-	# shellcheck source=/dev/null
-	. "tests/soak/attack_$kind.bash"
 	while [ "$tries" = 0 ] || if [ "$TRIES" != 0 ]; then [ "$tries" -lt "$TRIES" ]; else [ "$SECONDS" -lt "$2" ]; fi; do
 		seed=$((SEED + tries))
 		RANDOM=$((seed * 2654435761 % 4294967296)) # neighbours must not draw alike
 		try_make
-		try_once
+		killed_status=0
+		"try_$kind"
 		try_end
 		tries=$((tries + 1))
 		echo "$tries" >"$work/$kind.tries"
