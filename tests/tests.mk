@@ -122,13 +122,10 @@ $(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(if $(FUZZER),,$(B
 	$(say)$(CC) $(SANFLAGS) $(if $(FUZZER),-fsanitize=fuzzer) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/tests/fuzz/fuzz_elf: | $(CODE_PROBES) $(BUILD)/tests/plugins/example_op.so
 # A database of any size, to see how the store bears it: bench/scale.sh.
-$(BUILD)/obj/tests/scale/%.o: tests/scale/%.c $(BUILD)/flags
-	@mkdir -p $(@D)
-	$(say)$(CC) $(filter-out -O0,$(UNIT_CFLAGS)) -Itests/scale -c -o $@ $<
 SCALE_BIN := $(BUILD)/tests/make_database
-$(SCALE_BIN): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tests/scale/*.c))) $(BUILD)/lib/libassay-core.a
+$(SCALE_BIN): tests/make_database.c $(BUILD)/lib/libassay-core.a $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(say)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(say)$(CC) $(filter-out -O0,$(UNIT_CFLAGS)) $(SANFLAGS) $(LDFLAGS) -o $@ $(filter-out %/flags,$^) $(LDLIBS)
 fuzz-targets: $(FUZZ_BINS) ## build the fuzz targets; libFuzzer drives them with CC=clang SANITIZE=fuzzer-no-link,address,undefined
 	@:
 

@@ -92,25 +92,3 @@ load helpers
 		}
 	done < <(sed -n 's/^\t{ "\([a-z_]*\)", rule_.*/\1/p' "$ASSAY_SOURCE/harness/judge/advice.c")
 }
-
-@test "advice_truth holds promises against the gains of faster variants" {
-	# one shape that was 10 times as fast, of a promise of 8, and one of 20
-	mkdir bin
-	cat >bin/assay <<-'END'
-		#!/bin/bash
-		shape() { echo "{\"key\": \"o/$1/$2\", \"op\": \"o\", \"variant\": \"$1\", \"axes\": {\"n\": $2}, \"cache\": \"warm\", \"threads\": 1, \"status\": \"ok\", \"median_ns\": $3, \"disturbed_frac\": ${4:-0}}"; }
-		advice() { echo "{\"key\": \"o/$1/$2\", \"advice\": [$3]}"; }
-		if [[ $* == *--bottlenecks* ]]; then
-			advices=$(advice slow 1 '{"rule": "stream", "gain": 8, "steps": {}}')
-			advices+=,$(advice slow 2 "{\"rule\": \"vector\", \"gain\": 20, \"steps\": {\"fast\": $STEP}}")
-			echo "{\"cases\": [$advices, $(advice fast 1 ''), $(advice fast 2 ''), $(advice slow 3 '{"rule": "stream", "gain": 1, "steps": {}}'), $(advice fast 3 '')]}"
-		else
-			echo "{\"cases\": [$(shape slow 1 100), $(shape fast 1 10), $(shape slow 2 100), $(shape fast 2 10), $(shape slow 3 100), $(shape fast 3 10 0.51)]}"
-		fi
-	END
-	chmod +x bin/assay
-	STEP=14.9 ASSAY=$PWD/bin/assay run "$ASSAY_SOURCE/bench/advice_truth.sh"
-	[ "$status" = 0 ] && [[ $output == *"2 of 2 promises (100 %)"* ]]
-	STEP=15.1 ASSAY=$PWD/bin/assay run "$ASSAY_SOURCE/bench/advice_truth.sh"
-	[ "$status" = 1 ] && [[ $output == *"FALSE  vector"*"1 of 2 promises (50 %)"*"of 0 pairs nothing was promised"* ]]
-}
