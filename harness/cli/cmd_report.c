@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* assay report: a stored run or comparison as one HTML file. */
+/* assay report: a stored run, comparison or profile as one HTML file. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "drive/profile/profile.h"
 #include "drive/show/name.h"
 #include "drive/show/show.h"
 
@@ -18,9 +20,9 @@ static int set_argument(void *args, const char *arg, struct assay_err *err)
 	struct report_args *a = args;
 
 	if (a->name)
-		return assay_err_set(err, ASSAY_EUSAGE,
-				     "unexpected argument '%s': report takes one run or comparison, and -o FILE.html",
-				     arg);
+		return assay_err_set(
+			err, ASSAY_EUSAGE,
+			"unexpected argument '%s': report takes one run, comparison or profile, and -o FILE.html", arg);
 	a->name = arg;
 	return 0;
 }
@@ -40,11 +42,12 @@ static const struct assay_option options[] = {
 	{ 0 },
 };
 static const struct assay_command_line line = {
-	.usage = "[RUN|COMPARISON] -o FILE.html",
+	.usage = "[RUN|COMPARISON|PROFILE] -o FILE.html",
 	.doc = "Write one HTML file that shows a stored run or comparison: the verdict, what to do next, a table "
 	       "of its cases to filter and sort, and for each case its samples, counters, earlier runs and the "
-	       "command that repeats it. The file needs no network and no other file. A run is named r3, a "
-	       "comparison c3, either by 'last' (default: the newer of the two).\v"
+	       "command that repeats it; of a profile its flame graph and tables. The file needs no network and "
+	       "no other file. A run is named r3, a comparison c3, a profile p3; 'last' (the default) is the newer "
+	       "of runs and comparisons.\v"
 	       "examples:\n"
 	       "  assay report -o report.html\n"
 	       "  assay report c3 -o comparison.html",
@@ -53,11 +56,29 @@ static const struct assay_command_line line = {
 	.check = check,
 };
 
+static int report_profile(const struct report_args *a, struct assay_err *err)
+{
+	struct assay_profile p = { 0 };
+	int rc = assay_profile_find(a->s.r.db, a->name, NULL, &p, err);
+
+	if (!rc)
+		rc = assay_user_path_error(
+			assay_emit_file(&(struct assay_report){ .kind = ASSAY_REPORT_PROFILE, .profile = { .p = &p } },
+					"html", a->out, err),
+			err);
+	if (!rc)
+		assay_cli_say("profile %s is in %s\n", a->name, a->out);
+	assay_profile_release(&p);
+	return rc;
+}
+
 static int report(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
 	const struct report_args *a = args;
 	const struct assay_name_wanted wanted = { .db = a->s.r.db,
-						  .kinds = ASSAY_STORED_RUN | ASSAY_STORED_COMPARISON,
+						  .kinds = ASSAY_STORED_RUN | ASSAY_STORED_COMPARISON |
+							   (a->name && strcmp(a->name, "last") ? ASSAY_STORED_PROFILE
+											       : 0),
 						  .what = "what to report" };
 	struct assay_result_page p = { 0 };
 	struct assay_stored_name n;
@@ -65,6 +86,8 @@ static int report(void *args, struct assay_watcher *w, int *status, struct assay
 
 	(void)w;
 	(void)status;
+	if (!rc && n.kind == ASSAY_STORED_PROFILE)
+		return report_profile(a, err);
 	if (!rc)
 		rc = assay_result_page(&(struct assay_page_request){ .db = a->s.r.db,
 								     .of_run = n.kind == ASSAY_STORED_RUN,

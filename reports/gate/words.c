@@ -289,7 +289,7 @@ size_t assay_gate_words_undecided_controls(const struct assay_gate_report *r)
 	return n;
 }
 
-/* "3 of 20 inconclusive, one of them likely 12 % slower" */
+/* "3 of 20 verdicts inconclusive, one of them likely 12 % slower" */
 static void undecided_text(const struct assay_gate_report *r, size_t n, char *buf, size_t size)
 {
 	const size_t suspects = assay_gate_words_suspects(r);
@@ -306,7 +306,7 @@ static void undecided_text(const struct assay_gate_report *r, size_t n, char *bu
 	if (suspects)
 		snprintf(likely, sizeof(likely), ", %slikely %s%.*f %% slower", of, suspects > 1 ? "up to " : "",
 			 worst < 9.95 ? 1 : 0, worst);
-	snprintf(buf, size, "%zu of %zu inconclusive%s", n, r->n_cases, likely);
+	snprintf(buf, size, "%zu of %zu verdicts inconclusive%s", n, r->n_cases, likely);
 }
 
 /* "1.93x as fast (1.90x to 1.96x)", or the range over several cases. */

@@ -15,6 +15,8 @@ load profile_helpers
 	run --separate-stderr "$ASSAY" show before --json -o before.svg
 	[ "$status" = 0 ] && [ -s before.svg ]
 	[ "$(jq -S . <<<"$output")" = "$(jq -S . <<<"$taken")" ]
+	"$ASSAY" report before -o before.html && grep -q '<title>' before.html
+	KEEP_DB=1 fails 2 "no profile 'p9', expected before" report p9 -o none.html
 	KEEP_DB=1 fails 2 "what to show is 'befor': did you mean 'before'?" show befor
 	"$ASSAY" profile cpu --rate 4999 --name before -- ./split 4000 >/dev/null
 	"$ASSAY" profile cpu --rate 4999 --name after -- ./split 4000 >/dev/null

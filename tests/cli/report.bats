@@ -10,8 +10,7 @@ teardown() {
 
 @test "report takes one run or comparison and the name of a file" {
 	fails 2 "no output given: name one with -o FILE.html" report
-	fails 2 "what to report is 'p1', expected r3 (a run), c3 (a comparison), a label or 'last'" report p1 -o r.html
-	fails 2 "unexpected argument '2': report takes one run or comparison" report 1 2 -o r.html
+	fails 2 "unexpected argument '2': report takes one run, comparison or profile" report 1 2 -o r.html
 	fails 2 "no database 'assay.db'" report -o r.html
 	touch empty.db
 	fails 2 "database 'empty.db' is empty" report --db empty.db -o r.html
@@ -25,7 +24,8 @@ teardown() {
 	[ "$(cat out)" = "run 1 (1 case) is in r.html" ]
 	fails 2 "no run 7 in 'assay.db': the nearest is 1" report r7 -o s.html
 	fails 2 "no comparison 1 in 'assay.db'" report c1 -o s.html
-	fails 2 "what to report is 'x', expected r3 (a run), c3 (a comparison), a label or 'last'" report x -o s.html
+	fails 2 "what to report is 'x', expected r3 (a run), c3 (a comparison), p3 (a profile), a label or 'last'" report x -o s.html
+	fails 2 "profile" report p1 -o s.html
 	fails 2 "cannot write 's.txt': its name must end in .html" report -o s.txt
 	fails 2 "none/s.html" report -o none/s.html
 	mkdir folder.html

@@ -24,7 +24,7 @@ serve() {
 		[ ! -s served ] || break
 		sleep 0.05
 	done
-	url=$(jq -r .url served)
+	url=$(jq -er .url served) || { cat complaints; return 1; }
 	token=$(jq -r .token served)
 }
 
@@ -195,7 +195,10 @@ nobody_left() {
 	serve
 	curl -sN --max-time 60 "$url/api/events" >events &
 	local watching=$!
-	until [ -s events ]; do sleep 0.05; done
+	for _ in $(seq 200); do
+		[ ! -s events ] || break
+		sleep 0.05
+	done
 	admin POST /api/runs -d '{"suite":"quick"}'
 	[ "$code" = 202 ]
 	[ "$(jq -c '[.job, .kind, .what]' body)" = '[1,"run","quick"]' ]

@@ -77,7 +77,7 @@ TEST(test_table)
 	set_controls(&r, good_controls, false);
 	s = table(&r, (struct assay_emit_style){ 0 });
 	assert_string_equal(
-		s, "WRONG_RESULT: 8c1f0aa+ against main (1234567); 1 of 8 inconclusive\n"
+		s, "WRONG_RESULT: 8c1f0aa+ against main (1234567); 1 of 8 verdicts inconclusive\n"
 		   "\n"
 		   "  verdict       metric         change  interval            margin  pairs  evidence  case\n"
 		   "  WRONG_RESULT  digest        quantize.i2_s/wrong/-/t=1/cold\n"
@@ -154,7 +154,7 @@ TEST(test_skipped_are_counted_apart)
 	has(emit_gate(&r, "junit", &(struct assay_emit_style){ 0 }), "<skipped message=\"skipped: no device\"/>");
 	r.verdict = ASSAY_INCONCLUSIVE;
 	cases[0].verdict = ASSAY_INCONCLUSIVE;
-	has(table(&r, (struct assay_emit_style){ 0 }), "1 of 2 inconclusive; 0 passed; ");
+	has(table(&r, (struct assay_emit_style){ 0 }), "1 of 2 verdicts inconclusive; 0 passed; ");
 }
 
 TEST(test_headlines)
@@ -179,21 +179,21 @@ TEST(test_headlines)
 		  2,
 		  ASSAY_INCONCLUSIVE,
 		  good_controls,
-		  "INCONCLUSIVE: 1 of 2 inconclusive; 1 passed; head against base",
+		  "INCONCLUSIVE: 1 of 2 verdicts inconclusive; 1 passed; head against base",
 		  1,
 		  0 },
 		{ { PASSED, UNDECIDED("a/x/-/t=1/warm", 1.001, false), UNDECIDED("a/y/-/t=1/warm", 1.12, true) },
 		  3,
 		  ASSAY_INCONCLUSIVE,
 		  good_controls,
-		  "INCONCLUSIVE: 2 of 3 inconclusive, one of them likely 12 % slower; 1 passed; head against base",
+		  "INCONCLUSIVE: 2 of 3 verdicts inconclusive, one of them likely 12 % slower; 1 passed; head against base",
 		  2,
 		  1 },
 		{ { UNDECIDED("a/x/-/t=1/warm", 1.02, true), UNDECIDED("a/y/-/t=1/warm", 1.0123, true) },
 		  2,
 		  ASSAY_INCONCLUSIVE,
 		  undecided_controls,
-		  "INCONCLUSIVE: 2 of 2 inconclusive, 2 of them likely up to 2.0 % slower; 2 of 2 self-checks "
+		  "INCONCLUSIVE: 2 of 2 verdicts inconclusive, 2 of them likely up to 2.0 % slower; 2 of 2 self-checks "
 		  "inconclusive; 0 passed; head against base",
 		  2,
 		  2 },
@@ -201,7 +201,7 @@ TEST(test_headlines)
 		  2,
 		  ASSAY_REGRESSED,
 		  good_controls,
-		  "REGRESSED: head against base; 1 of 2 inconclusive, likely 2.0 % slower",
+		  "REGRESSED: head against base; 1 of 2 verdicts inconclusive, likely 2.0 % slower",
 		  1,
 		  1 },
 	};
@@ -240,7 +240,7 @@ TEST(test_suspects_first)
 	assert_true(strstr(s, "a/likely") < strstr(s, "a/unsure"));
 	s = emit_gate(&r, "markdown", NULL);
 	assert_true(strstr(s, "a/likely") < strstr(s, "a/unsure"));
-	has(s, "## assay: INCONCLUSIVE: 2 of 2 inconclusive, one of them likely 12 % slower\n");
+	has(s, "## assay: INCONCLUSIVE: 2 of 2 verdicts inconclusive, one of them likely 12 % slower\n");
 }
 
 /* Of two variants a row says how many times as fast. */
@@ -543,7 +543,7 @@ TEST(test_markdown)
 	s = markdown(&r);
 	assert_memory_equal(s, MARKER, strlen(MARKER));
 	has(s,
-	    MARKER "\n## assay: WRONG_RESULT: 1 of 8 inconclusive\n\nquantize.i2\\_s/wrong computes a wrong result.\n");
+	    MARKER "\n## assay: WRONG_RESULT: 1 of 8 verdicts inconclusive\n\nquantize.i2\\_s/wrong computes a wrong result.\n");
 	has(s, "\n`8c1f0aa+` against `main (1234567)`. 8 cases: 1 WRONG_RESULT, 1 NOT_MEASURED, 2 REGRESSED, "
 	       "1 INCOMPARABLE, 1 INCONCLUSIVE, 1 IMPROVED, 1 PASS in 93 s.\n");
 	has(s, "\n| **REGRESSED** | `matmul.f32/slow/m=1/t=1/warm` | `time_s` | +1.23 % | +1.10 % to +1.36 % | 0.5 % | "
