@@ -135,7 +135,7 @@ struct assay_result_page {
 
 /* A source that was written, and the commands to come as a person types them, one line each. */
 struct assay_new_result {
-	const char *op, *variant;   /* borrowed; variant NULL: of an op */
+	const char *op, *variant;   /* borrowed; variant NULL: of an op; op NULL: of a program, which variant is */
 	struct assay_strings files; /* that were written, the source first */
 	char *compile;              /* with the headers of this program */
 	char *compile_installed;    /* with those that pkg-config finds */
@@ -144,6 +144,9 @@ struct assay_new_result {
 	char *gate;           /* of a repository, which has neither of these three: the commit, and what it must pass */
 	struct assay_strings add_to, add; /* files that were there, and the line that each has to get */
 	bool right;                       /* the source is right as it is */
+	/* Of a program, which has no source: */
+	double ran_s;               /* how long it ran once */
+	struct assay_strings cases; /* keys of what is measured */
 };
 
 /* ---- database report ---- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `assay new` and `assay init` wrote and the commands that come after it, for people and for scripts. */
+#include "model/quantity.h"
 #include "reports/emitter.h"
 #include "reports/json_parts.h"
 
@@ -16,6 +17,15 @@ static void write_lines(const struct assay_new_result *r, struct assay_text *out
 		assay_text_addf(out, "%sadd this line to %s:  %s\n", i ? "" : "\n", r->add_to.v[i], r->add.v[i]);
 }
 
+static json_t *texts_json(const struct assay_strings *l)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < l->n; i++)
+		json_array_append_new(all, assay_json_text(l->v[i]));
+	return all;
+}
+
 static json_t *lines_json(const struct assay_new_result *r)
 {
 	json_t *lines = json_array();
@@ -24,15 +34,6 @@ static json_t *lines_json(const struct assay_new_result *r)
 		json_array_append_new(lines, json_pack("{s:o,s:o}", "file", assay_json_text(r->add_to.v[i]), "line",
 						       assay_json_text(r->add.v[i])));
 	return lines;
-}
-
-static json_t *names_json(const struct assay_new_result *r)
-{
-	json_t *files = json_array();
-
-	for (size_t i = 0; i < r->files.n; i++)
-		json_array_append_new(files, assay_json_text(r->files.v[i]));
-	return files;
 }
 
 static void write_text(const struct assay_report *report, const struct assay_emit_style *style, struct assay_text *out)
@@ -68,10 +69,42 @@ static void write_json(const struct assay_report *report, const struct assay_emi
 	(void)style;
 	assay_json_print(json_pack("{s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "op",
 				   assay_json_text(r->op), "variant", assay_json_text(r->variant), "files",
-				   names_json(r), "add", lines_json(r), "compile", assay_json_text(r->compile),
+				   texts_json(&r->files), "add", lines_json(r), "compile", assay_json_text(r->compile),
 				   "compile_installed", assay_json_text(r->compile_installed), "verify",
 				   assay_json_text(r->verify), "run", assay_json_text(r->run), "keep",
 				   assay_json_text(r->keep), "compare", assay_json_text(r->compare)),
+			 out);
+}
+
+/* Of a program: what was found, and what comes next. */
+static void write_program_text(const struct assay_new_result *r, const struct assay_emit_style *style,
+			       struct assay_text *out)
+{
+	char seconds[32];
+
+	assay_quantity_text(r->ran_s, "s", style->utf8, seconds, sizeof(seconds));
+	write_names(r, out);
+	write_lines(r, out);
+	assay_text_addf(out, "\n%s ran for %s and ended well; what a gate measures:\n", r->variant, seconds);
+	for (size_t i = 0; i < r->cases.n; i++)
+		assay_text_addf(out, "  %s\n", r->cases.v[i]);
+	assay_text_addf(out,
+			"\nNext:\n\n"
+			"  %s\n"
+			"      later changes are compared with this commit\n"
+			"  %s\n"
+			"      how long does it take?\n"
+			"  %s\n"
+			"      what a pull request must pass\n",
+			r->keep, r->run, r->gate);
+}
+
+static void write_program_json(const struct assay_new_result *r, struct assay_text *out)
+{
+	assay_json_print(json_pack("{s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "program",
+				   assay_json_text(r->variant), "files", texts_json(&r->files), "add", lines_json(r),
+				   "cases", texts_json(&r->cases), "keep", assay_json_text(r->keep), "run",
+				   assay_json_text(r->run), "gate", assay_json_text(r->gate)),
 			 out);
 }
 
@@ -80,7 +113,10 @@ static void write_repository_text(const struct assay_report *report, const struc
 {
 	const struct assay_new_result *r = report->source;
 
-	(void)style;
+	if (!r->op) {
+		write_program_text(r, style, out);
+		return;
+	}
 	write_names(r, out);
 	write_lines(r, out);
 	assay_text_addf(out,
@@ -103,9 +139,13 @@ static void write_repository_json(const struct assay_report *report, const struc
 	const struct assay_new_result *r = report->source;
 
 	(void)style;
+	if (!r->op) {
+		write_program_json(r, out);
+		return;
+	}
 	assay_json_print(json_pack("{s:i,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o}", "schema", 1, "op",
 				   assay_json_text(r->op), "variant", assay_json_text(r->variant), "files",
-				   names_json(r), "add", lines_json(r), "right", r->right, "compile",
+				   texts_json(&r->files), "add", lines_json(r), "right", r->right, "compile",
 				   assay_json_text(r->compile), "verify", assay_json_text(r->verify), "run",
 				   assay_json_text(r->run), "gate", assay_json_text(r->gate)),
 			 out);

@@ -207,6 +207,75 @@ baselines/quick.manifest bench/mine.bench bench/suites/all.suite bench/suites/qu
 	grep -q REGRESSED build/gate/report.md
 }
 
+# A program whose time no load hides.
+program() {
+	printf '#!/bin/sh\nexec sleep %s\n' "$1" >work
+	chmod +x work
+}
+
+@test "a program that is there is gated: a red and a green pull request" {
+	program 0.01
+	git add work && git commit -qm program
+	run --separate-stderr assay init --program './work "a b"'
+	[ "$status" = 0 ] && [ -z "$stderr" ]
+	[[ $output == *'./work "a b" ran for '*" and ended well; what a gate measures:"$'\n  work/work/-/t=all/-\n'* ]]
+	mapfile -t next < <(sed -n 's/^  \([ag][^ ]* .*\|assay-gate\)$/\1/p' <<<"$output")
+	[ "${#next[@]}" = 3 ]
+	assay list --manifest | cmp - assay/baselines/quick.manifest
+	[ "$(grep -v '^#' assay/baselines/quick.manifest)" = "required work/work/-/t=all/-" ]
+	grep -qF 'command = "./work \"a b\""' assay/bench/work.bench
+	grep -q '^build     = "true"' assay.conf
+	sed -i 's/"10s"/"2s"/; s/paired = "1%"/paired = "50%"/' assay/baselines/policy.conf
+	eval "${next[0]}"
+	[ -z "$(git status --short)" ]
+	eval "${next[1]}" >out
+	grep -q '^work .* work .* ms' out
+	rm out
+	git switch -qc slower
+	program 0.04
+	git commit -qam slower
+	run -1 --separate-stderr assay-gate
+	jq -e '.verdict == "REGRESSED" and any(.cases[]; .key | startswith("work/work/-/t="))' build/gate/report.json
+	git switch -q main && git switch -qc same
+	echo '# a remark' >>work
+	git commit -qam remark
+	run -0 --separate-stderr assay-gate
+	jq -e '.exit == 0' build/gate/report.json
+	[ -z "$(git status --short)" ]
+	# files of their own get a line, jobs the command that builds the tree
+	git switch -q main && git rm -qr assay assay.conf .github && rm -rf assay
+	printf 'all:\n' >Makefile
+	run -0 --separate-stderr assay init --program ./work --json
+	jq -e '.schema == 1 and .program == "./work" and .cases == ["work/work/-/t=all/-"] and (.files | index(".gitignore") == null)
+		and [.add[].file] == [".gitlab-ci.yml", ".gitignore"] and .gate == "assay-gate"' <<<"$output"
+	grep -q '^build     = "make"' assay.conf
+	rm -rf assay assay.conf .github
+	assay init --program ./work --build "echo 'it is' \"\$HOME\"" >/dev/null
+	grep -qF "        run: 'echo ''it is'' \"\$HOME\"'" .github/workflows/assay.yml
+	grep -qF "    - 'echo ''it is'' \"\$HOME\"'" assay/gitlab-ci.yml
+	grep -qF 'build     = "echo '"'it is'"' \"$HOME\""' assay.conf
+}
+
+@test "a program that cannot be measured gets no gate, and nothing is written" {
+	program 0
+	git add work
+	fails 2 "cannot start './none': No such file or directory; it is run once, so build it first" init --program ./none
+	fails 2 "'sh -c 'echo oh no >&2; exit 3'' exited with status 3: oh no" init --program "sh -c 'echo oh no >&2; exit 3'"
+	fails 2 "--program: " init --program './work | cat'
+	fails 2 "--program: a command is empty" init --program ''
+	fails 2 "cannot stand in a bench file" init --program "./work '\${HOME}'"
+	fails 2 "--op is about a kernel of your own" init --program ./work --op matmul.f32
+	fails 2 "--build is about a program" init --build make
+	touch assay.conf
+	fails 2 "'assay.conf' is there already, and nothing is overwritten" init --program ./work
+	rm assay.conf
+	[ "$(ls -A | tr '\n' ' ')" = ".git work " ]
+	# an op of one's own lies beside it
+	assay init --program ./work >/dev/null
+	run -0 assay new op norm.rms
+	[[ $output == *"wrote norm_rms.c"* ]]
+}
+
 @test "the README's own kernel, typed word for word in an empty folder" {
 	local section command
 	section=$(sed -n '/^## Your own kernel/,/^## Where/p' "$ASSAY_SOURCE/README.md")

@@ -5,6 +5,7 @@
  */
 #include "drive/author/author.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -22,6 +23,7 @@
 #include "drive/user_text.h"
 #include "judge/manifest.h"
 #include "plan/plan.h"
+#include "plan/program.h"
 #include "worker/plugin/loader.h"
 
 /* What is written, and where. */
@@ -31,6 +33,7 @@ enum {
 	OP = 4,            /* with a bench */
 	OP_AT_HOME = 8,    /* in a repository that `assay init` began: its bench lies among those of the others */
 	INIT = 16,         /* a variant, in a repository of its own */
+	PROGRAM = 32,      /* a program, in a repository that is there already */
 };
 #define ANYWHERE (VARIANT | VARIANT_ALONE | OP)
 
@@ -48,6 +51,7 @@ enum {
 	X(BENCH)   /* the folder of benches */                                                                         \
 	X(MAKE)    /* builds a repository */                                                                           \
 	X(ADD)     /* the files that `assay init` wrote, for git */                                                    \
+	X(COMMAND) /* of a program; as the next, it stands in quotes */                                                \
 	X(FLAGS)   /* these and the next seven are words of commands, quoted as a shell takes them */                  \
 	X(INCLUDE) /* of the headers beside this program */                                                            \
 	X(SOURCE)                                                                                                      \
@@ -100,7 +104,15 @@ static const struct {
 	{ INIT, KEY_VERIFY, "assay verify" },
 	{ INIT, KEY_RUN, "assay run -v --suite all" },
 	{ INIT, KEY_GATE, "git add @ADD@ && git commit -m 'kernels, measured by assay' && assay-gate" },
+	{ PROGRAM, KEY_RUN, "assay run" },
+	{ PROGRAM, KEY_KEEP, "git add @ADD@ && git commit -m 'gated by assay'" },
+	{ PROGRAM, KEY_GATE, "assay-gate" },
 };
+
+/* In a project that has a .gitlab-ci.yml of its own, ours lies in the folder, and theirs includes it. */
+#define GITLAB ".gitlab-ci.yml"
+/* One that is there gets a line, too. */
+#define GITIGNORE ".gitignore"
 
 /* The files. A copy is installed as it is, for those who write the rest by hand; one with neither is the manifest. */
 static const struct file {
@@ -110,21 +122,20 @@ static const struct file {
 	{ VARIANT | VARIANT_ALONE | INIT, "@STEM@.c", "variant.c", NULL },
 	{ OP | OP_AT_HOME, "@STEM@.c", "op.c", NULL },
 	{ VARIANT_ALONE | OP | OP_AT_HOME | INIT, "@BENCH@/@PLUGIN@.bench", "op.bench", NULL },
-	{ VARIANT_ALONE | OP | INIT, "@BENCH@/suites/" ASSAY_DEFAULT_SUITE ".suite", "quick.suite", NULL },
+	{ VARIANT_ALONE | OP | INIT | PROGRAM, "@BENCH@/suites/" ASSAY_DEFAULT_SUITE ".suite", "quick.suite", NULL },
+	{ PROGRAM, "@BENCH@/@PLUGIN@.bench", "program.bench", NULL },
 	{ OP_AT_HOME, "@BENCH@/suites/@PLUGIN@.suite", "all.suite", NULL },
 	{ INIT, "@BENCH@/suites/all.suite", "all.suite", NULL },
 	{ INIT, "@DIR@Makefile", "repository.makefile", NULL },
-	{ INIT, "assay.conf", "repository.assay.conf", NULL },
+	{ INIT | PROGRAM, "assay.conf", "repository.assay.conf", NULL },
 	{ INIT, "@DIR@.gitignore", "repository.gitignore", NULL },
-	{ INIT, "@DIR@baselines/policy.conf", "repository.policy.conf", NULL },
-	{ INIT, ".github/workflows/assay.yml", NULL, "github-actions.yml" },
-	{ INIT, ".gitlab-ci.yml", NULL, "gitlab-ci.yml" },
-	{ INIT, "@DIR@baselines/" ASSAY_DEFAULT_SUITE ".manifest", NULL, NULL },
+	{ PROGRAM, GITIGNORE, "program.gitignore", NULL },
+	{ INIT | PROGRAM, "@DIR@baselines/policy.conf", "repository.policy.conf", NULL },
+	{ INIT | PROGRAM, ".github/workflows/assay.yml", NULL, "github-actions.yml" },
+	{ INIT | PROGRAM, GITLAB, NULL, "gitlab-ci.yml" },
+	{ INIT | PROGRAM, "@DIR@baselines/" ASSAY_DEFAULT_SUITE ".manifest", NULL, NULL },
 };
 #define N_FILES (sizeof(files) / sizeof(files[0]))
-
-/* In a project that has a .gitlab-ci.yml of its own, ours lies in the folder, and theirs includes it. */
-#define GITLAB ".gitlab-ci.yml"
 
 struct writing {
 	const struct assay_new_request *q;
@@ -276,7 +287,7 @@ static void find_home(struct writing *w)
 
 	if (w->q->file || w->q->r->plan.bench_dir || assay_repository_open(&repo, NULL, NULL, NULL))
 		return;
-	if (!assay_project_conf_read(&c, repo.top, NULL) && c.bench) {
+	if (!assay_project_conf_read(&c, repo.top, NULL) && c.bench && c.plugins) {
 		dir = (int)(strrchr(c.plugins, '/') ? strrchr(c.plugins, '/') + 1 - c.plugins : 0);
 		/* what a person types */
 		if (!getcwd(here, sizeof(here)) || strcmp(here, repo.top) != 0)
@@ -301,6 +312,80 @@ static void set_with(struct writing *w, enum key key, const char *prefix, const 
 	set(w, key, "%s%s", prefix, name);
 	for (char *c = w->value[key].s ? w->value[key].s + strlen(prefix) : NULL; c && *c; c++)
 		*c = *c == '.' ? dot : *c;
+}
+
+/* Everything but the jobs, assay.conf and what git passes over lies in a folder of ours. */
+static bool in_folder(const struct writing *w)
+{
+	return w->q->here || w->mode == PROGRAM;
+}
+
+/* @s between double quotes of a configuration file. */
+static int set_quoted(struct writing *w, enum key key, const char *s, struct assay_err *err)
+{
+	if (strstr(s, "${") || strpbrk(s, "\r\n"))
+		return assay_err_set(
+			err, ASSAY_EUSAGE,
+			"the command '%.200s' cannot stand in a bench file, where ${NAME} is replaced and a "
+			"line ends: write it into a script",
+			s);
+	for (; *s; s++)
+		set(w, key, "%s%c", *s == '"' || *s == '\\' ? "\\" : "", *s);
+	return 0;
+}
+
+/* How the files at the top say that the tree is built; where they say nothing, there is nothing to be done. */
+static const char *guess_build(void)
+{
+	static const struct {
+		const char *file, *command;
+	} known[] = {
+		{ "GNUmakefile", "make" },
+		{ "makefile", "make" },
+		{ "Makefile", "make" },
+		{ "CMakeLists.txt", "cmake -B build && cmake --build build" },
+		{ "meson.build", "{ [ -d build ] || meson setup build; } && ninja -C build" },
+		{ "Cargo.toml", "cargo build --release" },
+		{ "go.mod", "go build ./..." },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (assay_file_exists(known[i].file))
+			return known[i].command;
+	return "true";
+}
+
+/* What the bench is called: as the program, as far as names of benches go. */
+static void set_bench_name(struct writing *w)
+{
+	const char *word = w->q->program + strspn(w->q->program, " \t\"'");
+	const size_t n = strcspn(word, " \t\"'");
+
+	for (size_t i = 0; i < n; i++) {
+		const char c = word[i];
+
+		if (c == '/')
+			w->value[KEY_PLUGIN].len = 0;
+		else if (isalnum((unsigned char)c) || strchr("._-", c))
+			set(w, KEY_PLUGIN, "%c", c);
+	}
+	if (!w->value[KEY_PLUGIN].len)
+		set(w, KEY_PLUGIN, "program");
+}
+
+static int name_program(struct writing *w, struct assay_err *err)
+{
+	int rc = set_quoted(w, KEY_COMMAND, w->q->program, err);
+
+	set(w, KEY_DIR, "assay/");
+	set(w, KEY_BENCH, "assay/bench");
+	set_bench_name(w);
+	set(w, KEY_OP, "%s", get(w, KEY_PLUGIN));
+	set(w, KEY_ADD, "assay assay.conf .github/workflows/assay.yml%s%s", assay_file_exists(GITLAB) ? "" : " " GITLAB,
+	    assay_file_exists(GITIGNORE) ? "" : " " GITIGNORE);
+	if (!rc)
+		rc = set_quoted(w, KEY_MAKE, w->q->build ? w->q->build : guess_build(), err);
+	return rc ? rc : assay_strings_add(&w->tags, "program", err);
 }
 
 static int name_files(struct writing *w, struct assay_err *err)
@@ -532,7 +617,7 @@ static int make_path(const struct writing *w, const struct file *f, char path[PA
 	struct assay_text t = { 0 };
 	int rc = assay_template_fill(f->path, &v, &t, err);
 
-	if (!rc && w->q->here && !strcmp(f->path, GITLAB) && assay_file_exists(GITLAB))
+	if (!rc && in_folder(w) && !strcmp(f->path, GITLAB) && assay_file_exists(GITLAB))
 		rc = assay_template_fill("@DIR@gitlab-ci.yml", &v, (assay_text_release(&t), &t), err);
 	if (!rc && t.len >= PATH_MAX)
 		rc = assay_err_set(err, ASSAY_EUSAGE, "cannot write '%.200s…': the name is too long", t.s);
@@ -550,6 +635,11 @@ static void note_taken(const char *path, struct assay_text *there, unsigned *n)
 		assay_text_addf(there, "%s'%s'", (*n)++ ? ", " : "", path);
 }
 
+static bool is_written(const struct writing *w, const struct file *f)
+{
+	return f->modes & w->mode && (strcmp(f->path, GITIGNORE) != 0 || !assay_file_exists(GITIGNORE));
+}
+
 static int check_files(const struct writing *w, struct assay_err *err)
 {
 	/* a folder of benches of their own must not be there */
@@ -560,7 +650,7 @@ static int check_files(const struct writing *w, struct assay_err *err)
 	int rc = 0;
 
 	for (size_t i = 0; i < N_FILES && !rc; i++) {
-		if (!(files[i].modes & w->mode) || (fresh && !strncmp(files[i].path, "@BENCH@", 7)))
+		if (!is_written(w, &files[i]) || (fresh && !strncmp(files[i].path, "@BENCH@", 7)))
 			continue;
 		rc = make_path(w, &files[i], path, err);
 		if (!rc)
@@ -594,21 +684,49 @@ static int make_folders(struct writing *w, const char *path, struct assay_err *e
 }
 
 /* The manifest of exactly the cases of the default suite, whose files are written by then. */
-static int add_manifest(const struct writing *w, struct assay_text *to, struct assay_err *err)
+static int add_manifest(struct writing *w, struct assay_text *to, struct assay_err *err)
 {
 	const struct assay_plan_options o = { .bench_dir = get(w, KEY_BENCH),
 					      .suite = ASSAY_DEFAULT_SUITE,
-					      .all_threads = 1 };
+					      /* that of a program is to be told from 1, wherever it is read */
+					      .all_threads = w->mode == PROGRAM ? 2 : 1 };
 	struct assay_plan plan = { 0 };
-	int rc = assay_plan_load(&plan, &o, &w->with, err);
+	char key[ASSAY_KEY_MAX];
+	int rc = w->mode == PROGRAM ? assay_plan_programs(o.bench_dir, &w->with, err) : 0;
 
+	if (!rc)
+		rc = assay_plan_load(&plan, &o, &w->with, err);
+	for (size_t i = 0; i < plan.n_cases && !rc && w->mode == PROGRAM; i++) {
+		assay_case_portable_key(&plan.cases[i], key);
+		rc = assay_strings_add(&w->r->cases, key, err);
+	}
 	if (!rc)
 		rc = assay_manifest_format(ASSAY_DEFAULT_SUITE, plan.cases, plan.n_cases, &w->with, to, err);
 	assay_plan_release(&plan);
 	return rc;
 }
 
-static int add_copy(const char *name, struct assay_text *to, struct assay_err *err)
+/* A job with the command that builds this repository in place of `make`. */
+static void add_with_build(const struct writing *w, const char *text, struct assay_text *to)
+{
+	static const char *const makes[] = { "        run: make\n", "    - make\n" };
+	const char *command = w->q->build ? w->q->build : guess_build(), *at = NULL;
+
+	for (size_t i = 0; i < 2 && !at && w->mode == PROGRAM; i++) {
+		at = strstr(text, makes[i]);
+		if (!at)
+			continue;
+		assay_text_addn(to, text, (size_t)(at - text) + strlen(makes[i]) - strlen("make\n"));
+		assay_text_add(to, "'");
+		for (const char *c = command; *c; c++)
+			assay_text_addf(to, "%s%c", *c == '\'' ? "'" : "", *c);
+		assay_text_add(to, "'\n");
+		text = at + strlen(makes[i]);
+	}
+	assay_text_add(to, text);
+}
+
+static int add_copy(const struct writing *w, const char *name, struct assay_text *to, struct assay_err *err)
 {
 	char dir[ASSAY_INSTALLED_PATH_MAX], from[2 * ASSAY_INSTALLED_PATH_MAX], *text = NULL;
 	size_t len = 0;
@@ -618,7 +736,8 @@ static int add_copy(const char *name, struct assay_text *to, struct assay_err *e
 		return rc;
 	snprintf(from, sizeof(from), "%s/%s", dir, name);
 	rc = assay_file_read(from, &text, &len, err);
-	assay_text_addn(to, text ? text : "", len);
+	if (!rc)
+		add_with_build(w, text, to);
 	free(text);
 	return rc;
 }
@@ -626,7 +745,7 @@ static int add_copy(const char *name, struct assay_text *to, struct assay_err *e
 static int write_file(struct writing *w, const struct file *f, struct assay_err *err)
 {
 	/* where a person named the source, its folder is there */
-	const bool folders = w->mode & (OP_AT_HOME | INIT) || strcmp(f->path, "@STEM@.c") != 0;
+	const bool folders = w->mode & (OP_AT_HOME | INIT | PROGRAM) || strcmp(f->path, "@STEM@.c") != 0;
 	const struct assay_template_values v = values(w);
 	struct assay_text text = { 0 };
 	char path[PATH_MAX];
@@ -634,7 +753,7 @@ static int write_file(struct writing *w, const struct file *f, struct assay_err 
 
 	if (!rc)
 		rc = f->template ? assay_template_fill(assay_template_text(f->template), &v, &text, err)
-		     : f->copy   ? add_copy(f->copy, &text, err)
+		     : f->copy   ? add_copy(w, f->copy, &text, err)
 				 : add_manifest(w, &text, err);
 	if (!rc && text.failed)
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
@@ -656,7 +775,7 @@ static int write_files(struct writing *w, struct assay_err *err)
 	int rc = check_files(w, err);
 
 	for (size_t i = 0; i < N_FILES && !rc; i++)
-		if (files[i].modes & w->mode)
+		if (is_written(w, &files[i]))
 			rc = write_file(w, &files[i], err);
 	if (rc) {
 		for (size_t i = 0; i < w->r->files.n; i++)
@@ -687,18 +806,24 @@ static int tell_lines(struct writing *w, struct assay_err *err)
 		snprintf(use, sizeof(use), "use \"%s\" { }", get(w, KEY_PLUGIN));
 		return assay_file_exists(quick) ? tell_line(w, quick, use, err) : 0;
 	}
-	if (!w->q->here)
+	if (!in_folder(w))
 		return 0;
 	if (assay_file_exists(GITLAB))
 		rc = tell_line(w, GITLAB, "include: '/assay/gitlab-ci.yml'", err);
 	/* results lie where commands are given, most likely at the top */
-	return rc ? rc : tell_line(w, ".gitignore", "/assay.db*", err);
+	return rc || (w->mode == PROGRAM && !assay_file_exists(GITIGNORE)) ? rc
+									   : tell_line(w, GITIGNORE, "/assay.db*", err);
 }
 
 static int decide(struct writing *w, struct assay_err *err)
 {
-	int rc = w->mode == INIT ? check_top(err) : 0;
+	int rc = w->mode & (INIT | PROGRAM) ? check_top(err) : 0;
 
+	if (w->mode == PROGRAM) {
+		if (!rc)
+			rc = name_program(w, err);
+		return rc ? rc : check_files(w, err);
+	}
 	if (w->mode == OP)
 		find_home(w);
 	if (!rc)
@@ -734,13 +859,18 @@ int assay_new_write(const struct assay_new_request *q, struct assay_new_result *
 	};
 	int rc;
 
-	*out = (struct assay_new_result){ .op = q->op, .variant = q->variant, .right = !q->variant };
+	*out = (struct assay_new_result){ .op = q->op,
+					  .variant = q->program ? q->program : q->variant,
+					  .right = !q->variant };
 	if (!w)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	w->q = q;
 	w->r = out;
-	w->mode = q->repository ? INIT : q->variant ? VARIANT : OP;
+	w->mode = q->program ? PROGRAM : q->repository ? INIT : q->variant ? VARIANT : OP;
 	rc = decide(w, err);
+	/* before anything is written, and after all that can be found out without it */
+	if (!rc && w->mode == PROGRAM)
+		rc = assay_new_try(q, out, err);
 	if (!rc && w->mode & ANYWHERE)
 		rc = set_words(w, err);
 	if (!rc)
@@ -758,7 +888,10 @@ int assay_new_write(const struct assay_new_request *q, struct assay_new_result *
 			*told[i].to = assay_text_take(&w->value[told[i].key]);
 	for (size_t i = 0; i < N_KEYS; i++)
 		assay_text_release(&w->value[i]);
-	free(w->with.variants);
+	if (w->mode == PROGRAM)
+		assay_catalog_release(&w->with);
+	else
+		free(w->with.variants);
 	assay_strings_release(&w->tags);
 	assay_strings_release(&w->folders);
 	assay_session_close(&w->session);
@@ -771,6 +904,7 @@ void assay_new_release(struct assay_new_result *r)
 	assay_strings_release(&r->files);
 	assay_strings_release(&r->add_to);
 	assay_strings_release(&r->add);
+	assay_strings_release(&r->cases);
 	free(r->compile);
 	free(r->compile_installed);
 	free(r->verify);

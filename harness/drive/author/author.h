@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `assay new` and `assay init`: the source of a plugin that someone then fills in, a variant of an op of any loaded
- * plugin or an op of its own, with what it takes to run it and, for `assay init`, to gate it.
+ * plugin or an op of its own, with what it takes to run it and, for `assay init`, to gate it; or what gates a program
+ * that needs no plugin.
  */
 #ifndef ASSAY_DRIVE_AUTHOR_AUTHOR_H
 #define ASSAY_DRIVE_AUTHOR_AUTHOR_H
+
+#include <signal.h>
 
 #include "base/text.h"
 #include "drive/request.h"
@@ -17,6 +20,10 @@ struct assay_new_request {
 	const char *file;    /* ends in ".c"; NULL: named after what is new, in the current folder */
 	bool here;       /* a repository that is there already: all in a folder of its own, but assay.conf and jobs */
 	bool repository; /* with all that gates it in a repository of its own; a variant, and no file is named */
+	/* Instead of a variant: a command to be measured, in a repository that is there already. NULL: none. */
+	const char *program;
+	const char *build;                        /* a command; NULL: one that the files at the top suggest */
+	const volatile sig_atomic_t *interrupted; /* ends the program; NULL: never */
 };
 
 /*
@@ -26,6 +33,11 @@ struct assay_new_request {
  */
 int assay_new_write(const struct assay_new_request *q, struct assay_new_result *out, struct assay_err *err);
 void assay_new_release(struct assay_new_result *r);
+
+/*
+ * Run q->program once: how long it took is in @r. ASSAY_EUSAGE where it cannot be started or fails.
+ */
+int assay_new_try(const struct assay_new_request *q, struct assay_new_result *r, struct assay_err *err);
 
 /* ---- template ---- */
 
