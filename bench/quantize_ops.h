@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The quantize and dequantize ops, as entries for the descriptor of ops.so. Formats: assay/op_quantize.h.
- * quantize_shapes.c sizes them, quantize_fill.c makes their inputs, quantize_check.c knows the right answers.
+ * quantize_shapes.c sizes them and makes their inputs, quantize_check.c knows the right answers.
  */
 #ifndef QUANTIZE_OPS_H
 #define QUANTIZE_OPS_H

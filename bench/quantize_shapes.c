@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Axes, tensors and costs of the quantize and dequantize ops. */
+/* Axes, tensors, costs and inputs of the quantize and dequantize ops; assay/op_quantize_inputs.h says what the inputs are. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 #include "assay/op_matmul.h"
 #include "assay/op_quantize.h"
+#include "assay/op_quantize_inputs.h"
+#include "input_fill.h"
 #include "quantize_ops.h"
 
 const struct assay_axis assay_quantize_axes_flat[1] = {
@@ -189,4 +191,22 @@ int assay_dequantize_i8_token_describe(const struct assay_shape *shape, struct a
 {
 	(void)why;
 	return describe_i8_token(shape, out, false);
+}
+
+/* ---- inputs ---- */
+
+int assay_quantize_fill(struct assay_job *job)
+{
+	assay_input_fill(job);
+	return 0;
+}
+
+/* All codes share one scale, which no spec describes. */
+int assay_dequantize_i2_s_fill(struct assay_job *job)
+{
+	float *scale = job->tensors[ASSAY_DEQUANTIZE_SCALE].data;
+
+	*scale = ASSAY_INPUT_SIGMA *
+		 (0.5f + assay_uniform_f32(assay_random4(job->seed, ASSAY_DEQUANTIZE_SCALE, 0).v[0]));
+	return assay_quantize_fill(job);
 }

@@ -4,6 +4,7 @@
  * follow from one Philox block by an arithmetic progression, so that gigabytes fill quickly and the sums have a closed
  * form.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -284,5 +285,41 @@ int assay_stream_triad_check(struct assay_job *job, struct assay_check *out)
 			break;
 		}
 	}
+	return 0;
+}
+
+/* ---- stream.p2p, whose inputs and oracle are those of stream.copy ---- */
+
+const struct assay_axis assay_p2p_axes[2] = {
+	[ASSAY_P2P_HOP] = { .name = "hop",
+			    .help = "which device is read: so many after the case's own, around",
+			    .min = 1,
+			    .max = 63,
+			    .def = 1 },
+	[ASSAY_P2P_BYTES] = { .name = "bytes",
+			      .help = "bytes of the array, a multiple of 4096",
+			      .min = ASSAY_STREAM_PAGE,
+			      .max = INT64_C(1) << 36,
+			      .def = INT64_C(256) << 20 },
+};
+
+const char *const assay_p2p_counters[ASSAY_P2P_N_COUNTERS] = {
+	[ASSAY_P2P_DIRECT] = "p2p_direct",
+	[ASSAY_P2P_STAGED] = "p2p_staged",
+};
+
+int assay_stream_p2p_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why)
+{
+	const int64_t bytes = shape->axis[ASSAY_P2P_BYTES];
+
+	if (bytes % ASSAY_STREAM_PAGE) {
+		snprintf(why->text, sizeof(why->text), "bytes is %" PRId64 ", expected a multiple of %d", bytes,
+			 ASSAY_STREAM_PAGE);
+		return -1;
+	}
+	out->n_tensors = 2;
+	assay_stream_array(out, ASSAY_STREAM_COPY_A, "a", ASSAY_INPUT, (uint64_t)bytes);
+	assay_stream_array(out, ASSAY_STREAM_COPY_B, "b", ASSAY_OUTPUT, (uint64_t)bytes);
+	out->cost.bytes_read = (double)bytes;
 	return 0;
 }

@@ -116,8 +116,8 @@ while read -r folder budget; do
 	lines=$(find "$folder" -type f -exec cat {} + | wc -l)
 	[ "$lines" -le "$budget" ] || echo "$folder has $lines lines, its budget is $budget"
 done <<'EOF' | grep . && exit 1
-bench 9400
-ci 1800
+bench 9200
+ci 1760
 harness/base 4900
 harness/cli 5600
 harness/counters 14400
@@ -132,15 +132,15 @@ harness/plan 2500
 harness/profile 5100
 harness/serve 3200
 harness/stats 1900
-harness/store 10200
+harness/store 10100
 harness/worker 14600
-kernels 11900
+kernels 11800
 reports 19600
 tests/cli 11100
 tests/fixtures 4000
 tests/fuzz 1000
 tests/plugins 7100
-tests/soak 900
+tests/soak 820
 tests/unit 47700
 EOF
 exit 0

@@ -5,7 +5,6 @@
  */
 #include "../generate_ops.h"
 #include "generate_engine.h"
-#include "generate_sampler.h"
 #include "generate_stats.h"
 
 #include <string.h>

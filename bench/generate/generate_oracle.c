@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plain loops, in the order in which the papers write the formulas. */
-#include "generate_oracle.h"
+#include "generate_checking.h"
 
 #include <math.h>
 #include <stdlib.h>

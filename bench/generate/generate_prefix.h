@@ -59,4 +59,8 @@ void assay_generate_prefix_advance(struct gen_prefix *c, struct gen_sequence *se
 /* Give the blocks back; the full ones stay cached. */
 void assay_generate_prefix_end(struct gen_prefix *c, struct gen_sequence *seq);
 
+/* The member `requests` of assay_generate_state. */
+int assay_generate_plan_requests(const struct assay_job *job, const int32_t *prompt, struct assay_generate_request *out,
+				 int32_t *tables, uint64_t counters[3]);
+
 #endif

@@ -4,11 +4,10 @@
  * cache is the driver's own. A reply follows from what stands before it, so two sequences are equal as far as the
  * prompt's tokens in them are, and any mark may stand for a token of a reply.
  */
-#include "generate_requests.h"
+#include "generate_prefix.h"
 
 #include <string.h>
 
-#include "generate_prefix.h"
 #include "generate_stats.h"
 
 #define REPLY (-1)

@@ -3,7 +3,7 @@
  * Candidates come off a binary heap in order, as many as are needed: linear work to build it, and no sort of a whole
  * vocabulary. Top-k normalises over the k kept, top-p cuts the distribution over the whole vocabulary and then the set.
  */
-#include "generate_sampler.h"
+#include "generate_engine.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* The facts of a shape, as variants that do a whole generate op by themselves see them. */
 #include <string.h>
 
-#include "generate_requests.h"
+#include "generate_prefix.h"
 #include "generate_stats.h"
 
 static void took(const struct assay_job *job, uint32_t what, double seconds)

@@ -456,15 +456,6 @@ void assay_counting_add(struct assay_counting *c, uint64_t iterations)
 
 /* ---- what it came to -------------------------------------------------------------------------------------------- */
 
-size_t assay_counting_turns(const struct assay_counting *c)
-{
-	size_t most = 0;
-
-	for (size_t p = 0; p < c->o.n_providers; p++)
-		most = c->turns[p] > most ? c->turns[p] : most;
-	return most;
-}
-
 static int put_event(const struct assay_counting *c, const struct event *e, struct assay_counters *out)
 {
 	const struct set *s = e->set;

@@ -52,8 +52,6 @@ void assay_counting_go_on(struct assay_counting *c, uint32_t tid, struct assay_o
  */
 void assay_counting_add(struct assay_counting *c, uint64_t iterations);
 
-/* The number of samples that it takes to count everything once. */
-size_t assay_counting_turns(const struct assay_counting *c);
 /* Means of one iteration over all samples so far, and reasons. 0 or ASSAY_ENOMEM. */
 int assay_counting_result(const struct assay_counting *c, struct assay_counters *out);
 

@@ -263,13 +263,6 @@ static const struct assay_column certify_list[] = {
 };
 static const struct assay_columns certify_columns = ASSAY_COLUMNS(certify_list);
 
-void assay_certify_record_release(struct assay_certify_record *r)
-{
-	free(r->settings);
-	free(r->result);
-	*r = (struct assay_certify_record){ 0 };
-}
-
 static int insert_certify(struct assay_store *s, const struct assay_certify_record *r, int64_t *id,
 			  struct assay_err *err)
 {

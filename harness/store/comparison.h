@@ -56,9 +56,8 @@ struct assay_certify_record {
 	struct assay_fingerprint machine;
 	uint64_t started_ns, ended_ns; /* unix time */
 	uint64_t gates, false_alarms;
-	char *settings, *result; /* JSON objects, malloc'ed */
+	const char *settings, *result; /* JSON objects */
 };
-void assay_certify_record_release(struct assay_certify_record *r);
 
 /* Store it and set r->id. ASSAY_ESTORE when it has no text or more false alarms than gates. */
 int assay_store_certify_add(struct assay_store *s, struct assay_certify_record *r, struct assay_err *err);

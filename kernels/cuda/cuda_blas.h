@@ -3,6 +3,8 @@
 #ifndef CUDA_BLAS_H
 #define CUDA_BLAS_H
 
+#include <stddef.h>
+
 #include "assay/plugin.h"
 
 #ifdef __cplusplus
@@ -39,6 +41,26 @@ int assay_ternary_unpack_half_cuda(const struct assay_job *job, uint16_t *to);
 int assay_ternary_x_half_cuda(const struct assay_job *job, uint16_t *to);
 int assay_ternary_scale_cuda(const struct assay_job *job, const int32_t *sums);
 int assay_ternary_scale_half_cuda(const struct assay_job *job, const float *sums);
+
+/* ---- NVIDIA's libraries, opened when a case first needs them, so that the plugin needs none ---- */
+
+/* A function of a library, and where its address goes in the caller's struct. */
+struct cuda_symbol {
+	const char *name;
+	size_t at;
+};
+
+struct cuda_library {
+	const char *title;                 /* "cuBLAS" */
+	const char *const *files;          /* the newest first, NULL ends it */
+	const struct cuda_symbol *symbols; /* a name of NULL ends it */
+};
+
+/*
+ * Open the first file that is there and find the symbols in it. The handle for dlclose(); NULL with the reason. What
+ * was opened stays loaded, so that the many shapes of a suite pay for loading once.
+ */
+void *assay_cuda_library_open(const struct cuda_library *library, void *functions, struct assay_reason *why);
 
 #ifdef __cplusplus
 }

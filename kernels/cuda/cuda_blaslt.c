@@ -12,7 +12,6 @@
 #include <stdlib.h>
 
 #include "assay/op_matmul.h"
-#include "cuda_library.h"
 
 #if ASSAY_CUDA
 #include "cuda_stream.h"

@@ -284,19 +284,17 @@ static void conclude(const struct certifying *c, struct assay_certify_report *ou
 static int keep(const struct certifying *c, const struct assay_certify_report *o, const char *question,
 		struct assay_store *store, struct assay_err *err)
 {
+	char *result = assay_certify_text(o, false);
 	struct assay_certify_record r = { .machine = c->plan.cmp.machine,
 					  .started_ns = c->plan.cmp.started_ns,
 					  .ended_ns = assay_clock_unix_ns(),
 					  .gates = o->gates,
-					  .false_alarms = o->false_alarms.k };
-	int rc;
+					  .false_alarms = o->false_alarms.k,
+					  .settings = question,
+					  .result = result };
+	int rc = result ? assay_store_certify_add(store, &r, err) : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 
-	r.settings = strdup(question);
-	r.result = assay_certify_text(o, false);
-	rc = r.settings && r.result ? assay_store_certify_add(store, &r, err)
-				    : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	free(r.settings);
-	free(r.result);
+	free(result);
 	return rc;
 }
 
