@@ -74,6 +74,8 @@ static int load_run(struct gate_files *f, struct assay_store *store, const struc
 			return no_run(suite, q->db, err);
 	}
 	rc = assay_store_run_load(store, id, &f->run, err);
+	if (!rc && q->begun_ns)
+		f->run.started_ns = q->begun_ns;
 	if (!rc && q->suite && strcmp(q->suite, f->run.suite))
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "run %" PRId64 " is of suite '%s', not '%s': leave out --suite or --run", id,

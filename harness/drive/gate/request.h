@@ -13,6 +13,7 @@ struct assay_gate_request {
 	const char *db;
 	const char *suite;             /* NULL: that of the run, or the default one */
 	int64_t run_id;                /* 0: the newest of the suite */
+	uint64_t begun_ns;             /* unix time: judge the run as if it had begun then; 0: as it is stored */
 	const char *manifest, *policy; /* NULL: those under baselines/ */
 	const char *baseline;          /* NULL: the newest of this machine and suite, else the last comparable run */
 	const char *exact_file;        /* recorded counts; NULL: exact/SUITE.json in the folder of baselines */
