@@ -83,7 +83,9 @@
 	ROW(time_json)                                                                                                 \
 	ROW(time_hyperfine)                                                                                            \
 	ROW(time_markdown)                                                                                             \
-	ROW(time_csv)
+	ROW(time_csv)                                                                                                  \
+	ROW(fleet_text)                                                                                                \
+	ROW(fleet_json)
 
 #define DECLARE(name) extern const struct assay_emitter assay_emitter_##name;
 #define ADDRESS(name) &assay_emitter_##name,

@@ -46,6 +46,7 @@ enum assay_report_kind {
 	ASSAY_REPORT_PROFILE,       /* where time or memory went */
 	ASSAY_REPORT_PROFILE_DIFF,  /* what changed of that */
 	ASSAY_REPORT_TIME,          /* how long programs take */
+	ASSAY_REPORT_FLEET,         /* a suite on many machines */
 	ASSAY_N_REPORTS,
 };
 
@@ -150,6 +151,7 @@ struct assay_report {
 		struct assay_report_profile profile;
 		const struct assay_profile_diff *profile_diff;
 		const struct assay_time_report *time;
+		const struct assay_fleet_report *fleet;
 	};
 };
 

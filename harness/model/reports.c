@@ -77,6 +77,33 @@ void assay_findings_release(struct assay_findings *l)
 	*l = (struct assay_findings){ 0 };
 }
 
+/* ---- fleet report ---- */
+
+enum assay_verdict assay_fleet_case_verdict(const struct assay_fleet_report *r, size_t i)
+{
+	enum assay_verdict worst = ASSAY_IMPROVED;
+	bool any = false;
+
+	for (size_t k = 0; k < r->n_machines; k++) {
+		const struct assay_fleet_cell *c = assay_fleet_cell_at(r, i, k);
+
+		if (c->there)
+			worst = assay_verdict_worse(worst, c->verdict);
+		any |= c->there;
+	}
+	return any ? worst : ASSAY_NOT_MEASURED;
+}
+
+void assay_fleet_report_release(struct assay_fleet_report *r)
+{
+	for (size_t i = 0; i < r->n_cases * r->n_machines; i++)
+		free(r->cells[i].reason);
+	free(r->cells);
+	free(r->keys);
+	free(r->machines);
+	*r = (struct assay_fleet_report){ 0 };
+}
+
 /* ---- time report ---- */
 
 int assay_time_command_sum(struct assay_time_command *c, struct assay_err *err)

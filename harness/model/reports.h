@@ -209,6 +209,51 @@ struct assay_import_report {
 
 void assay_import_report_release(struct assay_import_report *r);
 
+/* ---- fleet report ---- */
+
+/* What a suite showed on many machines: a matrix of cases and machines. */
+
+/* A case on a machine. Numbers are NaN where they do not apply. */
+struct assay_fleet_cell {
+	bool there; /* the machine measured it, or had to */
+	enum assay_verdict verdict;
+	char *reason;               /* malloc'ed; NULL: none */
+	double median_ns;           /* of a run */
+	double ratio, ci_lo, ci_hi; /* head time / base time, of a comparison */
+};
+
+struct assay_fleet_machine {
+	char name[ASSAY_NAME_MAX]; /* of the node */
+	char machine[128];         /* "AMD EPYC, 2 cores, 24 GiB"; "": it was not measured */
+	enum assay_verdict verdict;
+	char reason[512];
+	int64_t run, comparison; /* in the database into which all were merged; 0: none */
+};
+
+/* All-zero is empty; release it. */
+struct assay_fleet_report {
+	char suite[ASSAY_NAME_MAX], partition[ASSAY_NAME_MAX];
+	char base[256], head[256]; /* of comparisons; "": these are runs */
+	double alpha;              /* of all comparisons together */
+	enum assay_verdict verdict;
+	enum assay_exit exit;
+	struct assay_fleet_machine *machines; /* malloc'ed */
+	size_t n_machines;
+	char (*keys)[ASSAY_KEY_MAX]; /* malloc'ed */
+	size_t n_cases;
+	struct assay_fleet_cell *cells; /* malloc'ed; n_machines a case */
+};
+
+/* The cell of case @i on machine @k. */
+static inline struct assay_fleet_cell *assay_fleet_cell_at(const struct assay_fleet_report *r, size_t i, size_t k)
+{
+	return &r->cells[i * r->n_machines + k];
+}
+
+/* What all machines say of case @i. */
+enum assay_verdict assay_fleet_case_verdict(const struct assay_fleet_report *r, size_t i);
+void assay_fleet_report_release(struct assay_fleet_report *r);
+
 /* ---- time report ---- */
 
 /* What `assay time` found out about commands. */

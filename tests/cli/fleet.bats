@@ -1,0 +1,235 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# fleet: a suite on the nodes of a Slurm that is played by scripts, whose jobs are processes here.
+load compare_helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export SLURM=$PWD/slurm PATH=$PWD/bin:$PATH ASSAY_DETERMINISTIC=1
+	mkdir -p bin slurm/jobs
+	printf '%s\n' 'n1|idle|none' 'n2|idle|none' 'n3|idle|none' >slurm/nodes
+	slurm
+	manifest
+}
+
+teardown() {
+	for job in slurm/jobs/*/pid; do
+		[ ! -e "$job" ] || kill -KILL -- "-$(cat "$job")" 2>/dev/null || true
+	done
+}
+
+# slurm: its commands. A job is a folder: node, state, name, pid. What lies in slurm/NODE.before is run before the job's script:
+# a shell that may wait, end, or set the job's state.
+slurm() {
+	cat >bin/sinfo <<-'END'
+		#!/bin/bash
+		[ "$2" != --format=%R ] && [ "$2" != --format ] || { echo cpu; exit; }
+		[ "$4" = cpu ] && cat "$SLURM/nodes"
+		exit 0
+	END
+	cat >bin/sbatch <<-'END'
+		#!/bin/bash
+		echo "$*" >>"$SLURM/submitted"
+		while [[ $1 == -* ]]; do
+			case $1 in
+			--job-name) name=$2; shift ;;
+			--partition) shift ;;
+			--nodelist) node=$2; shift ;;
+			--output) log=$2; shift ;;
+			esac
+			shift
+		done
+		[ ! -e "$SLURM/refuses" ] || { echo "sbatch: error: Batch job submission failed: $(cat "$SLURM/refuses")" >&2; exit 1; }
+		id=$(($(ls "$SLURM/jobs" | wc -l) + 1))
+		job=$SLURM/jobs/$id
+		mkdir "$job"
+		echo "$node" >"$job/node"
+		echo "$name" >"$job/name"
+		echo PENDING >"$job/state"
+		export job node
+		setsid bash -c '
+			echo $$ >"$job/pid"
+			[ ! -e "$SLURM/$node.before" ] || . "$SLURM/$node.before"
+			echo RUNNING >"$job/state"
+			sh "$@" && echo COMPLETED >"$job/state" || echo FAILED >"$job/state"' job "$@" >"$log" 2>&1 </dev/null 3>&- &
+		until [ -s "$job/pid" ]; do sleep 0.01; done
+		echo "$id"
+	END
+	cat >bin/squeue <<-'END'
+		#!/bin/bash
+		name=$6
+		for job in $(ls "$SLURM/jobs"); do
+			[ "$(cat "$SLURM/jobs/$job/name")" != "$name" ] ||
+				echo "$job|$(cat "$SLURM/jobs/$job/state")|$(cat "$SLURM/jobs/$job/reason" 2>/dev/null || echo None)"
+		done
+	END
+	cat >bin/scancel <<-'END'
+		#!/bin/bash
+		echo "$*" >>"$SLURM/cancelled"
+		for job in $(ls "$SLURM/jobs"); do
+			[ "$1" = "$job" ] || [ "$4" = "$(cat "$SLURM/jobs/$job/name")" ] || continue
+			grep -q 'COMPLETED\|FAIL' "$SLURM/jobs/$job/state" && continue
+			kill -KILL -- "-$(cat "$SLURM/jobs/$job/pid")"
+			echo CANCELLED >"$SLURM/jobs/$job/state"
+		done
+	END
+	chmod +x bin/*
+}
+
+# What a node does that fails while its job runs: all that the job started dies, and Slurm sees it.
+dies() {
+	echo 'echo NODE_FAIL >"$job/state"; kill -KILL 0' >"slurm/$1.before"
+}
+
+# A job that waits, and never starts.
+waits() {
+	echo 'echo Resources >"$job/reason"; sleep 600' >"slurm/$1.before"
+}
+
+fleet() {
+	run --separate-stderr "$ASSAY" fleet quick --slurm cpu --manifest quick.manifest --policy plain.conf "$@" -- --bench-dir "$BENCH"
+}
+
+# No process of a job is left, but for what nobody has reaped.
+no_job_is_left() {
+	local job
+
+	for job in slurm/jobs/*/pid; do
+		[ ! -e "$job" ] || ! ps -o stat= -s "$(cat "$job")" | grep -qv Z || return 1
+	done
+}
+
+@test "three nodes make a complete matrix, and a second fleet is judged by the first" {
+	fleet --json
+	[ "$status" = 0 ]
+	is '.schema == 1 and .exit == 0 and .verdict == "PASS" and .partition == "cpu" and .suite == "quick"'
+	is '[.machines[].name] == ["n1", "n2", "n3"] and ([.machines[].run] | sort) == [1, 2, 3]'
+	is '.machines | all(.status == "INCOMPARABLE" or .status == "PASS") and all(.machine != null)'
+	is '(.cases | length) == 3 and ([.cases[].machines | length] == [3, 3, 3]) and ([.cases[].machines[].median_ns] | all(. > 0))'
+	[ "$(sqlite3 assay.db 'SELECT count(*) FROM result')" = 9 ]
+	# all is in the database, and nothing beside it
+	[ ! -e assay-fleet ]
+	printf 'margin "*" { stored = "100%%" }\n' >plain.conf
+	fleet
+	[[ ${lines[0]} == "n"?": measured" ]]
+	[[ $output == *"suite 'quick' on 3 machines of 'cpu'"* ]]
+	[[ $output == *" n1 "*" n2 "*" n3 "*"case"* ]]
+	[ "$(sqlite3 assay.db 'SELECT count(*) FROM run')" = 6 ]
+	no_job_is_left
+}
+
+@test "a node that dies is NOT_MEASURED, the others are right, and the same command measures it alone" {
+	dies n2
+	fleet --json
+	[ "$status" = 4 ]
+	is '.exit == 4 and .verdict == "NOT_MEASURED"'
+	is '.machines[1] | .status == "NOT_MEASURED" and .run == null and .machine == null and (.reason | startswith("Slurm ended job 2 (NODE_FAIL)"))'
+	is '[.machines[0, 2].run] | sort == [1, 2]'
+	is '.cases | length == 3 and all(.verdict == "NOT_MEASURED" and .machines[1].verdict == "NOT_MEASURED" and .machines[1].median_ns == null)'
+	is '[.cases[].machines[0, 2] | .median_ns > 0] | all'
+	sqlite3 assay.db 'SELECT hex(r.samples), r.median_ns FROM result r ORDER BY r.id' >before || sqlite3 assay.db .dump | grep 'INTO result' >before
+	# merged once more, the same results are there once
+	fleet --json
+	[ "$status" = 4 ]
+	sqlite3 assay.db 'SELECT hex(r.samples), r.median_ns FROM result r ORDER BY r.id' >after || sqlite3 assay.db .dump | grep 'INTO result' >after
+	cmp before after
+	rm slurm/n2.before
+	fleet --json
+	[ "$status" = 0 ]
+	is '.verdict == "PASS" and ([.machines[].run] | sort == [1, 2, 3])'
+	# n2 three times, the others once
+	[ "$(grep -c -- '--nodelist n2' slurm/submitted)" = 3 ] && [ "$(wc -l <slurm/submitted)" = 5 ]
+	[ ! -e assay-fleet ]
+}
+
+@test "an interrupt cancels the jobs and says what is left, and the same command goes on" {
+	waits n3
+	"$ASSAY" fleet quick --slurm cpu --manifest quick.manifest --policy plain.conf -- --bench-dir "$BENCH" >out.txt 2>err.txt &
+	for _ in $(seq 600); do
+		[ "$(cat assay-fleet/*/status 2>/dev/null | wc -l)" != 2 ] || break
+		sleep 0.1
+	done
+	# a second one would disturb it
+	KEEP_DB=1 fails 2 "another 'assay fleet' uses the folder 'assay-fleet'" fleet quick --slurm cpu
+	interrupt $!
+	grep -q "^assay: interrupted: 2 of 3 nodes are measured and kept in '.*/assay-fleet', jobs are cancelled; the same command goes on with n3$" err.txt
+	no_job_is_left
+	[ ! -e assay.db ]
+	KEEP_DB=1 fails 2 "holds a fleet of another suite, partition or options" fleet smoke --slurm cpu
+	rm slurm/n3.before
+	fleet
+	[ "$status" = 0 ]
+	[[ ${lines[0]} == "going on in '"*"/assay-fleet': 2 of 3 nodes are measured; remove the folder to begin anew" ]]
+	[ "$(wc -l <slurm/submitted)" = 4 ]
+	[ "$(sqlite3 assay.db 'SELECT count(*) FROM run')" = 3 ]
+}
+
+@test "jobs of a command that was killed are taken over" {
+	echo 'until [ -e "$SLURM/go" ]; do sleep 0.05; done' >slurm/n1.before
+	"$ASSAY" fleet quick --slurm cpu --manifest quick.manifest --policy plain.conf -- --bench-dir "$BENCH" >out.txt 2>err.txt &
+	for _ in $(seq 600); do
+		[ "$(cat assay-fleet/*/status 2>/dev/null | wc -l)" != 2 ] || break
+		sleep 0.1
+	done
+	kill -KILL $!
+	wait $! || true
+	touch slurm/go
+	fleet
+	[ "$status" = 0 ]
+	[ "$(wc -l <slurm/submitted)" = 3 ]
+}
+
+@test "a node that is down gets no job, and one that does not start in time none that stays" {
+	sed -i 's/n2|.*/n2|down*|Not responding/' slurm/nodes
+	waits n1
+	fleet --start-within 1s --json
+	[ "$status" = 4 ]
+	is '[.machines[] | .name + " " + .status] == ["n1 NOT_MEASURED", "n3 PASS", "n2 NOT_MEASURED"] or ([.machines[].status] | index("NOT_MEASURED") != null)'
+	is '.machines[] | select(.name == "n2").reason == "the node is down*: Not responding" or .name != "n2"'
+	is '[.machines[] | select(.name == "n1").reason][0] | startswith("job 1 did not start within 1 s (Resources)")'
+	! grep -q -- '--nodelist n2' slurm/submitted
+	no_job_is_left
+	# where some are enough, it is those that answer
+	rm -r assay-fleet slurm/n1.before
+	fleet --nodes 2 --json
+	is '[.machines[].name] == ["n1", "n3"]'
+}
+
+@test "a job that fails says why, and nothing of it is stored" {
+	run --separate-stderr "$ASSAY" fleet nothing --slurm cpu --nodes 1 --json
+	[ "$status" = 4 ]
+	is '.machines[0].reason | startswith("its job exited with status 2: assay: ") and contains("nothing")'
+	is '.cases == []'
+	[ ! -e assay.db ]
+}
+
+@test "a gate is one verdict over all nodes, which share its rate" {
+	wide_policy
+	echo 'alpha = "3%"' >>wide.conf
+	for head in base double; do
+		# shellcheck disable=SC2086
+		run --separate-stderr "$ASSAY" fleet quick "$PLUGINS/compare_base.so" "$PLUGINS/compare_$head.so" --slurm cpu --gate --policy wide.conf --json \
+			-- $SELECT --budget 5s --profile no --only 'lenient.triple/work*'
+		[ "$status" = "$([ "$head" = base ] && echo 0 || echo 1)" ] || { echo "$output"; echo "$stderr"; return 1; }
+		is '(.alpha - 0.03 | fabs) < 1e-12 and ([.machines[] | .comparison > 0 and .run == null] | all)'
+		grep -q -- '--alpha 0.0099999999999999' slurm/submitted || grep -q -- '--alpha 0.01 ' slurm/submitted
+	done
+	is '.verdict == "REGRESSED" and (.machines | all(.status == "REGRESSED")) and ([.cases[].machines[] | select(.verdict == "REGRESSED").ratio > 1.5] | length == 3 and all)'
+}
+
+@test "what cannot be begun is one line, and leaves nothing" {
+	fails 2 "no suite given" fleet --slurm cpu
+	fails 2 "no --slurm given" fleet quick
+	fails 2 "no partition 'cpx': did you mean 'cpu'?" fleet quick --slurm cpx
+	fails 2 "--nodes is 4, and partition 'cpu' has 3" fleet quick --slurm cpu --nodes 4
+	fails 2 "--nodes is '0'" fleet quick --slurm cpu --nodes 0
+	fails 2 "unexpected argument 'main'" fleet quick main --slurm cpu
+	fails 2 "no git repository" fleet quick --slurm cpu --gate
+	echo 'Node count specification invalid' >slurm/refuses
+	fails 2 "cannot submit a job to node 'n1': 'sbatch' exited with status 1: sbatch: error: Batch job submission failed: Node count" fleet quick --slurm cpu
+	printf '#!/bin/sh\nPATH=/nowhere exec "%s" "$@"\n' "$ASSAY" >bin/without_slurm
+	chmod +x bin/without_slurm
+	ASSAY=$PWD/bin/without_slurm fails 2 "no Slurm here" fleet quick --slurm cpu
+	[ ! -e assay-fleet ]
+	no_job_is_left
+}
