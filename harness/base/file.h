@@ -87,7 +87,7 @@ struct assay_temporary {
 int assay_temporary_make(struct assay_temporary *t, const char *what, struct assay_err *err);
 /* Does its disk have room for @bytes? If not, ASSAY_EUSAGE with what to do. */
 int assay_temporary_room(const struct assay_temporary *t, uint64_t bytes, struct assay_err *err);
-/* Remove it with the files in it. */
+/* Remove it with all that is in it. */
 void assay_temporary_remove(struct assay_temporary *t);
 /* Remove the folders of this user's processes that are gone because they were killed. */
 void assay_temporary_sweep(void);

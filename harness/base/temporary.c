@@ -106,9 +106,15 @@ static void remove_folder(int dir, const char *name, int fd)
 		close(fd);
 		return;
 	}
-	while ((e = readdir(d)))
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			unlinkat(fd, e->d_name, 0);
+	while ((e = readdir(d))) {
+		int below;
+
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || !unlinkat(fd, e->d_name, 0))
+			continue;
+		below = openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (below >= 0)
+			remove_folder(fd, e->d_name, below);
+	}
 	unlinkat(dir, name, AT_REMOVEDIR);
 	closedir(d);
 }

@@ -13,6 +13,7 @@
 #include "drive/installed.h"
 #include "drive/project.h"
 #include "drive/revision.h"
+#include "formats/formats.h"
 #include "judge/manifest.h"
 #include "machine/cpu_features.h"
 #include "machine/host_facts.h"
@@ -318,6 +319,26 @@ static int group_names(const struct assay_counter_groups *g, struct assay_string
 	return rc;
 }
 
+/* Formats that programs are said to write; "auto" is none of a program that is to be asked for it. */
+static int check_formats(const struct assay_session *s, struct assay_err *err)
+{
+	const struct assay_format *f;
+	int rc = 0;
+
+	for (size_t i = 0; i < s->catalog->n_ops && !rc; i++) {
+		const struct assay_catalog_op *op = &s->catalog->ops[i];
+
+		if (!op->program || !op->program->reads)
+			continue;
+		rc = assay_format_find(op->program->reads, &f, err);
+		if (!rc && !f)
+			rc = assay_err_set(err, ASSAY_EUSAGE, "expected the name of a format such as google-benchmark");
+		if (rc)
+			assay_err_prefix(err, "bench '%s' reads '%.40s'", op->name, op->program->reads);
+	}
+	return rc;
+}
+
 int assay_session_plan(struct assay_session *s, const struct assay_request *q, struct assay_err *err)
 {
 	struct assay_strings groups = { 0 };
@@ -336,6 +357,10 @@ int assay_session_plan(struct assay_session *s, const struct assay_request *q, s
 	plan.all_threads = s->all_threads;
 	if (!rc)
 		rc = assay_plan_programs(s->bench_dir, assay_inventory_extend(s->inventory), err);
+	if (!rc)
+		rc = check_formats(s, err);
+	plan.benchmarks = assay_session_benchmarks;
+	plan.benchmarks_arg = s;
 	if (!rc)
 		rc = assay_plan_load(&s->plan, &plan, s->catalog, err);
 	assay_strings_release(&groups);
@@ -475,6 +500,7 @@ int assay_session_ready(struct assay_session *s, const struct assay_request *q, 
 {
 	int rc = q->build ? build_tree(s, q, w, err) : 0;
 
+	s->interrupted = w->interrupted;
 	if (!rc)
 		rc = assay_session_open(s, q, err);
 	if (!rc)
@@ -508,6 +534,7 @@ struct assay_measure_options assay_session_measure(const struct assay_session *s
 
 void assay_session_close(struct assay_session *s)
 {
+	assay_session_forget_benchmarks(s);
 	free(s->facts);
 	free(s->smaller_facts);
 	assay_plan_release(&s->plan);

@@ -3,6 +3,7 @@
 #ifndef ASSAY_DRIVE_SESSION_H
 #define ASSAY_DRIVE_SESSION_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 #include "counters/groups.h"
@@ -12,6 +13,8 @@
 #include "model/catalog.h"
 #include "plan/plan.h"
 #include "worker/inventory/inventory.h"
+
+struct assay_known_benchmarks;
 
 /* All-zero is closed. */
 struct assay_session {
@@ -26,6 +29,10 @@ struct assay_session {
 	char bench_dir[4096];
 	char folder[4096]; /* that programs run in; "": the current one */
 	struct assay_counter_groups groups;
+	const volatile sig_atomic_t
+		*interrupted;                 /* ends a program that is asked for its benchmarks; NULL: nothing does */
+	struct assay_known_benchmarks *known; /* what programs answered; malloc'ed */
+	size_t n_known;
 	unsigned all_threads; /* what `all` means */
 	struct assay_plan plan;
 	struct assay_case_facts *facts;         /* one a case of the plan */
@@ -45,6 +52,10 @@ int assay_session_open_with(struct assay_session *s, const struct assay_request 
 			    const char *parts, struct assay_err *err);
 /* The cases of the suite, without asking plugins about them. */
 int assay_session_plan(struct assay_session *s, const struct assay_request *q, struct assay_err *err);
+/* Asks a program, once, in the folder of @session: see struct assay_plan_options. */
+int assay_session_benchmarks(void *session, const struct assay_catalog_op *op, const struct assay_case *c,
+			     struct assay_case **out, size_t *n, struct assay_err *err);
+void assay_session_forget_benchmarks(struct assay_session *s);
 /* The manifest of the planned suite, as text. */
 int assay_session_manifest(const struct assay_session *s, struct assay_text *out, struct assay_err *err);
 /* Then find out what each case takes, and whether this machine has it: ASSAY_EUSAGE before anything is measured. */

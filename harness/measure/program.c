@@ -25,6 +25,9 @@
 #define LEAST_RUNS 2
 #define MAX_RUNS   10000
 #define FIXED_RUNS 3 /* of a deterministic run */
+/* Of a benchmark, the calls that a sample stands for take so long, as far as so many do. */
+#define LEAST_SAMPLE_NS 1e8
+#define MOST_CALLS      UINT64_C(1000000000000)
 /* Of what a process printed, the end is kept with the case. */
 #define LOG_MAX 8192
 
@@ -117,7 +120,8 @@ size_t assay_program_blocks_in(double budget_ns, double block_ns)
 
 /* The values of a metric, one a process. */
 struct values {
-	double *v; /* malloc'ed */
+	struct assay_metric m; /* but for its value */
+	double *v;             /* malloc'ed */
 	size_t n;
 };
 
@@ -125,9 +129,10 @@ struct values {
 struct program_side {
 	const char *folder;
 	struct assay_strings words;
-	struct values *metrics; /* as many as the op has; malloc'ed */
-	char *log;              /* malloc'ed */
-	uint64_t last_ns;       /* the wall time of its last process */
+	struct values *metrics; /* malloc'ed */
+	size_t n_metrics;
+	char *log;        /* malloc'ed */
+	uint64_t last_ns; /* the wall time of its last process */
 };
 
 struct program_session {
@@ -135,34 +140,39 @@ struct program_session {
 	const struct assay_catalog_op *op;
 	struct assay_program_runner runner;
 	struct program_side side[2];
+	const struct assay_format *format; /* that the program writes its benchmarks in; NULL: it has none */
+	uint64_t calls;     /* that a sample stands for, so that whole nanoseconds are exact enough; 0: not known yet */
 	double slower_frac; /* of the head */
 	cpu_set_t cpus;
 };
 
+struct filling {
+	const struct assay_catalog_op *op;
+	const struct assay_case *c;
+	char threads[16];
+};
+
+/* Axes of a benchmark may have any name: only those that the bench has stand in its command. */
 static const char *value_of(const void *arg, const char *name)
 {
-	const struct assay_case *c = arg;
+	const struct filling *f = arg;
+	const unsigned first = f->c->n_axes - (unsigned)f->op->n_axes;
 
-	for (unsigned i = 0; i < c->n_axes; i++)
-		if (!strcmp(c->axes[i].name, name))
-			return c->axes[i].text;
-	return NULL;
+	for (unsigned i = 0; i < f->op->n_axes; i++)
+		if (!strcmp(f->op->axes[i].name, name))
+			return f->c->axes[first + i].text;
+	return strcmp(name, "threads") ? NULL : f->threads;
 }
 
 int assay_program_words(const struct assay_catalog_op *op, const struct assay_case *c, struct assay_strings *out,
 			struct assay_err *err)
 {
-	struct assay_case with_threads = *c;
+	struct filling f = { .op = op, .c = c };
 	int rc = 0;
 
-	if (with_threads.n_axes < ASSAY_MAX_AXES) {
-		struct assay_axis_value *a = &with_threads.axes[with_threads.n_axes++];
-
-		snprintf(a->name, sizeof(a->name), "threads");
-		snprintf(a->text, sizeof(a->text), "%u", c->threads);
-	}
+	snprintf(f.threads, sizeof(f.threads), "%u", c->threads);
 	for (size_t i = 0; i < op->program->words.n && !rc; i++) {
-		char *word = assay_words_fill(op->program->words.v[i], value_of, &with_threads);
+		char *word = assay_words_fill(op->program->words.v[i], value_of, &f);
 
 		rc = word ? assay_strings_add(out, word, err) : no_memory(err);
 		free(word);
@@ -185,6 +195,12 @@ static int place(struct program_session *s, const struct assay_measure_options *
 	return rc;
 }
 
+/* Then standard error is what people would read. */
+static bool writes_to_stdout(const struct program_session *s)
+{
+	return s->format && s->format->program.place == ASSAY_FORMAT_STDOUT;
+}
+
 static int open_session(struct program_session *s, const struct assay_measure_options *o, int sides,
 			struct assay_err *err)
 {
@@ -195,19 +211,18 @@ static int open_session(struct program_session *s, const struct assay_measure_op
 	s->runner.timeout_ns = s->c->timeout_ns;
 	s->runner.limit = "its bench";
 	s->runner.interrupted = o->worker.interrupted;
-	for (int side = 0; side < sides && !rc; side++) {
-		s->side[side].metrics = calloc(s->op->n_metrics + 1, sizeof(*s->side[side].metrics));
-		rc = s->side[side].metrics ? assay_program_words(s->op, s->c, &s->side[side].words, err)
-					   : no_memory(err);
-	}
-	return rc ? rc : assay_program_keep(&s->runner, false, err);
+	if (s->op->program->reads)
+		rc = assay_format_find(s->op->program->reads, &s->format, err);
+	for (int side = 0; side < sides && !rc; side++)
+		rc = assay_program_words(s->op, s->c, &s->side[side].words, err);
+	return rc ? rc : assay_program_keep(&s->runner, writes_to_stdout(s), err);
 }
 
 static void close_session(struct program_session *s)
 {
 	assay_program_keep_close(&s->runner);
 	for (int side = 0; side < 2; side++) {
-		for (size_t i = 0; s->side[side].metrics && i < s->op->n_metrics; i++)
+		for (size_t i = 0; i < s->side[side].n_metrics; i++)
 			free(s->side[side].metrics[i].v);
 		free(s->side[side].metrics);
 		free(s->side[side].log);
@@ -229,24 +244,72 @@ static void fail(struct assay_time_process *run, const char *fmt, ...)
 	assay_printable_line(run->reason, sizeof(run->reason));
 }
 
-static int read_metrics(struct program_session *s, struct program_side *side, const struct assay_text *text,
+static int add_value(struct program_side *side, const char *tag, const char *unit, int better, double value,
+		     struct assay_err *err)
+{
+	struct values *x = NULL;
+
+	for (size_t i = 0; i < side->n_metrics && !x; i++)
+		if (!strcmp(side->metrics[i].m.tag, tag))
+			x = &side->metrics[i];
+	if (!x) {
+		if (assay_grow(&side->metrics, side->n_metrics, sizeof(*x)))
+			return no_memory(err);
+		x = &side->metrics[side->n_metrics++];
+		*x = (struct values){ .m = { .better = better } };
+		snprintf(x->m.tag, sizeof(x->m.tag), "%s", tag);
+		snprintf(x->m.unit, sizeof(x->m.unit), "%s", unit);
+	}
+	if (assay_grow(&x->v, x->n, sizeof(*x->v)))
+		return no_memory(err);
+	x->v[x->n++] = value;
+	return 0;
+}
+
+static int find_metrics(struct program_session *s, struct program_side *side, const struct assay_text *text,
 			struct assay_time_process *run, struct assay_err *err)
 {
-	for (size_t i = 0; i < s->op->n_metrics && run->status == ASSAY_STATUS_OK; i++) {
-		struct values *x = &side->metrics[i];
+	int rc = 0;
+
+	for (size_t i = 0; i < s->op->n_metrics && run->status == ASSAY_STATUS_OK && !rc; i++) {
+		const struct assay_catalog_metric *m = &s->op->metrics[i];
 		char why[224];
 		double value;
 
-		if (!assay_program_find_number(text->s ? text->s : "", s->op->program->patterns.v[i], &value, why,
-					       sizeof(why))) {
-			fail(run, "'%.60s': metric '%s': %s", side->words.v[0], s->op->metrics[i].tag, why);
-			return 0;
-		}
-		if (assay_grow(&x->v, x->n, sizeof(*x->v)))
-			return no_memory(err);
-		x->v[x->n++] = value * s->op->program->factors[i];
+		if (assay_program_find_number(text->s ? text->s : "", s->op->program->patterns.v[i], &value, why,
+					      sizeof(why)))
+			rc = add_value(side, m->tag, m->unit, m->better, value * s->op->program->factors[i], err);
+		else
+			fail(run, "'%.60s': metric '%s': %s", side->words.v[0], m->tag, why);
 	}
-	return 0;
+	return rc;
+}
+
+/* What the bench says is better wins: formats do not know it of what users count. */
+static int better_of(const struct assay_catalog_op *op, const struct assay_metric *m)
+{
+	for (size_t i = 0; i < op->n_metrics; i++)
+		if (!strcmp(op->metrics[i].tag, m->tag) && op->metrics[i].better)
+			return op->metrics[i].better;
+	return m->better;
+}
+
+/* What the benchmark took is the sample in the place of what its process took. */
+static int take_benchmark(struct program_session *s, struct program_side *side, const struct assay_result *r,
+			  struct assay_sample *sample, struct assay_err *err)
+{
+	int rc = add_value(side, "wall_s", "s", -1, (double)sample->ns * 1e-9, err);
+
+	if (!s->calls)
+		for (s->calls = 1; r->median_ns * (double)s->calls < LEAST_SAMPLE_NS && s->calls < MOST_CALLS;)
+			s->calls *= 10;
+	sample->iterations = s->calls;
+	sample->ns = (uint64_t)llround(fmax(1, r->median_ns * (double)s->calls));
+	for (size_t i = 0; i < r->n_metrics && !rc; i++)
+		if (strcmp(r->metrics[i].tag, "time_s") != 0)
+			rc = add_value(side, r->metrics[i].tag, r->metrics[i].unit, better_of(s->op, &r->metrics[i]),
+				       r->metrics[i].value, err);
+	return rc;
 }
 
 /* Keep the end of it with the case, whole lines where there are any. */
@@ -263,26 +326,39 @@ static void keep_log(struct program_side *side, const struct assay_text *text)
 		assay_printable_lines(side->log, strlen(side->log));
 }
 
-/* What the process printed, and what became of it. */
-static int read_output(struct program_session *s, struct program_side *side, struct assay_time_process *run,
-		       struct assay_err *err)
+/* What the process wrote, and what became of it. */
+static int read_output(struct program_session *s, struct program_side *side, const struct assay_program_asking *asking,
+		       struct assay_time_process *run, struct assay_sample *sample, struct assay_err *err)
 {
-	struct assay_text text = { 0 };
-	char last[96], reason[sizeof(run->reason)];
+	struct assay_text text = { 0 }, shown = { 0 };
+	struct assay_result r = { 0 };
+	char why[224], last[96], reason[sizeof(run->reason)];
 	int rc = assay_program_kept(&s->runner, 0, &text, err);
 
+	if (!rc && writes_to_stdout(s))
+		rc = assay_program_kept(&s->runner, 1, &shown, err);
+	else if (!rc)
+		assay_text_addn(&shown, text.s ? text.s : "", text.len);
 	if (rc)
 		goto out;
-	assay_program_as_shown(&text);
-	keep_log(side, &text);
-	if (run->status == ASSAY_STATUS_OK) {
-		rc = read_metrics(s, side, &text, run, err);
-	} else {
-		assay_text_last_line(&text, last, sizeof(last));
+	assay_program_as_shown(&shown);
+	keep_log(side, &shown);
+	if (run->status != ASSAY_STATUS_OK) {
+		assay_text_last_line(&shown, last, sizeof(last));
 		memcpy(reason, run->reason, sizeof(reason));
 		fail(run, "'%.60s': %.90s%s%s", side->words.v[0], reason, last[0] ? ": " : "", last);
+	} else if (s->format) {
+		rc = assay_program_asking_read(asking, s->c->benchmark, &text, &r, why, sizeof(why), err);
+		if (!rc && why[0])
+			fail(run, "'%.60s': %s", side->words.v[0], why);
+		else if (!rc)
+			rc = take_benchmark(s, side, &r, sample, err);
+	} else {
+		rc = find_metrics(s, side, &shown, run, err);
 	}
 out:
+	assay_result_release(&r);
+	assay_text_release(&shown);
 	assay_text_release(&text);
 	return rc;
 }
@@ -296,17 +372,15 @@ static void work_for(uint64_t ns)
 		;
 }
 
-static int run_once(void *arg, enum assay_side which, struct assay_time_process *run, struct assay_sample *sample,
-		    struct assay_err *err)
+static int run_process(struct program_session *s, enum assay_side which, const struct assay_program_asking *asking,
+		       struct assay_time_process *run, struct assay_sample *sample, struct assay_err *err)
 {
-	struct program_session *s = arg;
 	struct program_side *side = &s->side[which];
 	struct assay_err why = { 0 };
 	int rc;
 
 	s->runner.folder = side->folder;
-	*run = (struct assay_time_process){ 0 };
-	rc = assay_program_run(&s->runner, &side->words, run, &why);
+	rc = assay_program_run(&s->runner, s->format ? &asking->words : &side->words, run, &why);
 	if (rc == ASSAY_EUSAGE) {
 		fail(run, "%.240s", why.text);
 		return 0;
@@ -321,16 +395,32 @@ static int run_once(void *arg, enum assay_side which, struct assay_time_process 
 	}
 	side->last_ns = run->wall_ns;
 	*sample = (struct assay_sample){ .iterations = 1, .ns = run->wall_ns, .faults = (uint32_t)run->faults };
-	return read_output(s, side, run, err);
+	return read_output(s, side, asking, run, sample, err);
+}
+
+static int run_once(void *arg, enum assay_side which, struct assay_time_process *run, struct assay_sample *sample,
+		    struct assay_err *err)
+{
+	struct program_session *s = arg;
+	struct assay_program_asking asking = { 0 };
+	int rc = 0;
+
+	*run = (struct assay_time_process){ 0 };
+	if (s->format)
+		rc = assay_program_asking_begin(&asking, s->format, ASSAY_ASK_MEASURE, s->c->benchmark,
+						&s->side[which].words, err);
+	if (!rc)
+		rc = run_process(s, which, &asking, run, sample, err);
+	assay_program_asking_end(&asking);
+	return rc;
 }
 
 /* A mean of numbers that are counted shows if one of them differs, and a median of others does not follow outliers. */
-static int put_metrics(struct program_session *s, struct program_side *side, struct assay_result *to,
-		       struct assay_err *err)
+static int put_metrics(struct program_side *side, struct assay_result *to, struct assay_err *err)
 {
-	for (size_t i = 0; i < s->op->n_metrics; i++) {
-		const struct assay_catalog_metric *m = &s->op->metrics[i];
+	for (size_t i = 0; i < side->n_metrics; i++) {
 		struct values *x = &side->metrics[i];
+		const struct assay_metric *m = &x->m;
 		double value;
 
 		if (!x->n)
@@ -405,7 +495,7 @@ static int sum_up(struct program_session *s, struct assay_result *r, const struc
 	if (!rc)
 		rc = assay_time_metrics(r, &none, err);
 	if (!rc)
-		rc = put_metrics(s, &s->side[ASSAY_BASE], r, err);
+		rc = put_metrics(&s->side[ASSAY_BASE], r, err);
 	return rc ? rc : assay_program_usage(runs, r->n_samples, r, err);
 }
 
@@ -450,6 +540,13 @@ int assay_program_case(const struct assay_case *c, const struct assay_catalog_op
 
 /* ---- pairs ---- */
 
+static void drop_values(struct values *x)
+{
+	free(x->v);
+	x->v = NULL;
+	x->n = 0;
+}
+
 /* A run of either side that does not count tells how long they take, and has read the files of both. */
 static int try_both(struct program_session *s, struct assay_pair *p, struct assay_err *err)
 {
@@ -466,8 +563,8 @@ static int try_both(struct program_session *s, struct assay_pair *p, struct assa
 		snprintf(p->side[i].reason, sizeof(p->side[i].reason), "%s", run.reason);
 	}
 	for (int i = 0; i < 2; i++)
-		for (size_t k = 0; k < s->op->n_metrics; k++)
-			s->side[i].metrics[k].n = 0;
+		for (size_t k = 0; k < s->side[i].n_metrics; k++)
+			drop_values(&s->side[i].metrics[k]);
 	return rc;
 }
 
@@ -489,6 +586,7 @@ static int take_pair(struct program_session *s, const struct assay_pair_options 
 	}
 	p->n_blocks = po->alone ? 1 : assay_program_blocks_in((double)po->sampling_ns, 4 * calibration->sample_ns);
 	rc = assay_program_blocks(p, run_once, s, err);
+	p->iterations = s->calls ? s->calls : 1;
 	calibration->sample_ns = (double)(s->side[ASSAY_BASE].last_ns + s->side[ASSAY_HEAD].last_ns) / 2;
 	for (int i = 0; i < 2 && !rc && is_ok(p); i++) {
 		static const struct assay_cost none;
@@ -497,7 +595,7 @@ static int take_pair(struct program_session *s, const struct assay_pair_options 
 		if (!rc)
 			rc = assay_time_metrics(&p->side[i], &none, err);
 		if (!rc)
-			rc = put_metrics(s, &s->side[i], &p->side[i], err);
+			rc = put_metrics(&s->side[i], &p->side[i], err);
 	}
 	return rc < 0 ? rc : 0;
 }

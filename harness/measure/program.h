@@ -3,6 +3,8 @@
 #ifndef ASSAY_MEASURE_PROGRAM_H
 #define ASSAY_MEASURE_PROGRAM_H
 
+#include "base/file.h"
+#include "formats/formats.h"
 #include "measure/options.h"
 #include "model/catalog.h"
 #include "model/comparison.h"
@@ -37,6 +39,34 @@ int assay_program_case(const struct assay_case *c, const struct assay_catalog_op
 int assay_program_pair(const struct assay_case *c, const struct assay_catalog_op *op,
 		       const struct assay_measure_options *o, const struct assay_pair_options *po,
 		       struct assay_pair_calibration *calibration, struct assay_pair *out, struct assay_err *err);
+
+/* ---- benchmarks of a program ---- */
+
+/*
+ * Ask the program of @op, in @folder, which benchmarks it has; *out is malloc'ed, see struct assay_plan_options. A
+ * program that lists them is asked for that, another one is run once. None: it failed, which its case will tell.
+ */
+int assay_program_benchmarks(const struct assay_catalog_op *op, const struct assay_case *c, const char *folder,
+			     const volatile sig_atomic_t *interrupted, struct assay_case **out, size_t *n,
+			     struct assay_err *err);
+
+/* A process that is asked for benchmarks: the words to run, and where it may write. End it in either case. */
+struct assay_program_asking {
+	const struct assay_format *format;
+	struct assay_temporary place;
+	bool made; /* the place */
+	struct assay_strings words;
+};
+int assay_program_asking_begin(struct assay_program_asking *a, const struct assay_format *f,
+			       enum assay_format_question question, const char *benchmark,
+			       const struct assay_strings *command, struct assay_err *err);
+/*
+ * Once it has ended, with @text on its standard output: median time and metrics of @benchmark ("": the only one) in
+ * @out. @why of @size bytes says what is wrong with what it wrote; "": nothing is.
+ */
+int assay_program_asking_read(const struct assay_program_asking *a, const char *benchmark, struct assay_text *text,
+			      struct assay_result *out, char *why, size_t size, struct assay_err *err);
+void assay_program_asking_end(struct assay_program_asking *a);
 
 /* ---- what a program prints ---- */
 

@@ -31,6 +31,8 @@ static bool render_key(const struct assay_case *c, const char *threads, char *bu
 
 		if (i == 0)
 			n = snprintf(buf, room, "%s/%s/%s", c->op, c->variant, n_axes ? "" : "-");
+		else if (i == 1 && c->cache == ASSAY_CACHE_NONE && !strcmp(c->axes[0].name, ASSAY_BENCHMARK_AXIS))
+			n = snprintf(buf + len, room, "%s", c->axes[0].text);
 		else if (i <= c->n_axes)
 			n = snprintf(buf + len, room, "%s%s=%s", i > 1 ? "," : "", c->axes[i - 1].name,
 				     c->axes[i - 1].text);

@@ -27,6 +27,9 @@ enum assay_cache {
 /* "warm", "cold"; "" where it is unknown, "-" of programs. */
 const char *assay_cache_name(enum assay_cache c);
 
+/* The axis of a program that measures several benchmarks; keys have its value alone. */
+#define ASSAY_BENCHMARK_AXIS "benchmark"
+
 /* One bound axis, for keys, JSON and the store. */
 struct assay_axis_value {
 	char name[ASSAY_NAME_MAX];
@@ -35,7 +38,7 @@ struct assay_axis_value {
 };
 
 struct assay_case {
-	/* op/variant/axes[,device=D][,own_threads=yes]/t=N/warm|cold, without what is unknown */
+	/* op/variant/axes[,device=D][,own_threads=yes]/t=N/warm|cold|-, without what is unknown */
 	char key[ASSAY_KEY_MAX];
 	char op[ASSAY_OP_MAX];
 	char variant[ASSAY_NAME_MAX];
@@ -50,7 +53,8 @@ struct assay_case {
 	bool own_threads;              /* its kernel may have threads besides those of the case; likewise */
 	bool reference;                /* its variant is what others are measured by; not stored */
 
-	char counters[256]; /* groups of events to count, comma separated; "" none of its own */
+	char benchmark[256]; /* of a program that measures several: what it calls this one. Not stored */
+	char counters[256];  /* groups of events to count, comma separated; "" none of its own */
 
 	/* limits */
 	uint64_t budget_ns;    /* sampling time */

@@ -30,6 +30,7 @@ static void release_op(struct assay_catalog_op *op)
 		assay_strings_release(&op->program->words);
 		assay_strings_release(&op->program->patterns);
 		free(op->program->factors);
+		free(op->program->reads);
 	}
 	free(op->program);
 	free(op->defect);

@@ -31,7 +31,8 @@ struct assay_catalog_metric {
  */
 struct assay_program {
 	struct assay_strings words;    /* of the command; {axis} and {threads} in them stand for values of the case */
-	struct assay_strings patterns; /* one a metric of the op, which finds it in the output */
+	char *reads;                   /* the format that it writes its benchmarks in; NULL: it has no benchmarks */
+	struct assay_strings patterns; /* one a metric of the op, which finds it in the output; none where it `reads` */
 	double *factors;               /* one a metric: what the unit that is printed is of the metric's */
 	char judged[ASSAY_JUDGED_MAX]; /* see struct assay_comparison_case */
 };

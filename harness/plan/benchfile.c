@@ -42,7 +42,7 @@ static const char *const field_names[ASSAY_BENCH_N_FIELDS] = {
 };
 
 static const struct assay_conf_option bench_options[] = {
-	{ "op", false }, { "command", false }, COMMON_FIELDS, { NULL, false }
+	{ "op", false }, { "command", false }, { "reads", false }, COMMON_FIELDS, { NULL, false }
 };
 static const struct assay_conf_option metric_options[] = {
 	{ "pattern", false }, { "unit", false }, { "better", false }, { NULL, false }
@@ -136,6 +136,9 @@ static int check_kind(const struct assay_conf *file, const struct assay_conf_sec
 	if (!command && s->n_sections)
 		return assay_conf_fail(err, file->path, s->sections[0].line,
 				       "bench '%s' has a metric and no command that prints it", s->title);
+	if (!command && assay_conf_entry(s, "reads"))
+		return assay_conf_fail(err, file->path, assay_conf_entry(s, "reads")->values[0].line,
+				       "bench '%s' reads a format and has no command that writes it", s->title);
 	if (command && assay_conf_entry(s, "op"))
 		return assay_conf_fail(err, file->path, s->line, "bench '%s' has both an op and a command", s->title);
 	for (size_t i = 0; command && i < sizeof(of_ops) / sizeof(of_ops[0]); i++) {
@@ -177,6 +180,7 @@ static int add_bench(struct assay_benches *b, struct assay_name_index *names, co
 				   .path = file->path,
 				   .line = s->line,
 				   .command = assay_conf_entry(s, "command"),
+				   .reads = assay_conf_entry(s, "reads"),
 				   .section = s };
 	take_fields(s, v->field);
 	return 0;

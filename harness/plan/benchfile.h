@@ -32,7 +32,7 @@ struct assay_bench {
 	const char *name;
 	const char *path;
 	unsigned line;
-	const struct assay_conf_entry *command;
+	const struct assay_conf_entry *command, *reads;
 	const struct assay_conf_section *section; /* with its metrics */
 	const struct assay_conf_entry *field[ASSAY_BENCH_N_FIELDS];
 };

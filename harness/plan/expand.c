@@ -353,6 +353,44 @@ struct point {
 	enum assay_cache cache;
 };
 
+static int add_named(const struct expansion *x, struct assay_planned *p, struct assay_planned_list *l,
+		     struct assay_err *err)
+{
+	char text[512];
+
+	if (!assay_case_make_key(&p->c, err))
+		return assay_planned_add(l, p, err);
+	snprintf(text, sizeof(text), "%s", err ? err->text : "");
+	return assay_conf_fail(err, x->bench->path, x->bench->line, "%s", text);
+}
+
+/* A case for each benchmark of the program of @p; one for all of them where it does not tell which there are. */
+static int add_benchmarks(const struct expansion *x, struct assay_planned *p, struct assay_planned_list *l,
+			  struct assay_err *err)
+{
+	const struct assay_case all = p->c;
+	struct assay_case *found = NULL;
+	size_t n = 0;
+	int rc = x->o->benchmarks ? x->o->benchmarks(x->o->benchmarks_arg, x->op, &all, &found, &n, err) : 0;
+
+	for (size_t i = 0; i < n && !rc; i++) {
+		p->c = all;
+		memcpy(p->c.benchmark, found[i].benchmark, sizeof(p->c.benchmark));
+		memcpy(p->c.axes, found[i].axes, sizeof(p->c.axes));
+		p->c.n_axes = found[i].n_axes;
+		for (unsigned k = 0; k < all.n_axes && p->c.n_axes < ASSAY_MAX_AXES; k++)
+			p->c.axes[p->c.n_axes++] = all.axes[k];
+		if (found[i].n_axes + all.n_axes > ASSAY_MAX_AXES)
+			rc = assay_conf_fail(err, x->bench->path, x->bench->line,
+					     "benchmark '%s' of bench '%s' has more than %d axes", found[i].benchmark,
+					     x->bench->name, ASSAY_MAX_AXES);
+		if (!rc)
+			rc = add_named(x, p, l, err);
+	}
+	free(found);
+	return rc || n ? rc : add_named(x, p, l, err);
+}
+
 /* @device: "" for the CPU. */
 static int add_case(const struct expansion *x, const struct point *at, const struct assay_catalog_variant *v,
 		    const char *device, struct assay_planned_list *l, struct assay_err *err)
@@ -381,13 +419,7 @@ static int add_case(const struct expansion *x, const struct point *at, const str
 	c->own_threads = x->own_threads;
 	memcpy(c->counters, x->counters, sizeof(c->counters));
 	set_skip_reason(c, v, x->o);
-	if (assay_case_make_key(c, err)) {
-		char text[512];
-
-		snprintf(text, sizeof(text), "%s", err ? err->text : "");
-		return assay_conf_fail(err, x->bench->path, x->bench->line, "%s", text);
-	}
-	return assay_planned_add(l, &p, err);
+	return x->op->program && x->op->program->reads ? add_benchmarks(x, &p, l, err) : add_named(x, &p, l, err);
 }
 
 /* A case for each device that is asked for, of those that the variant can run on; the first one where none is. */

@@ -22,6 +22,9 @@
 #define ASSAY_MAX_THREADS      4096
 #define ASSAY_THREADS_EXPECTED "numbers from 1 to 4096, 'all' or 'doubling' (1, 2, 4, ... all)"
 
+struct assay_case;
+struct assay_catalog_op;
+
 /* All-zero takes what the files say. An option here has already won over the environment. */
 struct assay_plan_options {
 	const char *
@@ -36,6 +39,13 @@ struct assay_plan_options {
 	unsigned rounds;              /* 0: as the suite says */
 	uint64_t memory_bytes;        /* memory limit per worker; 0: as in the files */
 	int64_t batch_size;           /* value for every axis named "batch"; 0: as in the files (ASSAY_BATCH_SIZE) */
+	/*
+	 * Ask the program of @op, which measures several benchmarks, what they are in its case @c: *out is malloc'ed, and
+	 * of its cases `benchmark` and the axes count, which come before those of @c. None: it does not tell.
+	 */
+	int (*benchmarks)(void *arg, const struct assay_catalog_op *op, const struct assay_case *c,
+			  struct assay_case **out, size_t *n, struct assay_err *err);
+	void *benchmarks_arg;
 	const struct assay_strings *counter_groups; /* the groups of counters that there are; NULL: any may be named */
 };
 

@@ -152,6 +152,33 @@ static int read_better(const struct adding *a, const struct assay_conf_section *
 		       : 0;
 }
 
+/* What a benchmark reports by itself is named, and perhaps told what is better. It is judged besides the time. */
+static int add_reported(const struct adding *a, const struct assay_conf_section *s)
+{
+	struct assay_catalog_metric *m = &a->op->metrics[a->op->n_metrics];
+	const struct assay_conf_entry *pattern = assay_conf_entry(s, "pattern");
+	char unit[ASSAY_METRIC_UNIT_MAX] = "1";
+	int rc = 0;
+
+	if (pattern)
+		return bad_metric(a, s, pattern->values[0].line,
+				  "has a pattern, and the program writes a format that says what it is");
+	*m = (struct assay_catalog_metric){ .lo = -INFINITY, .hi = INFINITY };
+	if (assay_conf_entry(s, "unit"))
+		rc = read_unit(a, s, &a->program->factors[a->op->n_metrics], unit);
+	if (!rc && assay_conf_entry(s, "better"))
+		rc = read_better(a, s, &m->better);
+	if (rc)
+		return rc;
+	a->op->n_metrics++;
+	rc = copy(&m->tag, s->title, a->err);
+	if (!rc)
+		rc = copy(&m->unit, unit, a->err);
+	if (!rc && !a->program->judged[0])
+		snprintf(a->program->judged, sizeof(a->program->judged), "time_s");
+	return rc ? rc : judge(a, s);
+}
+
 static int add_metric(const struct adding *a, const struct assay_conf_section *s)
 {
 	const struct assay_conf_entry *pattern = assay_conf_entry(s, "pattern");
@@ -159,8 +186,8 @@ static int add_metric(const struct adding *a, const struct assay_conf_section *s
 	char unit[ASSAY_METRIC_UNIT_MAX];
 	int rc = check_tag(a, s);
 
-	if (rc)
-		return rc;
+	if (rc || a->program->reads)
+		return rc ? rc : add_reported(a, s);
 	if (assay_plan_is_of_process(s->title))
 		return s->n_entries ? bad_metric(a, s, 0, "is measured by assay itself: metric \"…\" { } has it judged")
 				    : judge(a, s);
@@ -386,6 +413,8 @@ static int add_program(const struct assay_bench *bench, const char *bench_dir, s
 		rc = copy(&a.op->help, bench->command->values[0].text, err);
 	if (!rc)
 		rc = read_command(&a, v);
+	if (!rc && bench->reads)
+		rc = copy(&a.program->reads, bench->reads->values[0].text, err);
 	if (!rc)
 		rc = read_axes(&a, bench_dir);
 	return rc ? rc : read_metrics(&a);

@@ -255,6 +255,73 @@ compared() {
 	compared 4 '[.cases[].verdict] == ["NOT_MEASURED", "NOT_MEASURED"]' main
 }
 
+# A program that measures itself as those of Google Benchmark do, with the names and times of the file 'times'.
+self_measuring() {
+	script self.sh <<-'END'
+		filter=.
+		for a; do
+			case $a in
+			--benchmark_list_tests=true) cut -d ' ' -f 1 times; exit ;;
+			--benchmark_out=*) out=${a#*=} ;;
+			--benchmark_filter=*) filter=${a#*=} ;;
+			esac
+		done
+		echo "filter $filter" >>asked
+		echo "a table"
+		{
+			printf '{"context": {}, "benchmarks": ['
+			grep -E "$(echo "$filter" | sed 's/\$$/ /')" times | while read -r name ns items; do
+				printf '%s{"name": "%s", "run_name": "%s", "run_type": "iteration", "iterations": 10, "real_time": %s,
+					"cpu_time": 1, "time_unit": "ns", "items_per_second": %s, "mine": 3}' "$comma" "$name" "$name" "$ns" "$items"
+				comma=,
+			done
+			printf ']}'
+		} >"$out"
+	END
+	printf 'BM_A 100 7\nBM_B/8/n:2 2.5 8\n' >times
+	bench self 'command = "./self.sh" reads = "google-benchmark"'
+	git add . && git commit -qm self
+}
+
+@test "every benchmark of a program that measures itself is a case, and each process measures one" {
+	self_measuring
+	measured '[.[].key] == ["self/self.sh/BM_A/t=1/-", "self/self.sh/BM_B,arg1=8,n=2/t=1/-"]'
+	[ "$(sort -u asked)" = $'filter ^BM_A$\nfilter ^BM_B/8/n:2$' ]
+	measured '.[1] | .median_ns == 2.5 and .metrics.time_s.value == 2.5e-9 and .metrics.items_per_s.value == 8 and .metrics.mine.value == 3
+		and .metrics.wall_s.value > 0.0001 and .axes == {"benchmark": "BM_B", "arg1": 8, "n": 2} and (.log | contains("a table"))'
+	"$ASSAY" history self/self.sh/BM_A/t=1/- --json | jq -e '[.points[].median_ns] == [100, 100]'
+	"$ASSAY" list --manifest | grep -q 'self/self.sh/BM_B,arg1=8,n=2/t=1/-'
+	# one slower, one new, one gone
+	printf 'BM_A 100 7\nBM_B/8/n:2 2.6 8\nBM_C 1 1\n' >times
+	compared 1 '[.cases[] | [.key[13:17], .verdict]] == [["BM_A", "PASS"], ["BM_B", "REGRESSED"], ["BM_C", "PASS"]]
+		and .cases[1].ratio > 1.039 and (.cases[2].reason | startswith("new")) and [.controls.items[].kind] == ["aa"]' main
+	printf 'BM_A 100 7\n' >times
+	compared 4 '[.cases[] | [.key[13:17], .verdict]] == [["BM_A", "PASS"], ["BM_B", "NOT_MEASURED"]]
+		and (.cases[1].reason | startswith("only the base has it"))' main
+	# another of its numbers, which is judged besides
+	printf 'BM_A 100 6\nBM_B/8/n:2 2.5 8\n' >times
+	bench self 'command = "./self.sh" reads = "google-benchmark" metric "items_per_s" { better = "higher" }'
+	compared 1 '[.cases[] | [.metric, .verdict]] == [["time_s", "PASS"], ["items_per_s", "REGRESSED"]]' main --only BM_A
+}
+
+@test "a program that does not write what its bench says" {
+	bench x 'command = "./tool.sh 1" reads = "google-benchmark"'
+	measured '.[0] | .status == "failed" and .reason == "'"'./tool.sh'"': it wrote nothing as google-benchmark"'
+	[ "$status" = 4 ]
+	bench x 'command = "./tool.sh 1" reads = "llama-bench"'
+	measured '.[0] | .status == "failed" and (.reason | startswith("'"'./tool.sh'"': it is not what llama-bench writes: "))'
+	bench x 'command = "./gone.sh" reads = "google-benchmark"'
+	measured '.[0] | .status == "failed" and .reason == "cannot start '"'./gone.sh'"': No such file or directory"'
+	# it lists what it does not measure
+	self_measuring
+	sed -i 's/"name": "%s", "run_name": "%s"/"name": "x%s", "run_name": "x%s"/' self.sh
+	measured '.[0] | .status == "failed" and .reason == "'"'./self.sh'"': it measured '"'xBM_A'"', and not '"'BM_A'"'"'
+	bench x 'command = "./tool.sh" reads = "google"'
+	KEEP_DB=1 fails 2 "bench 'x' reads 'google': unknown format 'google', expected one of" run
+	bench x 'command = "./tool.sh" reads = "google-benchmark" metric "m" { pattern = "(1)" }'
+	KEEP_DB=1 fails 2 "metric 'm' of bench 'x' has a pattern, and the program writes a format that says what it is" run
+}
+
 @test "bad benches get one line that names them, and nothing is measured" {
 	bench x 'command = "./tool.sh" metric "m" { pattern = "(" unit = "s" better = "lower" }'
 	fails 2 "metric 'm' of bench 'x' has a pattern that is no regular expression" run

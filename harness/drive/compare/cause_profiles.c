@@ -35,7 +35,8 @@ static bool is_wanted(const struct assay_compare_request *q, const struct assay_
 	const bool timed = !strcmp(c->metric, "time_s") && c->evidence == ASSAY_EVIDENCE_PAIRED && isfinite(c->ratio) &&
 			   isfinite(c->ci_lo) && c->ratio != 1;
 
-	if (!timed || c->same_code)
+	/* programs have no worker that could be sampled */
+	if (!timed || c->same_code || assay_key_is_program(c->key))
 		return false;
 	return q->profile == ASSAY_PROFILE_ALL || c->verdict == ASSAY_REGRESSED || c->verdict == ASSAY_IMPROVED;
 }
@@ -123,10 +124,6 @@ static int gather(struct blaming *k, size_t at, struct assay_err *err)
 	if (!e)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	c->because = e;
-	if (c->c.cache == ASSAY_CACHE_NONE)
-		rc = assay_err_set(
-			err, ASSAY_EWORKER,
-			"it is a program: 'assay profile cpu -- COMMAND' tells where the time of each side goes");
 	for (unsigned i = 0; i < PAIRS && !rc && end.status == ASSAY_STATUS_OK; i++) {
 		rc = assay_watch_check(k->watch, err);
 		if (!rc)

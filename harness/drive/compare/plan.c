@@ -340,12 +340,13 @@ static int add_program_controls(struct assay_compare_plan *p, double injected_fr
 
 	for (size_t i = n; i-- > 0;) {
 		const struct assay_comparison_case *c = &p->cmp.cases[i];
+		const struct assay_catalog_op *op = assay_catalog_op(p->session.catalog, c->c.op);
 		bool by_time = false;
 
 		if (!is_program(&c->c) || !c->in_base || !c->in_head || c->reason[0])
 			continue;
 		for (size_t k = 0; assay_comparison_judged(c, k, tag); k++)
-			by_time |= !strcmp(tag, "time_s");
+			by_time |= !strcmp(tag, "time_s") && !(op && op->program->reads);
 		*(by_time ? &timed : &own) = i;
 	}
 	if (timed != SIZE_MAX)
@@ -498,6 +499,7 @@ int assay_compare_plan_make(struct assay_compare_plan *p, const struct assay_com
 {
 	int rc = assay_compare_policy_load(p, q, err);
 
+	p->session.interrupted = p->base.interrupted = w->interrupted;
 	if (!rc)
 		rc = assay_session_suite_check(q->what, err);
 	if (!rc)

@@ -75,7 +75,7 @@ static int add_cases(struct known *k, const struct assay_case *cases, size_t n, 
 }
 
 /* All cases of all suites, also those that --only leaves out. */
-static int add_suites(struct known *k, const struct assay_session *s, struct assay_err *err)
+static int add_suites(struct known *k, struct assay_session *s, struct assay_err *err)
 {
 	struct assay_strings suites = { 0 };
 	int rc = assay_plan_suites(s->bench_dir, &suites, err);
@@ -83,6 +83,8 @@ static int add_suites(struct known *k, const struct assay_session *s, struct ass
 	for (size_t i = 0; i < suites.n && !rc; i++) {
 		const struct assay_plan_options o = { .bench_dir = s->bench_dir,
 						      .suite = suites.v[i],
+						      .benchmarks = assay_session_benchmarks,
+						      .benchmarks_arg = s,
 						      .all_threads = s->all_threads };
 		struct assay_plan plan = { 0 };
 

@@ -40,14 +40,19 @@ TEST(a_folder_is_removed_with_what_is_in_it)
 {
 	struct assay_temporary t;
 	struct assay_err err = { 0 };
-	char own[128];
+	char own[128], below[PATH_MAX];
 
 	assert_int_equal(0, assay_temporary_make(&t, "some-thing", &err));
 	snprintf(own, sizeof(own), "/assay-some-thing-%ld-", (long)getpid());
 	assert_non_null(strstr(t.path, own));
 	put(t.path, "a");
 	put(t.path, ".hidden");
+	snprintf(below, sizeof(below), "%s/b/c", t.path);
+	assert_int_equal(0, assay_file_mkdirs(below, NULL));
+	put(below, "d");
+	snprintf(below, sizeof(below), "%s", t.path);
 	assay_temporary_remove(&t);
+	assert_false(assay_file_exists(below));
 	assert_string_equal(t.path, "");
 	assay_temporary_remove(&t); /* there is none */
 }
