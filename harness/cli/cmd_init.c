@@ -10,7 +10,7 @@
 
 struct init_args {
 	struct assay_settings s;
-	const char *op, *program, *build;
+	const char *op, *program, *reads, *build;
 	bool here;
 };
 
@@ -28,8 +28,9 @@ static int check(void *args, struct assay_err *err)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "%s is about a kernel of your own, and --program about a program",
 				     a->op ? "--op" : "--here");
-	if (!a->program && a->build)
-		return assay_err_set(err, ASSAY_EUSAGE, "--build is about a program: name it with --program");
+	if (!a->program && (a->reads || a->build))
+		return assay_err_set(err, ASSAY_EUSAGE, "%s is about a program: name it with --program",
+				     a->reads ? "--reads" : "--build");
 	return 0;
 }
 
@@ -42,6 +43,9 @@ static const struct assay_option options[] = {
 	{ "program", 0, "COMMAND", assay_option_text, offsetof(struct init_args, program),
 	  "Instead of a variant: gate this program of a project that is there. It is run once, and all but assay.conf "
 	  "and the workflows goes into the folder 'assay'" },
+	{ "reads", 0, "FORMAT", assay_option_text, offsetof(struct init_args, reads),
+	  "The program measures itself, and each of its benchmarks becomes a case: google-benchmark, llama-bench, "
+	  "hyperfine, pyperf, nvbench, criterion or csv" },
 	{ "build", 0, "COMMAND", assay_option_text, offsetof(struct init_args, build),
 	  "How a revision of the program is built (default: what a Makefile, CMakeLists.txt, meson.build, Cargo.toml "
 	  "or go.mod suggests)" },
@@ -70,6 +74,7 @@ static int init(void *args, struct assay_watcher *w, int *status, struct assay_e
 	const struct init_args *a = args;
 	struct assay_new_request q = { .r = &a->s.r,
 				       .program = a->program,
+				       .reads = a->reads,
 				       .build = a->build,
 				       .interrupted = w->watch.interrupted,
 				       .here = a->here,

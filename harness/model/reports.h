@@ -145,7 +145,7 @@ struct assay_new_result {
 	struct assay_strings add_to, add; /* files that were there, and the line that each has to get */
 	bool right;                       /* the source is right as it is */
 	/* Of a program, which has no source: */
-	double ran_s;               /* how long it ran once */
+	double ran_s;               /* how long it ran once; 0: it was asked for its benchmarks instead */
 	struct assay_strings cases; /* keys of what is measured */
 };
 

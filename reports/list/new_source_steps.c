@@ -85,7 +85,12 @@ static void write_program_text(const struct assay_new_result *r, const struct as
 	assay_quantity_text(r->ran_s, "s", style->utf8, seconds, sizeof(seconds));
 	write_names(r, out);
 	write_lines(r, out);
-	assay_text_addf(out, "\n%s ran for %s and ended well; what a gate measures:\n", r->variant, seconds);
+	assay_text_addf(out, "\n%s", r->variant);
+	if (r->ran_s > 0)
+		assay_text_addf(out, " ran for %s and ended well", seconds);
+	else
+		assay_text_add(out, " told its benchmarks");
+	assay_text_addf(out, "; what a gate measures:\n");
 	for (size_t i = 0; i < r->cases.n; i++)
 		assay_text_addf(out, "  %s\n", r->cases.v[i]);
 	assay_text_addf(out,

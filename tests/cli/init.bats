@@ -256,6 +256,27 @@ program() {
 	grep -qF 'build     = "echo '"'it is'"' \"$HOME\""' assay.conf
 }
 
+@test "each benchmark of a program that measures itself is a case" {
+	cat >bench_all <<-'END'
+		#!/bin/sh
+		[ "$1" != --benchmark_list_tests=true ] || printf 'BM_Copy/8\nBM_Copy/16\nBM_Sum\n'
+	END
+	chmod +x bench_all
+	run -0 --separate-stderr assay init --program ./bench_all --reads google-benchmark
+	[[ $output == *"./bench_all told its benchmarks; what a gate measures:"$'\n  bench_all/bench_all/BM_Copy,arg1=8/t=all/-\n'* ]]
+	grep -q 'reads   = "google-benchmark"' assay/bench/bench_all.bench
+	[ "$(grep -v '^#' assay/baselines/quick.manifest)" = "required bench_all/bench_all/BM_Copy,arg1={8,16}/t=all/-
+required bench_all/bench_all/BM_Sum/t=all/-" ]
+	assay list --manifest | cmp - assay/baselines/quick.manifest
+	rm -rf assay assay.conf .git?*
+	fails 2 "unknown format 'google-bench', did you mean 'google-benchmark'?" init --program ./bench_all --reads google-bench
+	fails 2 "--reads is 'auto'" init --program ./bench_all --reads auto
+	fails 2 "--reads is about a program" init --reads csv
+	# it says nothing to options of another tool
+	fails 2 "'./bench_all' does not tell its benchmarks as --reads hyperfine asks for them" init --program ./bench_all --reads hyperfine
+	[ "$(ls -A | tr '\n' ' ')" = ".git bench_all " ]
+}
+
 @test "a program that cannot be measured gets no gate, and nothing is written" {
 	program 0
 	git add work

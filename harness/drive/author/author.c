@@ -21,7 +21,9 @@
 #include "drive/repository.h"
 #include "drive/session.h"
 #include "drive/user_text.h"
+#include "formats/formats.h"
 #include "judge/manifest.h"
+#include "measure/program.h"
 #include "plan/plan.h"
 #include "plan/program.h"
 #include "worker/plugin/loader.h"
@@ -52,6 +54,7 @@ enum {
 	X(MAKE)    /* builds a repository */                                                                           \
 	X(ADD)     /* the files that `assay init` wrote, for git */                                                    \
 	X(COMMAND) /* of a program; as the next, it stands in quotes */                                                \
+	X(READS)   /* the format that it writes; "": none */                                                           \
 	X(FLAGS)   /* these and the next seven are words of commands, quoted as a shell takes them */                  \
 	X(INCLUDE) /* of the headers beside this program */                                                            \
 	X(SOURCE)                                                                                                      \
@@ -375,7 +378,13 @@ static void set_bench_name(struct writing *w)
 
 static int name_program(struct writing *w, struct assay_err *err)
 {
-	int rc = set_quoted(w, KEY_COMMAND, w->q->program, err);
+	const struct assay_format *format = NULL;
+	int rc = w->q->reads ? assay_format_find(w->q->reads, &format, err) : 0;
+
+	if (!rc && w->q->reads && !format)
+		rc = assay_err_set(err, ASSAY_EUSAGE, "--reads is 'auto', expected the format that the program writes");
+	if (!rc)
+		rc = set_quoted(w, KEY_COMMAND, w->q->program, err);
 
 	set(w, KEY_DIR, "assay/");
 	set(w, KEY_BENCH, "assay/bench");
@@ -385,6 +394,9 @@ static int name_program(struct writing *w, struct assay_err *err)
 	    assay_file_exists(GITIGNORE) ? "" : " " GITIGNORE);
 	if (!rc)
 		rc = set_quoted(w, KEY_MAKE, w->q->build ? w->q->build : guess_build(), err);
+	set(w, KEY_READS, "%s", w->q->reads ? w->q->reads : "");
+	if (!rc)
+		rc = assay_strings_add(&w->tags, w->q->reads ? "reads" : "timed", err);
 	return rc ? rc : assay_strings_add(&w->tags, "program", err);
 }
 
@@ -684,12 +696,31 @@ static int make_folders(struct writing *w, const char *path, struct assay_err *e
 }
 
 /* The manifest of exactly the cases of the default suite, whose files are written by then. */
+/* The program is asked for its benchmarks where its bench says that it measures itself. */
+static int ask_program(void *arg, const struct assay_catalog_op *op, const struct assay_case *c,
+		       struct assay_case **out, size_t *n, struct assay_err *err)
+{
+	const struct assay_new_request *q = arg;
+	const int rc = assay_program_benchmarks(op, c, NULL, q->interrupted, out, n, err);
+
+	if (rc || *n)
+		return rc;
+	free(*out);
+	return assay_err_set(
+		err, ASSAY_EUSAGE,
+		"'%.200s' does not tell its benchmarks as --reads %s asks for them: does it take the options "
+		"of that tool, and end with exit status 0?",
+		q->program, q->reads);
+}
+
 static int add_manifest(struct writing *w, struct assay_text *to, struct assay_err *err)
 {
 	const struct assay_plan_options o = { .bench_dir = get(w, KEY_BENCH),
 					      .suite = ASSAY_DEFAULT_SUITE,
 					      /* that of a program is to be told from 1, wherever it is read */
-					      .all_threads = w->mode == PROGRAM ? 2 : 1 };
+					      .all_threads = w->mode == PROGRAM ? 2 : 1,
+					      .benchmarks = ask_program,
+					      .benchmarks_arg = (void *)w->q };
 	struct assay_plan plan = { 0 };
 	char key[ASSAY_KEY_MAX];
 	int rc = w->mode == PROGRAM ? assay_plan_programs(o.bench_dir, &w->with, err) : 0;

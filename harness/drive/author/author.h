@@ -22,7 +22,8 @@ struct assay_new_request {
 	bool repository; /* with all that gates it in a repository of its own; a variant, and no file is named */
 	/* Instead of a variant: a command to be measured, in a repository that is there already. NULL: none. */
 	const char *program;
-	const char *build;                        /* a command; NULL: one that the files at the top suggest */
+	const char *reads; /* the format in which it writes what it measures itself; NULL: its time is measured */
+	const char *build; /* a command; NULL: one that the files at the top suggest */
 	const volatile sig_atomic_t *interrupted; /* ends the program; NULL: never */
 };
 
