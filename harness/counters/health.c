@@ -135,10 +135,13 @@ static void put_costs(struct assay_counter_context *ctx, struct assay_text *out)
 			     : papi->sde_reason[0] ? papi->sde_advice
 						   : "what PAPI counts is unavailable; everything else works";
 
-	for (size_t i = 0; i < assay_n_counter_providers; i++)
-		for (const char *const *e = assay_counter_providers[i]->events;
-		     !strcmp(assay_counter_providers[i]->source, ASSAY_SOURCE_OS) && *e; e++)
+	/* those of threads, which every run has */
+	for (size_t i = 0; i < assay_n_counter_providers; i++) {
+		const struct assay_counter_provider *p = assay_counter_providers[i];
+
+		for (const char *const *e = p->events; !strcmp(p->source, ASSAY_SOURCE_OS) && !p->shared && *e; e++)
 			add_event(&os, *e);
+	}
 	for (size_t i = 0; i < (hardware ? N_OF(presets) : N_CELLS); i++)
 		if (!hardware || !papi->call.query_named_event(presets[i]))
 			add_event(&counted, hardware ? presets[i] : cell_names[i]);

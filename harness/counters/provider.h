@@ -136,7 +136,8 @@ struct assay_counter_provider {
  * assay_provider_NAME; migrations and cells are counted in two ways each.
  */
 #define ASSAY_COUNTER_PROVIDERS(row)                                                                                   \
-	row(perf) row(rusage) row(sched) row(heap) row(syscalls) row(nvml) row(cupti) row(sde) row(op) row(papi)
+	row(perf) row(rusage) row(sched) row(system) row(heap) row(syscalls) row(nvml) row(cupti) row(sde) row(op)     \
+		row(papi)
 
 #define ROW(name) extern const struct assay_counter_provider assay_provider_##name;
 ASSAY_COUNTER_PROVIDERS(ROW)

@@ -45,6 +45,29 @@ static void read_network(const char *root, struct assay_system_state *s)
 	free(text);
 }
 
+/*
+ * Lines "8 0 sda reads merged sectors ms writes merged sectors ...", a sector being 512 bytes. Partitions and what is
+ * layered upon disks would count twice: /sys/block has a folder for each whole disk, with a device for a real one.
+ */
+static void read_disks(const char *root, struct assay_system_state *s)
+{
+	char *text = assay_host_text(root, "/proc/diskstats"), *rest = text;
+
+	for (char *line; rest && (line = strsep(&rest, "\n"));) {
+		char name[64], device[128];
+		uint64_t in, out;
+
+		if (sscanf(line, "%*u %*u %63s %*u %*u %" SCNu64 " %*u %*u %*u %" SCNu64, name, &in, &out) != 3)
+			continue;
+		snprintf(device, sizeof(device), "/sys/block/%s/device", name);
+		if (!assay_host_exists(root, device))
+			continue;
+		s->disk_read_bytes += 512 * in;
+		s->disk_written_bytes += 512 * out;
+	}
+	free(text);
+}
+
 void assay_system_state(const char *root, const char *path, struct assay_system_state *out)
 {
 	struct assay_memory_state m;
@@ -55,6 +78,7 @@ void assay_system_state(const char *root, const char *path, struct assay_system_
 	*out = (struct assay_system_state){ 0 };
 	read_cpus(root, out);
 	read_network(root, out);
+	read_disks(root, out);
 	if (assay_host_line(root, "/proc/uptime", line, sizeof(line)))
 		out->uptime_s = strtod(line, NULL);
 	if (assay_host_line(root, "/proc/loadavg", line, sizeof(line)))

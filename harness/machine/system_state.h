@@ -12,6 +12,7 @@ struct assay_system_state {
 	uint64_t memory_bytes, memory_used_bytes;
 	uint64_t process_bytes;                       /* resident set of this process */
 	uint64_t disk_bytes, disk_used_bytes;         /* of the file system that @path is on */
+	uint64_t disk_read_bytes, disk_written_bytes; /* of all disks, since it was started */
 	uint64_t network_in_bytes, network_out_bytes; /* since it was started, without the loopback */
 };
 

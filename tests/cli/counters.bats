@@ -108,11 +108,18 @@ runs() {
 	[[ $output =~ no::such_event\ +unavailable\ +unavailable\ +pmu:\  ]]
 }
 
+@test "what the machine did meanwhile is counted where it is asked for" {
+	assay run --suite smoke --only 'quantize.q8_0/ref/*' --counters system --json >run.json
+	jq -e '[.cases[].counters | [.system_cpu_ns, .system_network_in_bytes, .system_network_out_bytes, .system_disk_read_bytes,
+		.system_disk_written_bytes] | all(.value >= 0 and .source == "os")] | length > 0 and all' run.json
+	assay run --suite smoke --only 'quantize.q8_0/ref/*' --json | jq -e '[.cases[].counters | has("system_cpu_ns")] | any | not'
+}
+
 @test "the doctor names every provider, and what would bring those that are missing" {
 	run --separate-stderr assay doctor --json
 	[ "$status" = 0 ]
 	jq -e '[.findings[] | select(.name | startswith("counters_"))] as $f
-		| ([$f[].name] | contains(["counters_sde", "counters_op", "counters_perf_event", "counters_getrusage", "counters_sched", "counters_papi"]))
+		| ([$f[].name] | contains(["counters_sde", "counters_op", "counters_perf_event", "counters_getrusage", "counters_system", "counters_sched", "counters_papi"]))
 		and ([$f[] | (.value | length > 0) and (.health == "ok" or (.advice | length > 0))] | all)' <<<"$output"
 	ASSAY_PAPI=0 run --separate-stderr assay doctor --json
 	jq -e '[.findings[] | select(.name == "counters_sde" or .name == "counters_papi")]

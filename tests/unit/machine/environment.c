@@ -7,6 +7,7 @@
 #include "host_fixture.h"
 #include "machine/environment.h"
 #include "machine/host_facts.h"
+#include "machine/system_state.h"
 #include "machine/lost_time.h"
 #include "machine/pmu_probe.h"
 #include "model/result.h"
@@ -77,6 +78,26 @@ TEST(test_memory)
 	assert_int_equal(assay_memory_state_at(host("absent"), &m, &err), ASSAY_EUNAVAILABLE);
 	assert_int_equal(assay_memory_state(&m, &err), 0);
 	assert_true(m.total_bytes > 0 && m.available_bytes <= m.total_bytes);
+}
+
+/* Of disks only whole ones, of networks all but the loopback. */
+TEST(test_system_state)
+{
+	struct assay_system_state s;
+	const double hz = (double)sysconf(_SC_CLK_TCK);
+
+	assay_system_state(host("intel-v2"), "/", &s);
+	assert_true(s.cpu_s == 100000 / hz && s.cpu_busy_s == 1900 / hz && s.load == 3.5);
+	assert_int_equal(s.network_in_bytes, 3000);
+	assert_int_equal(s.network_out_bytes, 700);
+	assert_int_equal(s.disk_read_bytes, 3000 * 512);
+	assert_int_equal(s.disk_written_bytes, 5000 * 512);
+	assert_int_equal(s.memory_bytes,
+			 s.memory_used_bytes + 120000000ull * 1024 - (131072000ull * 1024 - s.memory_bytes));
+	assay_system_state(host("absent"), "/", &s);
+	assert_true(s.cpu_s == 0 && s.memory_bytes == 0 && s.network_in_bytes == 0 && s.disk_bytes > 0);
+	assay_system_state("", "/", &s);
+	assert_true(s.cpu_s >= s.cpu_busy_s && s.cpu_busy_s > 0 && s.uptime_s > 0 && s.process_bytes > 0);
 }
 
 TEST(test_steal)
