@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Axes, tensors, costs and inputs of the quantize and dequantize ops; assay/op_quantize_inputs.h says what the inputs are. */
+/*
+ * Axes, tensors, costs and inputs of the quantize and dequantize ops; assay/op_quantize_inputs.h says what the inputs
+ * are.
+ */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>

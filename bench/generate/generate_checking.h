@@ -12,8 +12,8 @@
 /* ---- the oracle ---- */
 
 /*
- * The oracle: a second, plain implementation of the transformer's parts: double precision, libm, weights decoded from I2_S
- * one by one. It shares the model's constants with the driver and none of its code.
+ * The oracle: a second, plain implementation of the transformer's parts: double precision, libm, weights decoded from
+ * I2_S one by one. It shares the model's constants with the driver and none of its code.
  */
 struct gen_oracle {
 	const struct gen_plan *plan;

@@ -10,7 +10,7 @@
 
 enum assay_column_kind {
 	ASSAY_COLUMN_TEXT,   /* array of char */
-	ASSAY_COLUMN_STRING, /* malloc'ed char *; NULL is stored as an empty text */
+	ASSAY_COLUMN_STRING, /* char *, malloc'ed where it is loaded; NULL is stored as an empty text */
 	ASSAY_COLUMN_BOOL,
 	ASSAY_COLUMN_INT,
 	ASSAY_COLUMN_UNSIGNED,
@@ -47,6 +47,7 @@ struct assay_columns {
 #define ASSAY_COLUMN_KIND(field)                                                                                       \
 	_Generic(&(field),                                                                                             \
 		char **: ASSAY_COLUMN_STRING,                                                                          \
+		const char **: ASSAY_COLUMN_STRING,                                                                    \
 		bool *: ASSAY_COLUMN_BOOL,                                                                             \
 		int *: ASSAY_COLUMN_INT,                                                                               \
 		unsigned *: ASSAY_COLUMN_UNSIGNED,                                                                     \
