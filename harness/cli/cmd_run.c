@@ -20,6 +20,11 @@ static int set_rounds(void *to, const char *arg, const char *name, struct assay_
 	return assay_request_set_rounds(to, arg, name, err);
 }
 
+static int set_shard(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	return assay_request_set_shard(to, arg, name, err);
+}
+
 /* So many cases are all shown where they were chosen with --only. */
 #define FEW_CASES 8
 
@@ -44,6 +49,8 @@ static const struct assay_option options[] = {
 	  "Measure each case in N processes, interleaved with the other cases, and report the median of their medians; "
 	  "a case whose process takes longer than four budgets gets one process (default: as the suite says, else 3; "
 	  "with ASSAY_DETERMINISTIC=1 always 1)" },
+	{ "shard", ASSAY_RARELY, "I/N", set_shard, AT(r),
+	  "Measure only part I of N about equal parts of the cases, all variants of a problem in the same one" },
 	{ "roof-in-turn", ASSAY_RARELY, NULL, assay_option_flag, AT(r.roof_in_turn),
 	  "After each case, measure the limits of its roof again, interleaved with the case, so that a busy host slows "
 	  "both alike. The run must have measured these limits before: stream.read or stream.copy, peak.*" },

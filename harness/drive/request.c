@@ -2,6 +2,7 @@
 /* Requests from text, each field checked where its meaning is known. */
 #include "drive/request.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,6 +111,20 @@ int assay_request_set_isa(struct assay_request *q, const char *text, const char 
 	if (!rc)
 		q->isa = text;
 	return rc;
+}
+
+int assay_request_set_shard(struct assay_request *q, const char *text, const char *what, struct assay_err *err)
+{
+	unsigned shard, n;
+	char end;
+
+	if (text[strspn(text, "0123456789/")] || sscanf(text, "%6u/%6u%c", &shard, &n, &end) != 2 || !shard ||
+	    shard > n)
+		return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected which part of how many, such as 1/3",
+				     what, text);
+	q->plan.shard = shard;
+	q->plan.n_shards = n;
+	return 0;
 }
 
 int assay_request_set_rounds(struct assay_request *q, const char *text, const char *what, struct assay_err *err)

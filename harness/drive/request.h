@@ -64,6 +64,7 @@ int assay_request_set_threads(struct assay_request *q, const char *text, const c
 int assay_request_set_cpus(struct assay_request *q, const char *text, const char *what, struct assay_err *err);
 int assay_request_set_placement(struct assay_request *q, const char *text, const char *what, struct assay_err *err);
 int assay_request_set_isa(struct assay_request *q, const char *text, const char *what, struct assay_err *err);
+int assay_request_set_shard(struct assay_request *q, const char *text, const char *what, struct assay_err *err);
 int assay_request_set_rounds(struct assay_request *q, const char *text, const char *what, struct assay_err *err);
 int assay_request_set_memory(struct assay_request *q, const char *text, const char *what, struct assay_err *err);
 int assay_request_set_cache_model(struct assay_request *q, const char *text, struct assay_err *err);

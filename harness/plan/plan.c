@@ -237,6 +237,40 @@ static int choose(const struct planning *p, bool *wanted)
 			       "suite '%s' selects no case", p->suite->name);
 }
 
+/* Do they differ by the variant alone? Results of such cases are compared with each other. */
+static bool is_same_problem(const struct assay_case *a, const struct assay_case *b)
+{
+	const char *x = strchr(a->key + strlen(a->op) + 1, '/'), *y = strchr(b->key + strlen(b->op) + 1, '/');
+
+	return !strcmp(a->op, b->op) && x && y && !strcmp(x, y);
+}
+
+/* Keep the part of the cases that is asked for: neighbours, and problems with all their variants. */
+static int keep_shard(const struct planning *p, bool *wanted)
+{
+	const struct assay_case *last = NULL;
+	size_t n = 0, at = 0, part = 0, kept = 0;
+
+	for (size_t i = 0; i < p->cases.n; i++)
+		n += wanted[i];
+	for (size_t i = 0; i < p->cases.n && p->o->n_shards; i++) {
+		const struct assay_case *c = &p->cases.v[i].c;
+
+		if (!wanted[i])
+			continue;
+		if (!last || !is_same_problem(last, c))
+			part = at * p->o->n_shards / n + 1;
+		last = c;
+		at++;
+		wanted[i] = part == p->o->shard;
+		kept += wanted[i];
+	}
+	if (!p->o->n_shards || kept)
+		return 0;
+	return assay_err_set(p->err, ASSAY_EUSAGE, "no case of suite '%s' is in part %u of %u: ask for fewer parts",
+			     p->suite->name, p->o->shard, p->o->n_shards);
+}
+
 /* The cases of @bench with its exact_shapes in the place of its shapes. */
 static int expand_smaller(const struct planning *p, const struct assay_bench *bench, struct assay_planned_list *l)
 {
@@ -282,6 +316,8 @@ static int take(struct planning *p, struct assay_plan *plan)
 	int rc = v && exact && wanted && small ? choose(p, wanted)
 					       : assay_err_set(p->err, ASSAY_ENOMEM, "out of memory for the plan");
 
+	if (!rc)
+		rc = keep_shard(p, wanted);
 	if (rc)
 		goto out;
 	for (size_t i = 0; i < p->cases.n; i++) {
