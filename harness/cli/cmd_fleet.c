@@ -47,6 +47,9 @@ static int check(void *args, struct assay_err *err)
 	if (q->base && !q->gate)
 		return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': only --gate compares with a BASE",
 				     q->base);
+	if (q->shard && q->gate)
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "--shard divides a run, and --gate compares on every node: drop one");
 	return 0;
 }
 
@@ -67,6 +70,8 @@ static const struct assay_option options[] = {
 	{ "nodes", 0, "N", set_nodes, AT(nodes), "How many of them (default: all)" },
 	{ "gate", 0, NULL, assay_option_flag, AT(gate),
 	  "Compare BASE (default: where HEAD left the main branch) with HEAD on each node, in place of a run" },
+	{ "shard", 0, NULL, assay_option_flag, AT(shard),
+	  "Measure each case on one node, in place of on all: for nodes of one kind, where time is short" },
 	{ "dir", 0, "FOLDER", assay_option_text, AT(dir),
 	  "Where the jobs leave databases and logs, on a file system that all nodes share (default " ASSAY_FLEET_DIR
 	  ")" },

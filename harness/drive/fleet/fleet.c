@@ -161,9 +161,9 @@ static json_t *request_json(const struct fleet *f)
 
 	for (size_t i = 0; i < q->more.n; i++)
 		json_array_append_new(more, json_string(q->more.v[i]));
-	return json_pack("{s:s,s:s,s:i,s:b,s:s,s:s,s:o}", "suite", q->suite, "partition", q->partition, "nodes",
-			 (int)q->nodes, "gate", q->gate, "base", q->base ? q->base : "", "head", q->head ? q->head : "",
-			 "options", more);
+	return json_pack("{s:s,s:s,s:i,s:b,s:b,s:s,s:s,s:o}", "suite", q->suite, "partition", q->partition, "nodes",
+			 (int)q->nodes, "gate", q->gate, "shard", q->shard, "base", q->base ? q->base : "", "head",
+			 q->head ? q->head : "", "options", more);
 }
 
 static int write_state(struct fleet *f, struct assay_err *err)
@@ -381,7 +381,7 @@ static int begin(struct fleet *f, const struct assay_slurm_node *v, size_t n, st
 static int command(const struct fleet *f, size_t i, struct assay_strings *out, struct assay_err *err)
 {
 	const struct assay_fleet_request *q = f->q;
-	char exe[PATH_MAX], dir[PATH_SIZE], share[40];
+	char exe[PATH_MAX], dir[PATH_SIZE], number[48], share[40];
 	const ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 	int rc = n > 0 ? 0 : assay_err_set(err, ASSAY_EIO, "cannot find the running program: %s", strerror(errno));
 
@@ -389,6 +389,7 @@ static int command(const struct fleet *f, size_t i, struct assay_strings *out, s
 		return rc;
 	exe[n] = '\0';
 	snprintf(dir, sizeof(dir), "%s/%s", f->dir, f->nodes[i].name);
+	snprintf(number, sizeof(number), "%zu/%zu", i + 1, f->n);
 	snprintf(share, sizeof(share), "%.17g", f->alpha);
 	{
 		const char *const words[] = { dir,
@@ -403,7 +404,9 @@ static int command(const struct fleet *f, size_t i, struct assay_strings *out, s
 					      q->gate ? "--alpha" : NULL,
 					      q->gate ? share : NULL,
 					      q->gate && q->policy ? "--policy" : NULL,
-					      q->gate && q->policy ? q->policy : NULL };
+					      q->gate && q->policy ? q->policy : NULL,
+					      q->shard ? "--shard" : NULL,
+					      q->shard ? number : NULL };
 
 		for (size_t k = 0; k < sizeof(words) / sizeof(words[0]) && !rc; k++)
 			if (words[k])

@@ -21,6 +21,7 @@ struct assay_fleet_request {
 	const char *dir;            /* on a file system that all nodes share; NULL: ASSAY_FLEET_DIR */
 	unsigned nodes;             /* that take part; 0: all of the partition */
 	bool gate;                  /* compare two revisions on each node, in place of a run */
+	bool shard;                 /* each case on one of the nodes, in place of on all; not of a gate */
 	const char *base, *head;    /* of a gate; NULL: where HEAD branched off; HEAD */
 	uint64_t start_within_ns;   /* 0: ASSAY_FLEET_START_NS */
 	const char *policy;         /* as of a gate */

@@ -194,24 +194,49 @@ static int add_row(struct assay_fleet_report *r, size_t k, const struct assay_ga
 	return 0;
 }
 
+/* The verdict of the cases that a node had to measure: of the rest nothing is known yet. */
+static void judge_shard(const struct judging *j, const struct assay_gate_report *gate, enum assay_verdict *verdict,
+			enum assay_exit *status)
+{
+	*verdict = j->first ? ASSAY_PASS : ASSAY_IMPROVED;
+	*status = ASSAY_EXIT_OK;
+	for (size_t i = 0; i < gate->n_cases; i++) {
+		/* as a gate that allows it does */
+		const bool baseless = j->first && gate->cases[i].verdict == ASSAY_INCOMPARABLE;
+
+		if (gate->cases[i].missing || baseless)
+			continue;
+		*verdict = assay_verdict_worse(*verdict, gate->cases[i].verdict);
+		*status = assay_exit_worse(*status, assay_verdict_exit(gate->cases[i].verdict, j->q->strict));
+	}
+}
+
 static int add_gate(struct judging *j, size_t k, const struct assay_gate_report *gate, struct assay_err *err)
 {
 	struct assay_fleet_machine *m = &j->r->machines[k];
 	const struct assay_gate_case *worst = NULL;
+	enum assay_exit status = gate->exit;
 	size_t last = 0;
 	int rc = 0;
 
+	m->verdict = gate->verdict;
+	if (j->q->shard)
+		judge_shard(j, gate, &m->verdict, &status);
 	for (size_t i = 0; i < gate->n_cases && !rc; i++) {
 		const struct assay_gate_case *c = &gate->cases[i];
 
+		if (j->q->shard && c->missing) {
+			/* a row in which nobody may have it */
+			rc = row_of(j->r, c->key, &last) == SIZE_MAX ? ASSAY_ENOMEM : 0;
+			continue;
+		}
 		rc = add_row(j->r, k, c, &last);
-		if (c->verdict == gate->verdict && c->verdict != ASSAY_PASS && !worst)
+		if (c->verdict == m->verdict && c->verdict != ASSAY_PASS && !worst)
 			worst = c;
 	}
-	m->verdict = gate->verdict;
 	if (worst)
 		snprintf(m->reason, sizeof(m->reason), "%s", worst->reason);
-	j->r->exit = assay_exit_worse(j->r->exit, gate->exit);
+	j->r->exit = assay_exit_worse(j->r->exit, status);
 	return rc ? assay_err_set(err, ASSAY_ENOMEM, "out of memory for the matrix of the fleet") : 0;
 }
 
@@ -288,15 +313,15 @@ static int judge_comparison(struct judging *j, size_t k, struct assay_err *err)
 	return rc;
 }
 
-/* All cases that other nodes have are missing here. */
-static void lose(struct assay_fleet_report *r, size_t k, const char *reason)
+/* All cases that other nodes have are missing here, unless each was to have some of its own. */
+static void lose(struct assay_fleet_report *r, size_t k, const char *reason, bool shard)
 {
 	struct assay_fleet_machine *m = &r->machines[k];
 
 	m->verdict = ASSAY_NOT_MEASURED;
 	snprintf(m->reason, sizeof(m->reason), "%s", reason);
 	r->exit = assay_exit_worse(r->exit, ASSAY_EXIT_NOT_MEASURED);
-	for (size_t i = 0; i < r->n_cases; i++)
+	for (size_t i = 0; i < r->n_cases && !shard; i++)
 		*assay_fleet_cell_at(r, i, k) = (struct assay_fleet_cell){ .there = true,
 									   .verdict = ASSAY_NOT_MEASURED,
 									   .median_ns = NAN,
@@ -319,10 +344,16 @@ static int judge_all(struct judging *j, const struct assay_fleet_measured *nodes
 	}
 	for (size_t k = 0; k < n && !rc; k++)
 		if (!nodes[k].db)
-			lose(j->r, k, nodes[k].reason);
+			lose(j->r, k, nodes[k].reason, j->q->shard);
 	j->r->verdict = n ? ASSAY_IMPROVED : ASSAY_NOT_MEASURED;
 	for (size_t k = 0; k < n && !rc; k++)
 		j->r->verdict = assay_verdict_worse(j->r->verdict, j->r->machines[k].verdict);
+	/* of a shard that has no node: what the manifest demands and nobody measured */
+	for (size_t i = 0; i < j->r->n_cases && !rc; i++)
+		if (assay_fleet_case_verdict(j->r, i) == ASSAY_NOT_MEASURED) {
+			j->r->verdict = assay_verdict_worse(j->r->verdict, ASSAY_NOT_MEASURED);
+			j->r->exit = assay_exit_worse(j->r->exit, ASSAY_EXIT_NOT_MEASURED);
+		}
 	return rc;
 }
 
