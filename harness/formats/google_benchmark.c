@@ -21,7 +21,7 @@ struct benchmark {
 	const char *name; /* in the file */
 	size_t repetitions, seen;
 	size_t last_row;
-	struct assay_result r;
+	struct assay_result *r; /* malloc'ed; NULL once it was handed over, as soon as all its repetitions are there */
 };
 
 /*
@@ -246,11 +246,15 @@ static struct benchmark *add(struct reading *rd, const json_t *row, const char *
 		return NULL;
 	}
 	b = &rd->v[rd->n];
-	*b = (struct benchmark){ .name = name };
+	*b = (struct benchmark){ .name = name, .r = calloc(1, sizeof(*b->r)) };
+	if (!b->r) {
+		no_memory(rd);
+		return NULL;
+	}
 	/* older versions say nothing, or 0, of benchmarks that are not repeated */
 	b->repetitions = repetitions >= 1 && repetitions < 1e9 ? (size_t)repetitions : 0;
-	b->r.c.threads = threads >= 1 && threads <= 1e6 ? (unsigned)threads : 0;
-	if (name_case(name, &b->r.c))
+	b->r->c.threads = threads >= 1 && threads <= 1e6 ? (unsigned)threads : 0;
+	if (name_case(name, &b->r->c))
 		no_memory(rd);
 	assay_name_index_set(&rd->known, name, rd->n++);
 	return b;
@@ -283,6 +287,15 @@ static void add_sample(struct reading *rd, struct assay_result *r, const json_t 
 	add_counters(in, r, row);
 }
 
+/* It is complete, as far as the file says; large files would take too much memory otherwise. */
+static void put(struct reading *rd, struct benchmark *b)
+{
+	if (b->r)
+		assay_reading_put(rd->in, b->r, b->name);
+	free(b->r);
+	b->r = NULL;
+}
+
 static void take_repetition(struct reading *rd, const json_t *row, const char *name)
 {
 	const bool failed = json_is_true(json_object_get(row, "error_occurred"));
@@ -301,10 +314,12 @@ static void take_repetition(struct reading *rd, const json_t *row, const char *n
 	if (!isfinite(ns))
 		assay_reading_fail(rd->in, "time_unit '%s' is not known, expected ns, us, ms or s", unit);
 	else if (failed || json_is_true(json_object_get(row, "skipped")))
-		assay_reading_no_time(&b->r, failed ? ASSAY_STATUS_FAILED : ASSAY_STATUS_SKIPPED, "%s",
+		assay_reading_no_time(b->r, failed ? ASSAY_STATUS_FAILED : ASSAY_STATUS_SKIPPED, "%s",
 				      why[0] ? why : "the benchmark said that it failed");
 	else
-		add_sample(rd, &b->r, row, ns);
+		add_sample(rd, b->r, row, ns);
+	if (b->seen == b->repetitions)
+		put(rd, b);
 }
 
 /* A name that stands there with aggregates alone gets a case without a time. */
@@ -323,7 +338,7 @@ static void take_aggregate(struct reading *rd, const json_t *row, const char *na
 		return;
 	b = add(rd, row, name);
 	if (b)
-		assay_reading_no_time(&b->r, ASSAY_STATUS_SKIPPED,
+		assay_reading_no_time(b->r, ASSAY_STATUS_SKIPPED,
 				      "the file has only means of it, which are no samples: run without "
 				      "--benchmark_report_aggregates_only");
 }
@@ -372,7 +387,7 @@ static void read_all(struct assay_reading *in)
 	rd.real_time = real_time_of(assay_reading_fact_of(in, "library_version"));
 	assay_reading_each(in, rows, "benchmarks", read_row, &rd);
 	for (size_t i = 0; i < rd.n; i++)
-		assay_reading_put(in, &rd.v[i].r, rd.v[i].name);
+		put(&rd, &rd.v[i]);
 	free(rd.v);
 	assay_name_index_release(&rd.known);
 }
