@@ -93,12 +93,11 @@ load profile_helpers
 		#define TILE(name, bytes) static __attribute__((noinline)) void name(void) { volatile char tile[bytes]; \
 			for (long i = 0; i < bytes; i++) tile[i] = 1; leaf(); sink += tile[0]; }
 		TILE(tile, 20000) TILE(mid_tile, 50000) TILE(far_tile, 100000)
-		static int rounds = 200;
+		enum { rounds = 200 };
 		static void *work(void *how) { for (int i = 0; i < rounds; i++) if (!how) tile(); else if (*(char *)how == 'm') mid_tile(); else far_tile(); return NULL; }
 		int main(int argc, char **argv)
 		{
 			pthread_t t[2];
-			if (argc > 2) rounds = atoi(argv[2]);
 			for (int i = 0; i < 2; i++) pthread_create(&t[i], NULL, work, argc > 1 ? argv[1] : NULL);
 			for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
 			return 0;
@@ -116,10 +115,6 @@ load profile_helpers
 		[ "$how" = far ] || is '.profile | .samples > 100 and .truncated < 0.5 * .samples'
 	done
 	is '.profile | .truncated > 0.9 * .samples'
-	# of a short run many are taken before copies are deep, which is no fault of the program
-	run --separate-stderr "$ASSAY" profile cpu --rate 997 --json -- ./deep mid 8
-	is '.profile.truncated > 0'
-	[[ $stderr != *"end early"* ]]
 	run --separate-stderr "$ASSAY" profile cpu --rate 997 -- ./deep far
 	[[ $stderr == *"% of the stacks end early: they are deeper than 63 KiB or 1024 frames, or their code has no unwind tables (.eh_frame)"* ]]
 }
