@@ -40,7 +40,12 @@ test       optional  tool:xmllint       libxml2-utils     libxml2          libxm
 test       optional  tool:strace        strace            strace           strace      a test of what cannot be traced twice
 test       optional  tool:chromium-headless-shell chromium-headless-shell chromium-headless - tests of pages in a browser
 install    optional  tool:help2man     help2man          help2man         help2man    the man page
-test       optional  tool:sqlite3       sqlite3           sqlite           sqlite      a test of what another version stored
+test       optional  tool:sqlite3       sqlite3           sqlite           sqlite      tests of what another version stored, and of real programs
+test       optional  tool:lz4           lz4               lz4              lz4         tests of real programs
+test       optional  tool:zstd          zstd              zstd             zstd        tests of real programs
+test       optional  tool:openssl       openssl           openssl          openssl     tests of real programs
+test       optional  tool:hyperfine     hyperfine         hyperfine        hyperfine   tests of real programs
+test       optional  lib:benchmark      libbenchmark-dev  google-benchmark-devel benchmark tests of real programs
 lint       optional  tool:shellcheck    shellcheck        ShellCheck       shellcheck  checks of scripts
 lint       optional  tool:clang-format  clang-format      clang-tools-extra clang      checks of the format of C files
 ci         optional  tool:g++           g++               gcc-c++          gcc         kernels for GPUs on an emulated grid

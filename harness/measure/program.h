@@ -73,8 +73,8 @@ void assay_program_asking_end(struct assay_program_asking *a);
 /* Reads numbers out of text. Pure. */
 
 /*
- * Make @text what a terminal shows of it: of a line that is written again after a carriage return, the last that was
- * written. Otherwise progress that a program shows would be taken for its result.
+ * Make @text what a terminal shows of it in the end: what follows a carriage return is written over the line. Otherwise
+ * progress that a program shows would be taken for its result.
  */
 void assay_program_as_shown(struct assay_text *text);
 /*

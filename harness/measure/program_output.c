@@ -13,22 +13,25 @@
 
 void assay_program_as_shown(struct assay_text *text)
 {
-	size_t to = 0, line = 0;
+	size_t to = 0, line = 0, end = 0;
 
 	for (size_t at = 0; at < text->len; at++) {
 		const char c = text->s[at];
 
-		/* what a pattern cannot see would end it */
-		if (c == '\r' && at + 1 < text->len && text->s[at + 1] != '\n' && text->s[at + 1] != '\r')
+		if (c == '\n') {
+			text->s[end++] = c;
+			to = line = end;
+		} else if (c == '\r') {
 			to = line;
-		else if (c != '\r')
+		} else {
+			/* what a pattern cannot see would end it */
 			text->s[to++] = c ? c : ' ';
-		if (c == '\n')
-			line = to;
+			end = to > end ? to : end;
+		}
 	}
 	if (text->s)
-		text->s[to] = '\0';
-	text->len = to;
+		text->s[end] = '\0';
+	text->len = end;
 }
 
 /* The line of @text that @match begins in, cut. */
