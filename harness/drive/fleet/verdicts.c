@@ -28,7 +28,10 @@ struct judging {
 	struct assay_comparison_info *comparisons;
 	size_t n_runs, n_comparisons;
 	uint64_t begun_ns; /* before which no node had begun */
-	bool first;        /* no earlier run of the suite is there to compare with */
+	struct assay_strings
+		demanded; /* of a fleet of shards: by the manifest, of a node that did not have it to measure */
+	struct assay_strings covered; /* likewise: that a node measured, as manifests write it */
+	bool first;                   /* no earlier run of the suite is there to compare with */
 };
 
 /* ---- what a node has stored ---- */
@@ -225,11 +228,10 @@ static int add_gate(struct judging *j, size_t k, const struct assay_gate_report 
 	for (size_t i = 0; i < gate->n_cases && !rc; i++) {
 		const struct assay_gate_case *c = &gate->cases[i];
 
-		if (j->q->shard && c->missing) {
-			/* a row in which nobody may have it */
-			rc = row_of(j->r, c->key, &last) == SIZE_MAX ? ASSAY_ENOMEM : 0;
+		if (j->q->shard && c->missing && !assay_strings_has(&j->demanded, c->key))
+			rc = assay_strings_add(&j->demanded, c->key, NULL);
+		if (j->q->shard && (c->missing || c->skipped))
 			continue;
-		}
 		rc = add_row(j->r, k, c, &last);
 		if (c->verdict == m->verdict && c->verdict != ASSAY_PASS && !worst)
 			worst = c;
@@ -238,6 +240,30 @@ static int add_gate(struct judging *j, size_t k, const struct assay_gate_report 
 		snprintf(m->reason, sizeof(m->reason), "%s", worst->reason);
 	j->r->exit = assay_exit_worse(j->r->exit, status);
 	return rc ? assay_err_set(err, ASSAY_ENOMEM, "out of memory for the matrix of the fleet") : 0;
+}
+
+/* It had the case to measure, so that the manifest's demand is met; one that was skipped passes. */
+static int cover(struct judging *j, const struct assay_case *c, struct assay_fleet_cell *cell, struct assay_err *err)
+{
+	char key[ASSAY_KEY_MAX];
+
+	if (!cell->there)
+		cell->verdict = ASSAY_PASS;
+	cell->there = true;
+	assay_case_portable_key(c, key);
+	return assay_strings_add(&j->covered, key, err);
+}
+
+/* Rows without a cell: no node had to measure them, or the one that had to is lost. */
+static int add_uncovered(struct judging *j, struct assay_err *err)
+{
+	size_t last = 0;
+
+	for (size_t i = 0; i < j->demanded.n; i++)
+		if (!assay_strings_has(&j->covered, j->demanded.v[i]) &&
+		    row_of(j->r, j->demanded.v[i], &last) == SIZE_MAX)
+			return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the matrix of the fleet");
+	return 0;
 }
 
 static int add_times(struct judging *j, size_t k, int64_t run, struct assay_err *err)
@@ -256,6 +282,8 @@ static int add_times(struct judging *j, size_t k, int64_t run, struct assay_err 
 			rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory for the matrix of the fleet");
 		else if (v.results[i].status == ASSAY_STATUS_OK)
 			assay_fleet_cell_at(j->r, at, k)->median_ns = v.results[i].median_ns;
+		if (!rc && j->q->shard)
+			rc = cover(j, &v.results[i].c, assay_fleet_cell_at(j->r, at, k), err);
 	}
 	assay_run_release(&v);
 	assay_store_close(store);
@@ -342,6 +370,8 @@ static int judge_all(struct judging *j, const struct assay_fleet_measured *nodes
 		if (rc)
 			assay_err_prefix(err, "node '%s'", nodes[k].name);
 	}
+	if (!rc)
+		rc = add_uncovered(j, err);
 	for (size_t k = 0; k < n && !rc; k++)
 		if (!nodes[k].db)
 			lose(j->r, k, nodes[k].reason, j->q->shard);
@@ -383,6 +413,8 @@ int assay_fleet_judge(const struct assay_fleet_request *q, struct assay_fleet_me
 		rc = judge_all(&j, nodes, n, err);
 	free(j.found_runs);
 	free(j.found_comparisons);
+	assay_strings_release(&j.demanded);
+	assay_strings_release(&j.covered);
 	free(j.runs);
 	free(j.comparisons);
 	return rc;
