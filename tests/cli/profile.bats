@@ -93,7 +93,7 @@ load profile_helpers
 		#define TILE(name, bytes) static __attribute__((noinline)) void name(void) { volatile char tile[bytes]; \
 			for (long i = 0; i < bytes; i++) tile[i] = 1; leaf(); sink += tile[0]; }
 		TILE(tile, 20000) TILE(mid_tile, 50000) TILE(far_tile, 100000)
-		enum { rounds = 200 };
+		enum { rounds = 400 };
 		static void *work(void *how) { for (int i = 0; i < rounds; i++) if (!how) tile(); else if (*(char *)how == 'm') mid_tile(); else far_tile(); return NULL; }
 		int main(int argc, char **argv)
 		{
