@@ -118,6 +118,15 @@ no_job_is_left() {
 	no_job_is_left
 }
 
+@test "a machine without a baseline is INCOMPARABLE once other machines have one" {
+	fleet --nodes 1 --json
+	[ "$status" = 0 ]
+	sqlite3 assay.db "INSERT INTO machine (id, label) VALUES ('other', 'abacus'); UPDATE run SET machine = 'other';"
+	fleet --nodes 1 --json
+	[ "$status" = 5 ]
+	is '.exit == 5 and .verdict == "INCOMPARABLE" and (.machines[0] | .status == "INCOMPARABLE" and (.reason | contains("1 on other machines")))'
+}
+
 @test "a node that dies is NOT_MEASURED, the others are right, and the same command measures it alone" {
 	dies n2
 	fleet --json
