@@ -15,7 +15,7 @@ TEST(a_line_that_is_written_again_is_what_it_is_in_the_end)
 		{ "1 %\r50 %\r100 %\n", 15, "100 %\n" },
 		{ "x\n1 %\r2 %", 9, "x\n2 %" },
 		{ "|-a -> 12 \r/-a -> 12 MB/s \r1#\n", 30, "1#a -> 12 MB/s \n" }, /* as lz4 -b ends */
-		{ "a\r\rb\n\rc", 8, "b\nc" },
+		{ "a\r\rb\n\rc", 7, "b\nc" },
 		{ "dos\r\nlines\r\n", 12, "dos\nlines\n" },
 		{ "end\r", 4, "end" },
 		{ "a\0b\n", 4, "a b\n" },
