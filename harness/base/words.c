@@ -12,8 +12,8 @@
 static int refuse(const char *command, char c, struct assay_err *err)
 {
 	return assay_err_set(err, ASSAY_EUSAGE,
-			     "only a shell understands the '%c' in '%.300s': put it in single quotes, or run a shell as "
-			     "sh -c '…'",
+			     "only a shell understands the '%c' in '%.300s': put it in single quotes, or run a shell "
+			     "as sh -c '…'",
 			     c, command);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the whole machine did meanwhile, by /proc: other programs are in it. So it is counted only where it is asked for,
- * to see whether a case was slow because something else was busy.
+ * The whole machine's work meanwhile, by /proc, other programs included. It is counted only where it is asked for, to
+ * see whether a case was slow because something else was busy.
  */
 #include <stdio.h>
 

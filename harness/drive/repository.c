@@ -333,7 +333,7 @@ static int each_submodule(const char *path, submodule_fn *fn, void *arg, struct 
 struct copies {
 	const char *top;  /* of the user's working tree */
 	const char *root; /* of the new checkout */
-	/* Git folders that have them below `modules`: that of the working tree, and the one that its worktrees share. */
+	/* Git folders that have them below `modules`: the working tree's, and the one that its worktrees share. */
 	const char *git[2];
 };
 

@@ -93,11 +93,11 @@ enum assay_format_place {
 /* How to ask programs. In words, %p is the path and %b the benchmark. */
 struct assay_format_program {
 	enum assay_format_place place;
-	/* Changes the command before anything is added; @path is NULL where it is to list. NULL: nothing is to be done. */
+	/* Changes the command before anything is added; @path is NULL where it is to list. NULL: it needs no change. */
 	int (*prepare)(struct assay_strings *words, const char *path, struct assay_err *err);
 	const char *measure; /* what makes it write the format */
 	const char *list;    /* writes names to standard output; NULL: programs cannot */
-	/* In what `list` writes, one of these stands behind a name; lines without it are none. NULL: a name is a line. */
+	/* In what `list` writes one of these follows a name; lines without it are none. NULL: a name is a line. */
 	const char *behind_name[2];
 	const char *only; /* measures one benchmark alone; NULL: programs measure all of them each time */
 	/* Names have parts, between tabs: `only` takes the first, and this each of the others. NULL: they have none. */

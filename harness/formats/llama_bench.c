@@ -307,7 +307,7 @@ static void read_all(struct assay_reading *in)
 	free(all);
 }
 
-/* Lists of sizes (-p, -n) grow by each option that names one, so that no test can be chosen behind the command's own. */
+/* Lists of sizes (-p, -n) grow by each option that names one, so no test can be chosen after the command's own. */
 const struct assay_format assay_format_llama_bench = {
 	"llama-bench",
 	read_all,

@@ -311,8 +311,8 @@ static int judge_case(const struct assay_comparison *cmp, const struct assay_com
 }
 
 /*
- * The number of tests, one a case and metric, was fixed before the first pair. Where fewer are stored, the program was killed while it stored
- * them; where none are, and no counts either, before it stored what it measured.
+ * The number of tests, one a case and metric, was fixed before the first pair. Where fewer are stored, the program was
+ * killed while it stored them; where none are, and no counts either, before it stored what it measured.
  */
 static int judge_missing(const struct assay_comparison *cmp, struct assay_gate_report *r, struct assay_err *err)
 {

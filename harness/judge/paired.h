@@ -103,10 +103,11 @@ struct assay_paired_rule assay_paired_rule_of(double alpha, double alpha_pass, u
 					      double max_dropped_frac, size_t max_pairs);
 
 /*
- * Judge the time of @c, or the rule's metric, by all looks that its pairs allow, in order; the first that decides counts, and pairs beyond the
- * rule's max_pairs do not. *final is false while further pairs could decide: then the verdict in @out is what stands if
- * none come. A side that was wrong, crashed or is missing decides at once. Same code on both sides is PASS whatever its
- * time, also without samples (controls excepted), and final after the rule's pairs. ASSAY_ENOMEM.
+ * Judge the time of @c, or the rule's metric, by all looks that its pairs allow, in order; the first that decides
+ * counts, and pairs beyond the rule's max_pairs do not. *final is false while further pairs could decide: then the
+ * verdict in @out is what stands if none come. A side that was wrong, crashed or is missing decides at once. Same code
+ * on both sides is PASS whatever its time, also without samples (controls excepted), and final after the rule's pairs.
+ * ASSAY_ENOMEM.
  *
  * A metric of a program has one value in each pair on either side, and its ratio is turned round where more is better,
  * so that above 1 is worse as well. Values that are counted, and are the same in all pairs of a side, are compared

@@ -37,8 +37,8 @@
  *         for = "5min"                # how long it must have held; default: none of the time
  *         severity = "critical"       # any word; default: warning
  *     }
- * Numbers of limits and alerts are in SI base units, or have a unit as tables and verdicts write it: "bytes_per_s >= 3 GB/s",
- * "time_s <= 20 us", "requests_per_s >= 3 k requests/s", "kv_cache_hit_rate >= 50 %".
+ * Numbers of limits and alerts are in SI base units, or have a unit as tables and verdicts write it:
+ * "bytes_per_s >= 3 GB/s", "time_s <= 20 us", "requests_per_s >= 3 k requests/s", "kv_cache_hit_rate >= 50 %".
  * Where a manifest lets a case be skipped, that excuses it from `require` in a gate, and in a comparison it does not.
  * Globs see a case's key with the number of threads, and with t=all where the bench asked for all of them.
  */

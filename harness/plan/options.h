@@ -41,8 +41,8 @@ struct assay_plan_options {
 	uint64_t memory_bytes;        /* memory limit per worker; 0: as in the files */
 	int64_t batch_size;           /* value for every axis named "batch"; 0: as in the files (ASSAY_BATCH_SIZE) */
 	/*
-	 * Ask the program of @op, which measures several benchmarks, what they are in its case @c: *out is malloc'ed, and
-	 * of its cases `benchmark` and the axes count, which come before those of @c. None: it does not tell.
+	 * Ask the program of @op, which measures several benchmarks, what they are in its case @c: *out is malloc'ed,
+	 * and of its cases `benchmark` and the axes count, which come before those of @c. None: it does not tell.
 	 */
 	int (*benchmarks)(void *arg, const struct assay_catalog_op *op, const struct assay_case *c,
 			  struct assay_case **out, size_t *n, struct assay_err *err);

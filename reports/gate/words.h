@@ -53,7 +53,10 @@ size_t assay_gate_words_part(const struct assay_gate_counts *n, enum assay_verdi
 void assay_gate_words_cases(const struct assay_gate_report *r, char *buf, size_t size);
 size_t assay_gate_words_suspects(const struct assay_gate_report *r);
 size_t assay_gate_words_undecided_controls(const struct assay_gate_report *r);
-/* "3 of 20 verdicts inconclusive, one of them likely 12 % slower; 1 of 2 self-checks inconclusive"; "" where all is known. */
+/*
+ * "3 of 20 verdicts inconclusive, one of them likely 12 % slower; 1 of 2 self-checks inconclusive"; "" where all is
+ * known.
+ */
 void assay_gate_words_doubt(const struct assay_gate_report *r, char *buf, size_t size);
 /* All of the first line but the verdict that it begins with: what is in doubt comes before what passed. */
 void assay_gate_words_headline(const struct assay_gate_report *r, struct assay_text *out);

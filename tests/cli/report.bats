@@ -213,7 +213,7 @@ broken() {
 	browser_start
 	measure >/dev/null
 	assay report -o run.html >/dev/null
-	compare base slower --budget 300ms
+	compare base slower
 	assay report -o comparison.html >/dev/null
 	browser_open "$PWD/run.html"
 	page_is 'page.cases.length === 3 && page.cases.every(c => shownKeys().includes(c.key))'

@@ -22,7 +22,7 @@ struct assay_program_runner {
 	const cpu_set_t *cpus;      /* that they may use; NULL: those of this process */
 	const char *input, *output; /* files; NULL: /dev/null. output "inherit": the terminal's */
 	bool to_stderr;             /* what is inherited goes to standard error */
-	int keep[2];                /* instead, what keeps standard output and error; may be the same. 0: nothing does */
+	int keep[2];                /* instead, files that keep standard output and error. 0: none does */
 	uint64_t timeout_ns;        /* 0: none */
 	const char *limit;          /* whose limit that is, for the reason: "--timeout" */
 	const volatile sig_atomic_t *interrupted;

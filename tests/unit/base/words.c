@@ -61,7 +61,8 @@ static const char *letter(const void *arg, const char *name)
 TEST(names_in_braces_are_filled_in)
 {
 	static const char *const cases[][2] = {
-		{ "x{a}y", "x1y" }, { "{a}{a}", "11" }, { "{b} {a", "{b} {a" }, { "{{a}}", "{1}" }, { "{}", "{}" }, { "", "" },
+		{ "x{a}y", "x1y" }, { "{a}{a}", "11" }, { "{b} {a", "{b} {a" },
+		{ "{{a}}", "{1}" }, { "{}", "{}" },     { "", "" },
 	};
 
 	for (size_t i = 0; i < N_OF(cases); i++) {

@@ -186,7 +186,8 @@ TEST(test_headlines)
 		  3,
 		  ASSAY_INCONCLUSIVE,
 		  good_controls,
-		  "INCONCLUSIVE: 2 of 3 verdicts inconclusive, one of them likely 12 % slower; 1 passed; head against base",
+		  "INCONCLUSIVE: 2 of 3 verdicts inconclusive, one of them likely 12 % slower; 1 passed; head against "
+		  "base",
 		  2,
 		  1 },
 		{ { UNDECIDED("a/x/-/t=1/warm", 1.02, true), UNDECIDED("a/y/-/t=1/warm", 1.0123, true) },
@@ -542,8 +543,8 @@ TEST(test_markdown)
 	set_controls(&r, good_controls, false);
 	s = markdown(&r);
 	assert_memory_equal(s, MARKER, strlen(MARKER));
-	has(s,
-	    MARKER "\n## assay: WRONG_RESULT: 1 of 8 verdicts inconclusive\n\nquantize.i2\\_s/wrong computes a wrong result.\n");
+	has(s, MARKER "\n## assay: WRONG_RESULT: 1 of 8 verdicts inconclusive\n\n"
+		      "quantize.i2\\_s/wrong computes a wrong result.\n");
 	has(s, "\n`8c1f0aa+` against `main (1234567)`. 8 cases: 1 WRONG_RESULT, 1 NOT_MEASURED, 2 REGRESSED, "
 	       "1 INCOMPARABLE, 1 INCONCLUSIVE, 1 IMPROVED, 1 PASS in 93 s.\n");
 	has(s, "\n| **REGRESSED** | `matmul.f32/slow/m=1/t=1/warm` | `time_s` | +1.23 % | +1.10 % to +1.36 % | 0.5 % | "
