@@ -187,7 +187,7 @@ TEST_WITH(test_shipped, set_up, tear_down)
 {
 	static const char *const vendors[] = { "intel", "amd", "arm", "" };
 	static const char all[] =
-		"branch,cache,energy,flops,gpu,gpu_state,heap,kv_cache,memory,ops,os,stall,syscalls,tlb";
+		"branch,cache,energy,flops,gpu,gpu_state,heap,kv_cache,memory,ops,os,stall,syscalls,system,tlb";
 	char *published[] = { (char[]){ "kv_lookups" }, (char[]){ "kv_hits" }, (char[]){ "kv_misses" },
 			      (char[]){ "cpu_ops" }, (char[]){ "fallbacks" } };
 	const struct assay_strings ops = { published, N_OF(published) };
