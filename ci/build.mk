@@ -49,7 +49,7 @@ $(error LIBDW=1, but pkg-config does not find libdw: install libdw-dev or leave 
 endif
 endif
 
-# libmicrohttpd answers requests in `assay serve`.
+# libmicrohttpd gives its header here and is loaded by `assay serve`.
 HTTP_FOUND := $(if $(filter 0,$(HTTP)),,$(shell pkg-config --modversion libmicrohttpd 2>/dev/null))
 ifneq (,$(filter build,$(NEEDS)))
 ifeq (1,$(HTTP)$(HTTP_FOUND))
@@ -77,7 +77,7 @@ PLUGIN_CFLAGS = $(filter-out $(COVERAGE),$(BASE_CFLAGS)) $(CFLAGS) $(if $(SANITI
 SAN_SECTIONS := $(if $(findstring address,$(SANITIZE)),-fno-data-sections)
 PLUGIN_CFLAGS += $(SAN_SECTIONS)
 PLUGIN_LDFLAGS ?= -Wl,--emit-relocs $(patsubst %,-Wl$(comma)--unique='%',.text.* .rodata.* .data.* .bss.*)
-LDLIBS := $(PKG_LIBS) $(if $(ZYDIS_FOUND),-lZydis) $(if $(LIBDW_FOUND),-ldw) $(if $(HTTP_FOUND),-lmicrohttpd) -lm -ldl -lpthread
+LDLIBS := $(PKG_LIBS) $(if $(ZYDIS_FOUND),-lZydis) $(if $(LIBDW_FOUND),-ldw) -lm -ldl -lpthread
 
 # Which optional parts are in; printed when that changes.
 FEATURES = PAPI $(if $(PAPI_FOUND),$(PAPI_FOUND),no $(if $(filter 0,$(PAPI)),(PAPI=0),headers (libpapi-dev): no hardware counters)); \

@@ -14,7 +14,8 @@
 #define ASSAY_OP_MAX     512 /* of an imported case, whose op may be a C++ name or a command; else ASSAY_NAME_MAX */
 #define ASSAY_NAME_MAX   64
 #define ASSAY_JUDGED_MAX 512
-#define ASSAY_DEVICE_MAX 72 /* of a device's name and number, "cuda:0" */
+#define ASSAY_GROUPS_MAX 128 /* of all names of groups of counters of a case */
+#define ASSAY_DEVICE_MAX 72  /* of a device's name and number, "cuda:0" */
 
 enum assay_cache {
 	ASSAY_CACHE_WARM,
@@ -53,8 +54,8 @@ struct assay_case {
 	bool own_threads;              /* its kernel may have threads besides those of the case; likewise */
 	bool reference;                /* its variant is what others are measured by; not stored */
 
-	char benchmark[256]; /* of a program that measures several: what it calls this one. Not stored */
-	char counters[256];  /* groups of events to count, comma separated; "" none of its own */
+	char benchmark[192];             /* of a program that measures several: what it calls this one. Not stored */
+	char counters[ASSAY_GROUPS_MAX]; /* groups of events to count, comma separated; "" none of its own */
 
 	/* limits */
 	uint64_t budget_ns;    /* sampling time */

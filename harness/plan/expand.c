@@ -36,7 +36,7 @@ struct expansion {
 	size_t n_cache;
 	uint64_t budget_ns, timeout_ns, memory_bytes;
 	bool own_threads;
-	char counters[256]; /* as in struct assay_case */
+	char counters[ASSAY_GROUPS_MAX]; /* as in struct assay_case */
 };
 
 /* ---- the list --------------------------------------------------------------------------------------------------- */

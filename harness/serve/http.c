@@ -88,7 +88,7 @@ void assay_http_emit(struct assay_http_answer *a, const struct assay_report *r, 
 
 const char *assay_http_text(const struct assay_http_query *q, const char *name)
 {
-	const char *v = MHD_lookup_connection_value(q->connection, MHD_GET_ARGUMENT_KIND, name);
+	const char *v = assay_mhd.lookup_connection_value(q->connection, MHD_GET_ARGUMENT_KIND, name);
 
 	return v ? v : json_string_value(json_object_get(q->body, name));
 }
@@ -126,7 +126,7 @@ static bool is_token(const char *token, const char *given)
 
 static bool has_token(const struct assay_server *s, struct MHD_Connection *c)
 {
-	const char *h = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
+	const char *h = assay_mhd.lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
 
 	return h && !strncasecmp(h, "Bearer ", 7) && is_token(s->token, h + 7);
 }
@@ -164,8 +164,8 @@ static bool is_host(const struct assay_server *s, const char *host)
 /* False, with the answer, unless the request comes from a page of this server or from no page at all. */
 static bool may_ask(const struct assay_server *s, struct MHD_Connection *c, struct assay_http_answer *a)
 {
-	const char *host = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
-	const char *origin = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ORIGIN);
+	const char *host = assay_mhd.lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
+	const char *origin = assay_mhd.lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ORIGIN);
 
 	if (!host || !is_host(s, host)) {
 		assay_http_fail(a, 403, "the Host '%.100s' is not answered here: allow it with --allow-host",
@@ -254,26 +254,27 @@ static enum MHD_Result send_answer(struct MHD_Connection *c, struct assay_http_a
 
 	if (!r && a->text.failed) {
 		a->status = 500;
-		r = MHD_create_response_from_buffer(sizeof(lost) - 1, (void *)(uintptr_t)lost, MHD_RESPMEM_PERSISTENT);
+		r = assay_mhd.create_response_from_buffer(sizeof(lost) - 1, (void *)(uintptr_t)lost,
+							  MHD_RESPMEM_PERSISTENT);
 	} else if (!r) {
 		const size_t n = a->text.len;
 
-		r = MHD_create_response_from_buffer(n, assay_text_take(&a->text), MHD_RESPMEM_MUST_FREE);
+		r = assay_mhd.create_response_from_buffer(n, assay_text_take(&a->text), MHD_RESPMEM_MUST_FREE);
 	}
 	if (!r)
 		return MHD_NO;
-	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, a->type ? a->type : "application/json");
-	MHD_add_response_header(r, "Content-Security-Policy",
-				a->policy ? a->policy : "default-src 'none'; frame-ancestors 'none'");
-	MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
-	MHD_add_response_header(r, "Referrer-Policy", "no-referrer");
-	MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+	assay_mhd.add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, a->type ? a->type : "application/json");
+	assay_mhd.add_response_header(r, "Content-Security-Policy",
+				      a->policy ? a->policy : "default-src 'none'; frame-ancestors 'none'");
+	assay_mhd.add_response_header(r, "X-Content-Type-Options", "nosniff");
+	assay_mhd.add_response_header(r, "Referrer-Policy", "no-referrer");
+	assay_mhd.add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
 	if (a->allow)
-		MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, a->allow);
+		assay_mhd.add_response_header(r, MHD_HTTP_HEADER_ALLOW, a->allow);
 	if (a->status == 401)
-		MHD_add_response_header(r, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
-	rc = MHD_queue_response(c, a->status, r);
-	MHD_destroy_response(r);
+		assay_mhd.add_response_header(r, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+	rc = assay_mhd.queue_response(c, a->status, r);
+	assay_mhd.destroy_response(r);
 	return rc;
 }
 
@@ -288,7 +289,8 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 
 	(void)version;
 	if (!in) {
-		const char *length = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
+		const char *length =
+			assay_mhd.lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
 
 		in = *state = calloc(1, sizeof(*in));
 		if (!in)
@@ -442,20 +444,22 @@ static void say_nothing(void *arg, const char *fmt, va_list ap)
 int assay_http_start(struct assay_server *s, char *url, size_t size, struct assay_err *err)
 {
 	unsigned port = 0;
-	int fd, rc = read_token(s, err);
+	int fd, rc = assay_http_library_load(err);
 
+	if (!rc)
+		rc = read_token(s, err);
 	if (!rc)
 		rc = open_socket(s, &port, &fd, err);
 	if (rc)
 		return rc;
 	snprintf(url, size, "http://%s:%u", s->address, port);
-	s->daemon =
-		MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
-					 MHD_USE_ERROR_LOG | MHD_USE_ITC,
-				 0, NULL, NULL, on_request, s, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
-				 MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
-				 MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S, MHD_OPTION_THREAD_STACK_SIZE,
-				 (size_t)STACK_BYTES, MHD_OPTION_NOTIFY_COMPLETED, on_end, s, MHD_OPTION_END);
+	s->daemon = assay_mhd.start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
+						   MHD_USE_POLL | MHD_USE_ERROR_LOG | MHD_USE_ITC,
+					   0, NULL, NULL, on_request, s, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
+					   MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+					   (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
+					   MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES,
+					   MHD_OPTION_NOTIFY_COMPLETED, on_end, s, MHD_OPTION_END);
 	if (s->daemon)
 		return 0;
 	close(fd);
@@ -465,6 +469,6 @@ int assay_http_start(struct assay_server *s, char *url, size_t size, struct assa
 void assay_http_stop(struct assay_server *s)
 {
 	if (s->daemon)
-		MHD_stop_daemon(s->daemon);
+		assay_mhd.stop_daemon(s->daemon);
 	s->daemon = NULL;
 }

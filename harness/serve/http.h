@@ -4,7 +4,6 @@
 #define ASSAY_SERVE_HTTP_H
 
 #include <jansson.h>
-#include <microhttpd.h>
 #include <semaphore.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,6 +12,7 @@
 #include "base/text.h"
 #include "reports/report.h"
 #include "serve/jobs.h"
+#include "serve/library.h"
 #include "serve/serve.h"
 
 /* Requests by their outcome, and how long they took: a histogram with a bucket a power of 2, from 10 us. */

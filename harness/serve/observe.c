@@ -234,7 +234,7 @@ void assay_serve_metrics(const struct assay_http_query *q, struct assay_http_ans
 	struct assay_server *s = q->server;
 	const struct assay_http_counts n = counts_of(s);
 	const struct assay_server_job job = assay_jobs_look(&s->jobs);
-	const char *accept = MHD_lookup_connection_value(q->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
+	const char *accept = assay_mhd.lookup_connection_value(q->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
 	const struct metrics t = { &a->text, accept && strstr(accept, "application/openmetrics-text") };
 	struct assay_system_state m;
 	struct timespec at[2];
@@ -354,7 +354,8 @@ void assay_serve_events(const struct assay_http_query *q, struct assay_http_answ
 	t = calloc(1, sizeof(*t));
 	if (t)
 		*t = (struct stream){ .s = s, .seen = assay_jobs_newest(&s->jobs) };
-	a->stream = t ? MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, read_events, t, end_events) : NULL;
+	a->stream =
+		t ? assay_mhd.create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, read_events, t, end_events) : NULL;
 	a->type = "text/event-stream";
 	if (a->stream)
 		return;

@@ -385,12 +385,16 @@ STORE_TEST(criterion)
 	snprintf(path, sizeof(path), "%s/criterion", f->folder);
 	assert_error(f, import(f, "criterion", path, &report), ASSAY_EUSAGE,
 		     "does not have as many 'iters' as 'times'");
+	assay_import_report_release(&report);
 	write_in(f, "criterion/old/new", "sample.json", "{");
 	assert_error(f, import(f, "criterion", path, &report), ASSAY_EUSAGE, "criterion/old/new/sample.json:1: ");
+	assay_import_report_release(&report);
 	write_in(f, "none/new", "other.json", "{}");
 	snprintf(path, sizeof(path), "%s/none", f->folder);
 	assert_error(f, import(f, "criterion", path, &report), ASSAY_EUSAGE, "there is no benchmark.json in it");
+	assay_import_report_release(&report);
 	assert_error(f, import(f, "auto", path, &report), ASSAY_EUSAGE, "Is a directory");
+	assay_import_report_release(&report);
 }
 
 STORE_TEST(options_beat_the_file)
