@@ -55,6 +55,14 @@ needs_counts() {
 	[ -z "$why" ] || skip "$why"
 }
 
+# alive TEXT: the command lines of running processes that have TEXT in them.
+alive() {
+	local p
+	for p in /proc/[0-9]*; do
+		{ tr '\0' ' ' <"$p/cmdline" | grep -F -e "$1"; } 2>/dev/null || true
+	done
+}
+
 # interrupt PID: what Ctrl-C does to a job of this shell, which ends with its status.
 interrupt() {
 	local status=0

@@ -58,21 +58,13 @@ ended() {
 	jq -c .job body
 }
 
-# Commands of all processes that were given the database $1.
-users_of() {
-	local p
-	for p in /proc/[0-9]*; do
-		{ tr '\0' ' ' <"$p/cmdline" | grep -F -e "$1"; } 2>/dev/null || true
-	done
-}
-
 # nobody_left DATABASE: nothing that was given it is alive.
 nobody_left() {
 	for _ in $(seq 100); do
-		[ -n "$(users_of "$1")" ] || return 0
+		[ -n "$(alive "$1")" ] || return 0
 		sleep 0.1
 	done
-	users_of "$1"
+	alive "$1"
 	return 1
 }
 

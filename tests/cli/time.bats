@@ -118,7 +118,7 @@ LONG='sleep 0.05'
 	run --separate-stderr "$ASSAY" time "sh -c 'setsid sleep 1001.$$ & sleep 1002.$$ & echo \$! >>pids'" --min-runs 2 --budget 1ms
 	[ "$status" = 0 ]
 	[ "$(wc -l <pids)" = 3 ]
-	run ! pgrep -f "^sleep 100[12].$$\$"
+	[ -z "$(alive "sleep 1001.$$"; alive "sleep 1002.$$")" ]
 }
 
 @test "what is to happen around the runs happens so often, and output goes where it is sent" {
@@ -177,7 +177,7 @@ LONG='sleep 0.05'
 	interrupt "$pid"
 	grep -q 'interrupted after 3 runs, which are kept as r1' err
 	grep -q 'in 3 runs' out
-	run ! pgrep -f "^sleep 1003.$$\$"
+	[ -z "$(alive "sleep 1003.$$")" ]
 	"$ASSAY" show r1 --json | jq -e '.run.ended == null and .cases[0].samples == 3'
 }
 
