@@ -9,6 +9,15 @@ static const char *const cheats[] = { "glance", "burst", "cachecopy", "prepared"
 /* With a sanitizer not the last three: too few calls fit into a pair, and to compare takes as long as the work. */
 #define N_CHEATS (N_OF(cheats) - 3 * ASSAY_SANITIZED_HEAP)
 
+/*
+ * One that compares all of its output with the answer takes half as long as one that computes, which a short call hides
+ * behind the clock and the slack of the audit.
+ */
+static int64_t length_of(const char *cheat)
+{
+	return strcmp(cheat, "peek") ? N : 16 * N;
+}
+
 TEST(alone)
 {
 	struct sides s;
@@ -16,7 +25,7 @@ TEST(alone)
 	open_sides(*state, (const char *const[2]){ "cheat_base", "cheat_head" }, &s);
 	check_alone(&s, "honest", N, ASSAY_CACHE_WARM, 1, NULL);
 	for (size_t i = 0; i < N_CHEATS; i++)
-		check_alone(&s, cheats[i], N, ASSAY_CACHE_WARM, 1, "");
+		check_alone(&s, cheats[i], length_of(cheats[i]), ASSAY_CACHE_WARM, 1, "");
 	close_sides(&s);
 }
 
@@ -41,7 +50,7 @@ TEST(in_a_pair)
 	open_sides(*state, (const char *const[2]){ "cheat_base", "cheat_head" }, &s);
 	check_in_pair(&s, "honest", N, NULL);
 	for (size_t i = 0; i < N_CHEATS; i++)
-		check_in_pair(&s, cheats[i], N, "");
+		check_in_pair(&s, cheats[i], length_of(cheats[i]), "");
 	close_sides(&s);
 }
 
