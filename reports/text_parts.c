@@ -15,6 +15,20 @@ const char *assay_paint(const struct assay_emit_style *style, const char *code)
 	return style->colour ? code : "";
 }
 
+const char *assay_paint_verdict(const struct assay_emit_style *style, enum assay_verdict v)
+{
+	switch (v) {
+	case ASSAY_PASS:
+	case ASSAY_IMPROVED:
+		return assay_paint(style, ASSAY_GREEN);
+	case ASSAY_INCONCLUSIVE:
+	case ASSAY_INCOMPARABLE:
+		return assay_paint(style, ASSAY_YELLOW);
+	default:
+		return assay_paint(style, ASSAY_RED);
+	}
+}
+
 static const char *const escapes[] = { "\033[1m", "\033[2m", "\033[31m", "\033[32m", "\033[33m", "\033[0m" };
 #define FIRST_PAINT 0x90 /* the last byte of the first */
 

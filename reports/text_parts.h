@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "model/bottleneck.h"
+#include "model/verdict.h"
 #include "reports/emitter.h"
 
 /*
@@ -31,6 +32,8 @@ void assay_show(struct assay_text *t, size_t from, const struct assay_emit_style
 
 /* @code where the style has colours, "" otherwise. */
 const char *assay_paint(const struct assay_emit_style *style, const char *code);
+/* The same in the colour of a verdict: green, yellow where nothing was decided, red. */
+const char *assay_paint_verdict(const struct assay_emit_style *style, enum assay_verdict v);
 /* A line with a name in front, wrapped under its text; @name "" goes on with the line before. */
 void assay_named_line(struct assay_text *out, const struct assay_emit_style *style, const char *name, const char *text);
 /* "2026-11-21 14:05", where the program runs. */

@@ -7,7 +7,7 @@
 #include "drive/session.h"
 #include "measure/program.h"
 
-/* What a program answered in one of its cases. */
+/* The answer of a program in one of its cases. */
 struct assay_known_benchmarks {
 	char key[ASSAY_KEY_MAX];
 	struct assay_case *cases; /* malloc'ed */

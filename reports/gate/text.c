@@ -121,20 +121,6 @@ struct view {
 	size_t missing;     /* cases that share one line; 0: each has a row */
 };
 
-static const char *colour(const struct assay_emit_style *style, enum assay_verdict v)
-{
-	switch (v) {
-	case ASSAY_PASS:
-	case ASSAY_IMPROVED:
-		return assay_paint(style, ASSAY_GREEN);
-	case ASSAY_INCONCLUSIVE:
-	case ASSAY_INCOMPARABLE:
-		return assay_paint(style, ASSAY_YELLOW);
-	default:
-		return assay_paint(style, ASSAY_RED);
-	}
-}
-
 static const char *reset(const struct assay_emit_style *style)
 {
 	return assay_paint(style, ASSAY_RESET);
@@ -262,8 +248,8 @@ static void add_case(struct view *v, const struct assay_gate_case *c)
 	char verdict[48], metric[ASSAY_METRIC_TAG_MAX + 16];
 
 	assay_gate_words_of(c, &w);
-	snprintf(verdict, sizeof(verdict), "%s%s%s", colour(v->style, c->verdict), assay_verdict_name(c->verdict),
-		 reset(v->style));
+	snprintf(verdict, sizeof(verdict), "%s%s%s", assay_paint_verdict(v->style, c->verdict),
+		 assay_verdict_name(c->verdict), reset(v->style));
 	if (w.change[0])
 		assay_columns_row(&v->table, (const char *const[]){ verdict, c->metric, w.change, w.interval, w.margin,
 								    w.pairs, evidence, key });
@@ -323,7 +309,7 @@ static void add_count(const struct view *v, enum assay_verdict verdict, size_t n
 		*at += 2;
 	}
 	*first = false;
-	assay_text_addf(out, "%s%s%s", colour(v->style, verdict), part, reset(v->style));
+	assay_text_addf(out, "%s%s%s", assay_paint_verdict(v->style, verdict), part, reset(v->style));
 	*at += strlen(part);
 }
 
@@ -485,7 +471,7 @@ static void add_headline(const struct view *v, struct assay_text *out)
 	const char *name = assay_verdict_name(r->verdict);
 	struct assay_text rest = { 0 };
 
-	assay_text_addf(out, "%s%s%s", colour(v->style, r->verdict), name, reset(v->style));
+	assay_text_addf(out, "%s%s%s", assay_paint_verdict(v->style, r->verdict), name, reset(v->style));
 	assay_gate_words_headline(r, &rest);
 	if (rest.s)
 		assay_columns_wrap(out, rest.s, strlen(name), 2, v->style->width);

@@ -13,23 +13,10 @@
 /* With more machines than fit beside each other, a case has its range in place of its row. */
 #define MOST_MACHINES 8
 
-static const char *colour(const struct assay_emit_style *style, enum assay_verdict v)
-{
-	switch (v) {
-	case ASSAY_PASS:
-	case ASSAY_IMPROVED:
-		return assay_paint(style, ASSAY_GREEN);
-	case ASSAY_INCONCLUSIVE:
-	case ASSAY_INCOMPARABLE:
-		return assay_paint(style, ASSAY_YELLOW);
-	default:
-		return assay_paint(style, ASSAY_RED);
-	}
-}
-
 static void verdict_text(enum assay_verdict v, const struct assay_emit_style *style, char *buf, size_t size)
 {
-	snprintf(buf, size, "%s%s%s", colour(style, v), assay_verdict_name(v), assay_paint(style, ASSAY_RESET));
+	snprintf(buf, size, "%s%s%s", assay_paint_verdict(style, v), assay_verdict_name(v),
+		 assay_paint(style, ASSAY_RESET));
 }
 
 static void add_machines(const struct assay_fleet_report *f, const struct assay_emit_style *style,

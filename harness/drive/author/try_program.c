@@ -16,7 +16,7 @@ struct trial {
 	struct assay_strings words;
 };
 
-/* What the program said last, on one line, for a message; "" if it said nothing. */
+/* The last line that the program wrote, for a message; "" if it wrote nothing. */
 static void last_line(const char *text, char *buf, size_t size)
 {
 	size_t end, begin;

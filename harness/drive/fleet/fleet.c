@@ -153,7 +153,7 @@ static int lock_folder(struct fleet *f, struct assay_err *err)
 	return 0;
 }
 
-/* What decides whether two requests are of the same fleet. */
+/* Two requests are of the same fleet if they agree in this. */
 static json_t *request_json(const struct fleet *f)
 {
 	const struct assay_fleet_request *q = f->q;
@@ -224,7 +224,7 @@ static int take_state(struct fleet *f, const json_t *o, struct assay_err *err)
 	return 0;
 }
 
-/* What was begun earlier, if anything was. */
+/* Take over the jobs that an earlier request began, if there are any. */
 static int read_state(struct fleet *f, struct assay_err *err)
 {
 	char path[PATH_SIZE], *text = NULL;
