@@ -178,9 +178,9 @@ static void add_evidence(const struct blaming *k, const struct assay_function_pa
 }
 
 /*
- * Take the change apart into the functions @v. What the samples leave of it, or give them beyond it, is chance as far
- * as its error goes. Then it goes to them by their variances, which is the least-squares estimate of parts that sum to
- * a known whole; else it is told as a rest.
+ * Take the change apart into the functions @v. If the samples' sum misses the whole change by no more than chance
+ * explains, at the level at which functions are blamed, the difference goes to the functions by their variances: the
+ * least-squares estimate of parts that sum to a known whole. Otherwise it is told as a rest.
  */
 static void take_apart(const struct blaming *k, const struct assay_function_part *const v[], size_t n)
 {
@@ -192,7 +192,7 @@ static void take_apart(const struct blaming *k, const struct assay_function_part
 		squares += v[i]->error * v[i]->error;
 	}
 	rest = k->p.whole_ns - sum;
-	if (fabs(rest) > errors_of(k, 1 - LEVEL) * hypot(sqrt(squares), k->p.whole_error)) {
+	if (fabs(rest) > errors_of(k, ASSAY_BLAME_CHANCE / (double)k->p.n) * hypot(sqrt(squares), k->p.whole_error)) {
 		out->rest_ns = rest;
 		rest = 0;
 	}
