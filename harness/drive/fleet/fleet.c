@@ -390,7 +390,8 @@ static int command(const struct fleet *f, size_t i, struct assay_strings *out, s
 	exe[n] = '\0';
 	snprintf(dir, sizeof(dir), "%s/%s", f->dir, f->nodes[i].name);
 	snprintf(number, sizeof(number), "%zu/%zu", i + 1, f->n);
-	snprintf(share, sizeof(share), "%.17g", f->alpha);
+	/* as many digits as a share may have, and no exponent */
+	snprintf(share, sizeof(share), "%.17f", f->alpha);
 	{
 		const char *const words[] = { dir,
 					      exe,
