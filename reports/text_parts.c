@@ -75,6 +75,8 @@ void assay_show(struct assay_text *t, size_t from, const struct assay_emit_style
 	if (shown.failed)
 		t->failed = true;
 	t->len = from;
+	if (shown.len && !style->utf8)
+		shown.len = assay_ascii_signs(shown.s, shown.len);
 	if (shown.len)
 		assay_text_addn(t, shown.s, shown.len);
 	else if (t->s)

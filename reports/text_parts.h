@@ -26,7 +26,8 @@
 bool assay_is_paint(const char *s);
 /*
  * Make the text in @t from @from on fit for a terminal, whatever names are in it: as assay_printable_lines(), but
- * colours become escapes if @style has any, and line ends may be CR LF. All text that people read passes through here.
+ * colours become escapes if @style has any, line ends may be CR LF, and signs are ASCII unless @style has UTF-8. All
+ * text that people read passes through here.
  */
 void assay_show(struct assay_text *t, size_t from, const struct assay_emit_style *style);
 

@@ -365,3 +365,28 @@ size_t assay_printable_lines(char *s, size_t len)
 {
 	return make_printable(s, len, false);
 }
+
+size_t assay_ascii_signs(char *s, size_t len)
+{
+	/* no replacement is longer than its sign */
+	static const char *const signs[][2] = {
+		{ "µ", "u" }, { "±", "+-" }, { "×", "x" }, { "·", "|" }, { "…", "..." }, { "→", "->" },
+	};
+	size_t n = 0;
+
+	for (size_t i = 0; i < len;) {
+		size_t k = 0;
+
+		while (k < sizeof(signs) / sizeof(signs[0]) && strncmp(s + i, signs[k][0], strlen(signs[k][0])) != 0)
+			k++;
+		if (k == sizeof(signs) / sizeof(signs[0])) {
+			s[n++] = s[i++];
+			continue;
+		}
+		i += strlen(signs[k][0]);
+		for (const char *c = signs[k][1]; *c; c++)
+			s[n++] = *c;
+	}
+	s[n] = '\0';
+	return n;
+}

@@ -111,6 +111,11 @@ void assay_printable_line(char *s, size_t size);
  * is never longer.
  */
 size_t assay_printable_lines(char *s, size_t len);
+/*
+ * For terminals that do not show UTF-8: signs that messages are written with become ASCII in the first @len bytes of
+ * @s, whose next byte is 0, as "us" for "µs". Other characters stay. Returns the new length, which is never longer.
+ */
+size_t assay_ascii_signs(char *s, size_t len);
 
 /* ---- demangle ---- */
 

@@ -25,6 +25,11 @@ static bool colour_on(int fd)
 	return isatty(fd) && !(no && no[0]) && !(term && !strcmp(term, "dumb"));
 }
 
+static bool shows_utf8(void)
+{
+	return !strcmp(nl_langinfo(CODESET), "UTF-8");
+}
+
 /* One line, whatever names the user gave. */
 static void message(const char *kind, const char *colour, const char *fmt, va_list ap)
 {
@@ -33,6 +38,8 @@ static void message(const char *kind, const char *colour, const char *fmt, va_li
 
 	vsnprintf(text, sizeof(text), fmt, ap);
 	assay_printable_line(text, sizeof(text));
+	if (!shows_utf8())
+		assay_ascii_signs(text, strlen(text));
 	fflush(stdout);
 	fprintf(stderr, "%sassay:%s %s%s\n", painted ? colour : "", painted ? "\033[0m" : "", kind, text);
 }
@@ -62,7 +69,9 @@ static void print(FILE *to, const char *fmt, va_list ap)
 
 	if (n < 0)
 		return;
-	assay_printable_lines(text, (size_t)n);
+	n = (int)assay_printable_lines(text, (size_t)n);
+	if (!shows_utf8())
+		assay_ascii_signs(text, (size_t)n);
 	fputs(text, to);
 	free(text);
 }
@@ -138,7 +147,7 @@ struct assay_emit_style assay_cli_style(void)
 	struct winsize ws;
 
 	s.terminal = isatty(STDOUT_FILENO);
-	s.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	s.utf8 = shows_utf8();
 	if (s.terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0)
 		s.width = ws.ws_col;
 	return s;

@@ -109,7 +109,7 @@ static void put_cost(struct assay_counter_context *ctx, const char *events, cons
 			reason = counters.n_missing ? counters.missing[0].reason : ctx->sde_reason;
 		for (size_t i = 0; i < counters.n; i++)
 			n += !strcmp(counters.v[i].source, source);
-		snprintf(value, sizeof(value), "%zu %s take %.2f us around a sample", n, what, ns * 1e-3);
+		snprintf(value, sizeof(value), "%zu %s take %.2f µs around a sample", n, what, ns * 1e-3);
 	}
 	put(out, name, n > 0, n ? value : reason, n ? "" : advice);
 	assay_counting_close(c);
@@ -168,7 +168,7 @@ static void put_stepping(struct assay_text *out)
 		put(out, "stepping", false, why.text, "without it exact counts are by valgrind alone");
 		return;
 	}
-	snprintf(value, sizeof(value), "every instruction of this CPU, all threads; a step takes %.1f us", ns * 1e-3);
+	snprintf(value, sizeof(value), "every instruction of this CPU, all threads; a step takes %.1f µs", ns * 1e-3);
 	put(out, "stepping", true, value, "");
 }
 

@@ -381,9 +381,9 @@ static int check_limit(const struct assay_session *s, size_t i, uint64_t own, st
 
 	if (!c->memory_bytes || bytes <= c->memory_bytes)
 		return 0;
-	assay_quantity_text((double)bytes, "B", false, need, sizeof(need));
-	assay_quantity_text((double)own, "B", false, itself, sizeof(itself));
-	assay_quantity_text((double)c->memory_bytes, "B", false, have, sizeof(have));
+	assay_quantity_text((double)bytes, "B", true, need, sizeof(need));
+	assay_quantity_text((double)own, "B", true, itself, sizeof(itself));
+	assay_quantity_text((double)c->memory_bytes, "B", true, have, sizeof(have));
 	return assay_err_set(
 		err, ASSAY_EUSAGE,
 		"case '%s' needs %s, %s of them for the worker itself, its limit is %s: raise --memory-limit (or "
@@ -416,8 +416,8 @@ static int check_memory(const struct assay_session *s, uint64_t own, struct assa
 		rc = check_limit(s, i, own, err);
 		if (rc || s->facts[i].bytes <= mem.available_bytes)
 			continue;
-		assay_quantity_text((double)s->facts[i].bytes, "B", false, need, sizeof(need));
-		assay_quantity_text((double)mem.available_bytes, "B", false, have, sizeof(have));
+		assay_quantity_text((double)s->facts[i].bytes, "B", true, need, sizeof(need));
+		assay_quantity_text((double)mem.available_bytes, "B", true, have, sizeof(have));
 		rc = assay_err_set(
 			err, ASSAY_EUSAGE,
 			"case '%s' needs %s, but only %s is available: free memory, or leave the case out with --only",

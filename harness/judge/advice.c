@@ -69,7 +69,7 @@ static struct words rate_words(double value, const char *unit)
 {
 	struct words w;
 
-	assay_quantity_text(value, unit, false, w.text, sizeof(w.text));
+	assay_quantity_text(value, unit, true, w.text, sizeof(w.text));
 	return w;
 }
 

@@ -103,13 +103,13 @@ static bool priced(const struct assay_diff_case *c, const struct rule *r, const 
 static void number_text(const struct rule *r, double v, char *buf, size_t size)
 {
 	if (!strcmp(r->name, "roof_ns"))
-		assay_quantity_text(v * 1e-9, "s", false, buf, size);
+		assay_quantity_text(v * 1e-9, "s", true, buf, size);
 	else if (r->kind == INVERSE)
-		assay_metric_text("_frac", v, "1", false, buf, size);
+		assay_metric_text("_frac", v, "1", true, buf, size);
 	else if (fabs(v) >= 1e4)
-		assay_quantity_text(v, "", false, buf, size);
+		assay_quantity_text(v, "", true, buf, size);
 	else
-		assay_quantity_text(v, "1", false, buf, size);
+		assay_quantity_text(v, "1", true, buf, size);
 	/* a scaled count without a unit ends in its prefix or in a blank */
 	for (size_t n = strlen(buf); n && buf[n - 1] == ' '; n--)
 		buf[n - 1] = '\0';

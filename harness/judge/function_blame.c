@@ -29,7 +29,7 @@ static void change_text(double ns, char *buf, size_t size)
 {
 	char text[40];
 
-	assay_quantity_text(fabs(ns) * 1e-9, "s", false, text, sizeof(text));
+	assay_quantity_text(fabs(ns) * 1e-9, "s", true, text, sizeof(text));
 	snprintf(buf, size, "%s%s", ns < 0 ? "-" : "+", text);
 }
 
@@ -128,7 +128,7 @@ static struct assay_interval interval_of(const struct blaming *k, const struct a
 	return (struct assay_interval){ part->change_ns - below, part->change_ns + above };
 }
 
-/* "matmul_gemv_tile (matmul_ternary_tile.h:120-141) takes +1.9 us (+1.7 us to +2.1 us)" */
+/* "matmul_gemv_tile (matmul_ternary_tile.h:120-141) takes +1.9 µs (+1.7 µs to +2.1 µs)" */
 static void add_part_text(const struct blaming *k, const struct assay_because_part *part)
 {
 	struct assay_gate_because *out = k->out;

@@ -104,7 +104,7 @@ static const char *number(const struct writing *w, double v, char *buf, size_t s
 		snprintf(buf, size, "%.6g%s%s", v, w->unit[0] && strcmp(w->unit, "1") ? " " : "",
 			 strcmp(w->unit, "1") ? w->unit : "");
 	else
-		assay_metric_text(w->metric, v, w->unit, false, buf, size);
+		assay_metric_text(w->metric, v, w->unit, true, buf, size);
 	return buf;
 }
 

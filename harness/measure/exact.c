@@ -130,8 +130,8 @@ static bool in_time(struct counting *k, double steps, double step_ns)
 
 	if (!most || needed <= left)
 		return true;
-	assay_quantity_text(needed * 1e-9, "s", false, takes, sizeof(takes));
-	assay_quantity_text(left * 1e-9, "s", false, remains, sizeof(remains));
+	assay_quantity_text(needed * 1e-9, "s", true, takes, sizeof(takes));
+	assay_quantity_text(left * 1e-9, "s", true, remains, sizeof(remains));
 	assay_exact_about_text(steps, about, sizeof(about));
 	k->out->status = ASSAY_STATUS_SKIPPED;
 	k->end = ASSAY_EXACT_END_LATE;

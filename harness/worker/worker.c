@@ -312,8 +312,8 @@ static bool over_time(struct assay_worker *w, const struct assay_worker *partner
 	if (!w->spent && now <= w->deadline_ns && w->waited_ns <= limit.most_ns)
 		return false;
 	*status = ASSAY_STATUS_TIMEOUT;
-	assay_quantity_text((double)(limit.expected_ns ? limit.expected_ns : limit.most_ns) * 1e-9, "s", false,
-			    expected, sizeof(expected));
+	assay_quantity_text((double)(limit.expected_ns ? limit.expected_ns : limit.most_ns) * 1e-9, "s", true, expected,
+			    sizeof(expected));
 	assay_exact_about_text((double)(now > w->deadline_ns ? w->timeout_ns : w->waited_ns) * 1e-9, waited,
 			       sizeof(waited));
 	if (w->spent)

@@ -52,7 +52,7 @@ static void roof_words(const struct assay_diff_case *c, struct assay_diff_words 
 
 	for (int s = 0; s < 2 && m; s++)
 		if (isfinite(m->value[s]))
-			assay_metric_text(m->name, m->value[s], m->unit, false, share[s], sizeof(share[s]));
+			assay_metric_text(m->name, m->value[s], m->unit, true, share[s], sizeof(share[s]));
 	if (m)
 		snprintf(out->roof, sizeof(out->roof), "%s to %s", share[0], share[1]);
 }

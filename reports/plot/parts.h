@@ -45,7 +45,7 @@ struct assay_plot_scale {
 };
 /*
  * The words NAME[1] to NAME[N_NAME] of its ticks, and NAME_AT, their places. Each is in the unit that tables would
- * write it in, so that "500 ns" is followed by "1 us" and not by "1000 ns".
+ * write it in, so that "500 ns" is followed by "1 µs" and not by "1000 ns".
  */
 void assay_plot_set_ticks(struct assay_text *t, const char *name, const struct assay_plot_scale *s);
 

@@ -23,7 +23,7 @@ static void name_of(const struct assay_profile_change *c, char *buf, size_t size
 	snprintf(buf, size, "%.*s", (int)c->length, c->name);
 }
 
-/* "per call: 2.1 us, base 2.0 us: +100 ns" */
+/* "per call: 2.1 µs, base 2.0 µs: +100 ns" */
 static void add_whole(const struct assay_profile_diff *d, const char *what, double was, double is,
 		      const struct assay_emit_style *style, struct assay_text *out)
 {

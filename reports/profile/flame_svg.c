@@ -191,9 +191,9 @@ static void add_weight(const struct drawing *d, const struct assay_flame_node *n
 	char whole[48];
 
 	if (!strcmp(d->p->unit, "ns"))
-		assay_quantity_text(all * 1e-9, "s", false, whole, sizeof(whole));
+		assay_quantity_text(all * 1e-9, "s", true, whole, sizeof(whole));
 	else if (!strcmp(d->p->unit, "bytes"))
-		assay_quantity_text(all, "B", false, whole, sizeof(whole));
+		assay_quantity_text(all, "B", true, whole, sizeof(whole));
 	else
 		snprintf(whole, sizeof(whole), "%" PRIu64 " %s", d->p->stacks.weight, d->p->unit);
 	assay_text_addf(text, "\n%.2f %% of %s", d->all > 0 ? 100 * (double)n->weight / d->all : 0, whole);

@@ -17,7 +17,7 @@ const char *assay_profile_name(const char *name, const char *object);
 void assay_profile_title(const struct assay_profile *p, struct assay_text *out);
 /* "'before' (KEY)", "profile 3 (KEY)". */
 void assay_profile_label(const struct assay_profile *p, struct assay_text *out);
-/* "+1.9 us" of a change in the unit of a difference. */
+/* "+1.9 µs" of a change in the unit of a difference. */
 void assay_profile_change_text(const struct assay_profile_diff *d, double change, bool utf8, char *buf, size_t size);
 /* Append the table as @style has it, and release it. */
 void assay_profile_put_table(struct assay_columns *t, const struct assay_emit_style *style, struct assay_text *out);

@@ -41,7 +41,7 @@ static struct row *sorted(const struct assay_profile *p)
 
 static void bytes_text(double v, char *buf, size_t size)
 {
-	assay_quantity_text(v, "B", false, buf, size);
+	assay_quantity_text(v, "B", true, buf, size);
 }
 
 static void add_totals(const struct assay_profile *p, const struct assay_emit_style *style, struct assay_text *out)

@@ -92,7 +92,7 @@ static void add_bins(const struct picture *d, size_t at, double top)
 
 		if (!sum(c))
 			continue;
-		assay_quantity_text((double)(b * d->line.bin_ns) * 1e-9, "s", false, from, sizeof(from));
+		assay_quantity_text((double)(b * d->line.bin_ns) * 1e-9, "s", true, from, sizeof(from));
 		for (unsigned s = 0; s < ASSAY_N_THREAD_STATES; s++)
 			snprintf(part[s], sizeof(part[s]), "%.0f %%", 100 * (double)c->ns[s] / (double)sum(c));
 		assay_text_addf(
@@ -145,7 +145,7 @@ static void add_axis(const struct picture *d, double bottom)
 		char text[32] = "0 s";
 
 		if (i)
-			assay_quantity_text(i * step, "s", false, text, sizeof(text));
+			assay_quantity_text(i * step, "s", true, text, sizeof(text));
 		assay_text_addf(d->out,
 				"<path class=\"tick\" d=\"M%.2f %.1fv6\"/><text class=\"quiet\" x=\"%.2f\" y=\"%.1f\" "
 				"text-anchor=\"%s\">%s</text>\n",

@@ -129,9 +129,9 @@ runs() {
 @test "the doctor measures what counting with PAPI costs, or says why it cannot" {
 	run --separate-stderr assay doctor --json
 	jq -e '.findings[] | select(.name == "counters_reading")
-		| .health == "ok" and (.value | test("^[5-9] events of the operating system take [0-9.]+ us around a sample$"))' <<<"$output"
+		| .health == "ok" and (.value | test("^[5-9] events of the operating system take [0-9.]+ µs around a sample$"))' <<<"$output"
 	jq -e '.findings[] | select(.name == "counters_papi_cost")
-		| (.health == "ok") == (.value | test("^[1-6] (hardware|software-defined) events take [0-9.]+ us around a sample$"))' <<<"$output"
+		| (.health == "ok") == (.value | test("^[1-6] (hardware|software-defined) events take [0-9.]+ µs around a sample$"))' <<<"$output"
 	ASSAY_PAPI=0 run --separate-stderr assay doctor --json
 	jq -e '.findings[] | select(.name == "counters_papi_cost")
 		| .health == "none" and (.value | contains("PAPI is switched off") or contains("without PAPI")) and (.advice | length > 0)' <<<"$output"

@@ -7,6 +7,17 @@ load helpers
 SHORT='sleep 0.01'
 LONG='sleep 0.05'
 
+@test "where a terminal shows no UTF-8, messages and tables are ASCII" {
+	local l
+
+	for l in C C.UTF-8; do
+		LC_ALL=$l run --separate-stderr "$ASSAY" time 'ls | wc'
+		[[ $stderr == *"as sh -c '$([[ $l == C ]] && echo ... || echo …)'" ]]
+		LC_ALL=$l run --separate-stderr "$ASSAY" time true
+		[[ $output == *" $([[ $l == C ]] && echo +- || echo ±) "* ]]
+	done
+}
+
 @test "bad input gets one line, and nothing is measured" {
 	fails 2 "no command given: assay time 'sort words.txt'" time
 	fails 2 "cannot start 'no-such-program': no such program in PATH" time no-such-program

@@ -24,8 +24,8 @@ void assay_exact_size_tell(void *watch, const struct assay_exact_steps *s)
 	char text[ASSAY_KEY_MAX + 160], steps[32], takes[32], one[32];
 
 	if (s->done <= 0 && all_ns > WORTH_NS) {
-		assay_quantity_text(all_ns * 1e-9, "s", false, takes, sizeof(takes));
-		assay_quantity_text(s->step_ns * 1e-9, "s", false, one, sizeof(one));
+		assay_quantity_text(all_ns * 1e-9, "s", true, takes, sizeof(takes));
+		assay_quantity_text(s->step_ns * 1e-9, "s", true, one, sizeof(one));
 		assay_exact_about_text(s->expected, steps, sizeof(steps));
 		snprintf(text, sizeof(text), "%s: about %s steps of %s, together %s", s->key, steps, one, takes);
 		assay_watch_tell(watch, &(struct assay_event){ .kind = ASSAY_EVENT_NOTE, .text = text });

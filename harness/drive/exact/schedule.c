@@ -262,7 +262,7 @@ static void refuse_late(const struct schedule *k, struct task *t)
 {
 	char all[32], reason[128];
 
-	assay_quantity_text((double)k->s->budget_ns * 1e-9, "s", false, all, sizeof(all));
+	assay_quantity_text((double)k->s->budget_ns * 1e-9, "s", true, all, sizeof(all));
 	snprintf(reason, sizeof(reason), "the %s for all counts ended before its turn", all);
 	refuse(t, ASSAY_EXACT_END_LATE, reason);
 }
@@ -427,7 +427,7 @@ static void warn_late(const struct schedule *k)
 	}
 	if (late > NAMED)
 		assay_text_addf(&names, " and %zu more", late - NAMED);
-	assay_quantity_text((double)k->s->budget_ns * 1e-9, "s", false, all, sizeof(all));
+	assay_quantity_text((double)k->s->budget_ns * 1e-9, "s", true, all, sizeof(all));
 	if (late)
 		assay_watch_warn(k->s->watch,
 				 "no time for exact counts of %zu case%s within %s:%s; --exact-budget sets it", late,
@@ -451,7 +451,7 @@ static void tell_cost(const struct schedule *k)
 	assay_watch_tell(k->s->watch, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = all_ns });
 	if (!k->s->budget_ns || all_ns < (double)k->s->budget_ns / 2)
 		return;
-	assay_quantity_text((double)k->s->budget_ns * 1e-9, "s", false, most, sizeof(most));
+	assay_quantity_text((double)k->s->budget_ns * 1e-9, "s", true, most, sizeof(most));
 	snprintf(text, sizeof(text), "exact counts of %zu cases, %zu at a time, in %s at most", k->n, k->n_cpus, most);
 	assay_watch_tell(k->s->watch, &(struct assay_event){ .kind = ASSAY_EVENT_NOTE, .text = text });
 }

@@ -70,8 +70,8 @@ struct assay_outcome assay_audit_times_verdict(const struct assay_case_job *j, c
 
 	if (!assay_audit_times_tell(j, t))
 		return assay_outcome_ok();
-	assay_quantity_text(same_ns(t) * 1e-9, "s", false, same, sizeof(same));
-	assay_quantity_text(changed_ns(t) * 1e-9, "s", false, changed, sizeof(changed));
+	assay_quantity_text(same_ns(t) * 1e-9, "s", true, same, sizeof(same));
+	assay_quantity_text(changed_ns(t) * 1e-9, "s", true, changed, sizeof(changed));
 	return assay_outcome_set(ASSAY_STATUS_WRONG,
 				 "does not compute when it is timed: a call takes %s over and over, %s when %s", same,
 				 changed, when);

@@ -31,11 +31,11 @@ struct assay_outcome assay_device_is_full(const struct assay_case_job *j, const 
 	struct assay_reason no = { "" };
 
 	shape_text(j, shape, sizeof(shape));
-	assay_quantity_text((double)j->device_bytes, "B", false, need, sizeof(need));
+	assay_quantity_text((double)j->device_bytes, "B", true, need, sizeof(need));
 	if (!j->device->memory || j->device->memory(j->device_handle, &free_bytes, &total, &no))
 		snprintf(left, sizeof(left), "an unknown size");
 	else
-		assay_quantity_text((double)free_bytes, "B", false, left, sizeof(left));
+		assay_quantity_text((double)free_bytes, "B", true, left, sizeof(left));
 	return assay_outcome_set(ASSAY_STATUS_FAILED,
 				 "out of memory on device '%s' while %s: the tensors of %s take %s, free are %s%s%s",
 				 j->device_name, doing, shape[0] ? shape : "the case", need, left, why[0] ? ": " : "",

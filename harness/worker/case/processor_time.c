@@ -135,7 +135,7 @@ static void name_threads(const struct pool_tids *p, char *who, size_t size)
 	}
 	if (tasks)
 		closedir(tasks);
-	assay_quantity_text((double)most_ns * 1e-9, "s", false, used, sizeof(used));
+	assay_quantity_text((double)most_ns * 1e-9, "s", true, used, sizeof(used));
 	if (!others)
 		snprintf(who, size, "threads that have ended");
 	else if (others == 1)
@@ -148,7 +148,7 @@ static struct assay_outcome fail(const char *who, uint64_t ns, const char *when)
 {
 	char spent[32];
 
-	assay_quantity_text((double)ns * 1e-9, "s", false, spent, sizeof(spent));
+	assay_quantity_text((double)ns * 1e-9, "s", true, spent, sizeof(spent));
 	return assay_outcome_set(ASSAY_STATUS_FAILED,
 				 "%s used %s of processor time %s; if the kernel is to have threads of its own, say "
 				 "own_threads = \"yes\" in its bench",
@@ -165,7 +165,7 @@ static struct assay_outcome threads_fail(struct assay_case_job *j)
 	assay_pool_run(j->pool, note_tid, &pool);
 	name_threads(&pool, who, sizeof(who));
 	free(pool.tid);
-	assay_quantity_text((double)j->processor.pool_ns * 1e-9, "s", false, used, sizeof(used));
+	assay_quantity_text((double)j->processor.pool_ns * 1e-9, "s", true, used, sizeof(used));
 	snprintf(when, sizeof(when), "beside the %u thread%s of the case, which used %s", j->spec->c.threads,
 		 j->spec->c.threads > 1 ? "s" : "", used);
 	return fail(who, (uint64_t)j->processor.beside_ns, when);

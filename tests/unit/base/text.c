@@ -466,6 +466,18 @@ TEST(lines_stay_lines)
 	assert_string_equal(text, "");
 }
 
+TEST(signs_become_ascii)
+{
+	char text[] = "1.5 µs ±2 %\n×3 · a…b → é 字\0µ", all[] = "µ±×·…→";
+
+	assert_int_equal(assay_ascii_signs(text, sizeof(text) - 1), sizeof("1.5 us +-2 %\nx3 | a...b -> é 字\0u") - 1);
+	assert_memory_equal(text, "1.5 us +-2 %\nx3 | a...b -> é 字\0u", sizeof("1.5 us +-2 %\nx3 | a...b -> é 字\0u"));
+	assert_int_equal(assay_ascii_signs(all, strlen(all)), strlen("u+-x|...->"));
+	assert_string_equal(all, "u+-x|...->");
+	assert_int_equal(assay_ascii_signs(all, 0), 0);
+	assert_string_equal(all, "");
+}
+
 /* ---- demangle ---- */
 
 /* Names in the source of symbols of C++ and Rust, without what c++filt prints of parameters and results. */

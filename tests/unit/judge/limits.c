@@ -119,7 +119,7 @@ TEST(test_units)
 		{ "rss_peak_bytes <= 1048576", "B", 3145728, NAN,
 		  "rss_peak_bytes is 3.00 MiB, above the ceiling of 1.00 MiB" },
 		{ "time_s <= base + 10%", "s", 150e-6, 100e-6,
-		  "time_s is 150 us, above the ceiling of 110 us (base 100 us + 10 %)" },
+		  "time_s is 150 µs, above the ceiling of 110 µs (base 100 µs + 10 %)" },
 		{ "hit_rate >= 0.7", "1", 0.65, NAN, "hit_rate is 65.0 %, below the floor of 70.0 %" },
 		{ "hits == 1035000", "1", 1066488, NAN, "hits is 1066488, must be 1035000" },
 		{ "hits == 5", "1", 5.001, NAN, "hits is 5.001, must be 5" },

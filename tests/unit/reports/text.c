@@ -120,6 +120,19 @@ TEST(nothing_but_colours_reaches_a_terminal)
 	assert_int_equal(t.len, 0);
 }
 
+TEST(signs_are_what_a_terminal_shows)
+{
+	struct assay_text t = { 0 };
+
+	for (unsigned i = 0; i < 2; i++) {
+		assay_text_add(&t, "µ" ASSAY_RED "1 → 2 µs" ASSAY_RESET "\n");
+		assay_show(&t, strlen("µ"), &(struct assay_emit_style){ .utf8 = i });
+		assert_string_equal(t.s, i ? "µ1 → 2 µs\n" : "µ1 -> 2 us\n");
+		assert_int_equal(t.len, strlen(t.s));
+		assay_text_release(&t);
+	}
+}
+
 static struct assay_result result(const char *op, const char *variant, enum assay_status status)
 {
 	struct assay_result r = { .status = status, .max_rel_err = -1, .numa_node = -1 };
