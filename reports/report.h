@@ -55,6 +55,9 @@ struct assay_report_run {
 	bool brief;                            /* text: the best variant of each shape, and what failed */
 	bool samples;                          /* every raw sample of each case */
 	const struct assay_run_totals *totals; /* of what is stored up to it; NULL: not known */
+	/* openmetrics: what became last of each case of its machine, whatever the run; NULL: not asked for */
+	const struct assay_newest_result *newest;
+	size_t n_newest;
 };
 
 struct assay_report_gate {

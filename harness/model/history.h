@@ -91,6 +91,16 @@ enum assay_confirmed {
 	ASSAY_NOT_CONFIRMED,
 };
 
+/* What became of a case the last time that a run stored a result of it. */
+struct assay_newest_result {
+	char key[ASSAY_KEY_MAX];
+	char suite[ASSAY_NAME_MAX];
+	int64_t run_id;
+	struct assay_commit revision; /* of what was measured */
+	enum assay_status status;
+	double median_ns; /* of one that is ok */
+};
+
 /* One time of one case of several. */
 struct assay_case_point {
 	char key[ASSAY_KEY_MAX];

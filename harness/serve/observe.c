@@ -198,7 +198,7 @@ static void add_report(struct assay_text *t, const struct assay_report *r)
 	assay_text_release(&one);
 }
 
-/* The newest run, and what the newest comparison came to. Neither may be there. */
+/* The newest run, the newest result of each case, and what the newest comparison came to. None may be there. */
 static void add_results(struct assay_text *t, const char *db)
 {
 	const struct assay_watch nobody = { 0 };
@@ -208,9 +208,16 @@ static void add_results(struct assay_text *t, const char *db)
 
 	if (!assay_stored_run(db, 0, NULL, &run, NULL)) {
 		const bool told = !assay_stored_totals(db, &run, &totals, NULL);
+		struct assay_newest_result *newest;
+		size_t n;
 
+		assay_stored_newest_results(db, run.machine.id, &newest, &n, NULL);
 		add_report(t, &(struct assay_report){ .kind = ASSAY_REPORT_RUN,
-						      .run = { .run = &run, .totals = told ? &totals : NULL } });
+						      .run = { .run = &run,
+							       .totals = told ? &totals : NULL,
+							       .newest = newest,
+							       .n_newest = n } });
+		free(newest);
 	}
 	assay_run_release(&run);
 	if (!assay_stored_verdicts(db, 0, NULL, &nobody, &o, NULL))

@@ -333,3 +333,37 @@ int assay_store_totals(struct assay_store *s, const struct assay_run *run, struc
 	}
 	return rc;
 }
+
+static void read_newest_result(struct assay_row *row, void *element)
+{
+	struct assay_newest_result *r = element;
+	struct assay_build b = { 0 };
+
+	assay_store_row_text(row, r->key, sizeof(r->key));
+	assay_store_row_text(row, r->suite, sizeof(r->suite));
+	r->run_id = assay_store_row_int(row);
+	assay_store_row_build(row, b.commit, &b.dirty, &b.plugin);
+	r->revision = assay_build_revision(&b);
+	assay_store_row_status(row, &r->status);
+	r->median_ns = assay_store_row_real(row);
+}
+
+int assay_store_newest_results(struct assay_store *s, const char *machine_id, struct assay_newest_result **out,
+			       size_t *n, struct assay_err *err)
+{
+	/* a look-up in result_by_series for each outcome, so that no history is read */
+	static const char sql[] =
+		"WITH outcome (status, all_threads) AS (VALUES ('ok', 0), ('ok', 1), ('wrong', 0), ('wrong', 1), "
+		"('crashed', 0), ('crashed', 1), ('timeout', 0), ('timeout', 1), ('failed', 0), ('failed', 1)),"
+		" newest AS (SELECT s.bench_case, (SELECT max((SELECT max(r.run) FROM result r WHERE r.series = s.id"
+		" AND r.status = outcome.status AND r.all_threads = outcome.all_threads)) FROM outcome) AS run"
+		" FROM series s WHERE s.machine = ?)"
+		" SELECT c.key, run.suite, run.id, b.commit_hash, b.dirty, b.plugin_commit, b.plugin_dirty, r.status,"
+		" r.median_ns FROM newest n JOIN result r ON r.run = n.run AND r.bench_case = n.bench_case"
+		" JOIN bench_case c ON c.id = n.bench_case JOIN run ON run.id = n.run JOIN build b ON b.id = run.build"
+		" ORDER BY c.key";
+	struct assay_binder b = assay_store_statement(s, sql, err);
+
+	assay_store_bind_text(&b, machine_id);
+	return assay_store_collect(s, &b, "the newest results", sizeof(**out), read_newest_result, out, n, err);
+}

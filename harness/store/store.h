@@ -165,6 +165,13 @@ int assay_store_cases_failed(struct assay_store *s, const char *machine_id, stru
 int assay_store_totals(struct assay_store *s, const struct assay_run *run, struct assay_run_totals *out,
 		       struct assay_err *err);
 
+/*
+ * The result of each case on a machine that was stored last, of runs of any suite, by key; those that were skipped are
+ * left out. @out is malloc'ed.
+ */
+int assay_store_newest_results(struct assay_store *s, const char *machine_id, struct assay_newest_result **out,
+			       size_t *n, struct assay_err *err);
+
 /* The outcome of a case on a machine that never had an ok result for it. */
 struct assay_failed_series {
 	size_t n_runs;

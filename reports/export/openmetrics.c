@@ -365,6 +365,39 @@ static void add_totals(struct assay_text *out, const struct assay_run *run, cons
 	}
 }
 
+static void add_newest_labels(struct assay_text *out, const char *family, const struct assay_run *run,
+			      const struct assay_newest_result *r)
+{
+	char id[24];
+
+	snprintf(id, sizeof(id), "%" PRId64, r->run_id);
+	begin_labels(out, family);
+	add_label(out, "case", r->key);
+	add_label(out, "commit", r->revision.hash);
+	add_label(out, "machine", run->machine.label);
+	add_label(out, "run", id);
+	add_label(out, "suite", r->suite);
+}
+
+/* Of every case, also those that the newest run is not about. */
+static void add_newest(struct assay_text *out, const struct assay_run *run, const struct assay_newest_result *v,
+		       size_t n)
+{
+	add_family(out, "assay_newest_ok", "",
+		   "1 where the case was ok when it was measured last, in a run of any suite, else 0");
+	for (size_t i = 0; i < n; i++) {
+		add_newest_labels(out, "assay_newest_ok", run, &v[i]);
+		end_value(out, v[i].status == ASSAY_STATUS_OK);
+	}
+	add_family(out, "assay_newest_time_seconds", "seconds", "Median time of one iteration in that run");
+	for (size_t i = 0; i < n; i++) {
+		if (v[i].status != ASSAY_STATUS_OK)
+			continue;
+		add_newest_labels(out, "assay_newest_time_seconds", run, &v[i]);
+		end_value(out, v[i].median_ns * 1e-9);
+	}
+}
+
 static void run_openmetrics(const struct assay_report *report, const struct assay_emit_style *style,
 			    struct assay_text *out)
 {
@@ -374,6 +407,8 @@ static void run_openmetrics(const struct assay_report *report, const struct assa
 	add_run(out, run);
 	if (report->run.totals)
 		add_totals(out, run, report->run.totals);
+	if (report->run.newest)
+		add_newest(out, run, report->run.newest, report->run.n_newest);
 	add_values(out, run);
 	add_metrics(out, run);
 	add_counts(out, run);

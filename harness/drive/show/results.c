@@ -119,6 +119,20 @@ int assay_stored_totals(const char *db, const struct assay_run *run, struct assa
 	return rc;
 }
 
+int assay_stored_newest_results(const char *db, const char *machine_id, struct assay_newest_result **out, size_t *n,
+				struct assay_err *err)
+{
+	struct assay_store *store = NULL;
+	int rc = assay_store_open(&store, db, ASSAY_STORE_READ, err);
+
+	*out = NULL;
+	*n = 0;
+	if (!rc)
+		rc = assay_store_newest_results(store, machine_id, out, n, err);
+	assay_store_close(store);
+	return rc;
+}
+
 static const char *did_you_mean(const char *name, char *buf, size_t size)
 {
 	snprintf(buf, size, ", did you mean '%s'?", name);

@@ -39,6 +39,10 @@ int assay_stored_run(const char *db, int64_t id, const char *only, struct assay_
 int assay_stored_totals(const char *db, const struct assay_run *run, struct assay_run_totals *out,
 			struct assay_err *err);
 
+/* What became last of each case that the machine @machine_id measured, by key. The caller frees *out. */
+int assay_stored_newest_results(const char *db, const char *machine_id, struct assay_newest_result **out, size_t *n,
+				struct assay_err *err);
+
 /* ASSAY_EUSAGE with the nearest name where no case of @run has a metric or count @name, nor says why it has none. */
 int assay_stored_metric_known(const struct assay_run *run, const char *name, struct assay_err *err);
 

@@ -83,6 +83,10 @@ TEST(run_as_csv)
 TEST(run_as_openmetrics)
 {
 	static const struct assay_run_totals totals = { .runs = 9, .results = { [ASSAY_STATUS_CRASHED] = 2 } };
+	static const struct assay_newest_result newest[] = {
+		{ "a", "full", 3, { "8c1f", false }, ASSAY_STATUS_OK, 2000 },
+		{ .key = "b", .suite = "quick", .run_id = 4, .status = ASSAY_STATUS_TIMEOUT },
+	};
 	struct assay_result results[2];
 	struct assay_run run;
 	char *s;
@@ -117,6 +121,17 @@ TEST(run_as_openmetrics)
 	       "assay_runs_total{machine=\"one \\\"two\\\" \\\\ three\",suite=\"quick\"} 9\n");
 	has(s, "suite=\"quick\",status=\"crashed\"} 2\n");
 	assert_null(strstr(s, "# TYPE assay_runs_total"));
+	assert_null(strstr(s, "assay_newest"));
+	s = emit(&(struct assay_report){ .kind = ASSAY_REPORT_RUN,
+					 .run = { .run = &run, .newest = newest, .n_newest = 2 } },
+		 "openmetrics", NULL);
+#define NEWEST(key, commit, id, suite)                                                                                 \
+	"{case=\"" key "\",commit=\"" commit "\",machine=\"one \\\"two\\\" \\\\ three\",run=\"" id "\",suite=\"" suite \
+	"\"}"
+	has(s, "\nassay_newest_ok" NEWEST("a", "8c1f", "3", "full") " 1\n");
+	has(s, "\nassay_newest_ok" NEWEST("b", "", "4", "quick") " 0\n");
+	has(s, "\nassay_newest_time_seconds" NEWEST("a", "8c1f", "3", "full") " 2e-06\n");
+	assert_int_equal(times(s, "assay_newest_time_seconds{"), 1);
 	run.started_unknown = true;
 	assert_null(strstr(emit_run(&run, "openmetrics", NULL), "timestamp"));
 	release(results);

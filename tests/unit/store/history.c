@@ -406,6 +406,56 @@ STORE_TEST(test_recent_times)
 	assay_store_close(s);
 }
 
+STORE_TEST(test_newest_results)
+{
+	struct fixture *f = *state;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
+	/* run 1 has both cases, run 2 of another suite fails the second, run 3 skips both, run 4 is of another machine */
+	static const struct {
+		const char *suite, *machine;
+		enum assay_status status[2];
+	} runs[] = {
+		{ "quick", "m1", { ASSAY_STATUS_OK, ASSAY_STATUS_OK } },
+		{ "full", "m1", { ASSAY_STATUS_SKIPPED, ASSAY_STATUS_FAILED } },
+		{ "quick", "m1", { ASSAY_STATUS_SKIPPED, ASSAY_STATUS_SKIPPED } },
+		{ "quick", "m2", { ASSAY_STATUS_OK, ASSAY_STATUS_OK } },
+	};
+	struct assay_newest_result *v = NULL;
+	size_t n = 0;
+
+	for (size_t k = 0; k < sizeof(runs) / sizeof(runs[0]); k++) {
+		struct assay_run run;
+
+		make_run(&run, runs[k].suite, runs[k].machine);
+		run.started_ns = 1000 + k;
+		assert_ok(f, assay_store_run_begin(s, &run, &f->err));
+		for (unsigned i = 0; i < 2; i++) {
+			struct assay_result r;
+
+			make_result(&r, i, 10);
+			r.c.all_threads = k == 0;
+			r.status = runs[k].status[i];
+			strcpy(r.reason, r.status == ASSAY_STATUS_OK ? "" : "memory limit");
+			assert_ok(f, assay_store_result_add(s, run.id, &r, &f->err));
+			assay_result_release(&r);
+		}
+	}
+	assert_ok(f, assay_store_newest_results(s, "m1", &v, &n, &f->err));
+	assert_int_equal(n, 2);
+	assert_string_equal(v[0].key, "matmul.ternary/avx2/m=0,level=dram/t=2/cold");
+	assert_int_equal(v[0].run_id, 1);
+	assert_int_equal(v[0].status, ASSAY_STATUS_OK);
+	assert_true(v[0].median_ns > 0 && v[0].revision.hash[0]);
+	assert_int_equal(v[1].run_id, 2);
+	assert_string_equal(v[1].suite, "full");
+	assert_int_equal(v[1].status, ASSAY_STATUS_FAILED);
+	free(v);
+	assert_ok(f, assay_store_newest_results(s, "m3", &v, &n, &f->err));
+	assert_int_equal(n, 0);
+	free(v);
+	assay_store_close(s);
+}
+
 STORE_TEST(test_baselines)
 {
 	struct fixture *f = *state;
