@@ -119,7 +119,7 @@ done <<'EOF' | grep . && exit 1
 bench 9200
 ci 1760
 harness/base 4900
-harness/cli 5600
+harness/cli 5800
 harness/counters 14400
 harness/drive 21500
 harness/formats 2850
@@ -130,7 +130,7 @@ harness/measure 5600
 harness/model 6500
 harness/plan 2500
 harness/profile 5100
-harness/serve 3200
+harness/serve 4200
 harness/stats 1900
 harness/store 10100
 harness/worker 14600

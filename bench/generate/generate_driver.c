@@ -194,25 +194,31 @@ static int64_t compose_prompt(struct gen_engine *e, int64_t user, int64_t turn)
 	return dst - e->seq.tokens;
 }
 
-static int request(struct gen_engine *e, int64_t user, int64_t turn)
+/*
+ * The answer to the @len tokens of the sequence, @n tokens into @reply. *@known: tokens of the prompt that the cache
+ * had. Each token is emitted where there is a prompt that asks for that. Inlined, so that what is measured does not
+ * ask for it.
+ */
+static inline __attribute__((always_inline)) int answer(struct gen_engine *e, int64_t len, int32_t *reply, int64_t n,
+							const struct assay_prompt *p, int64_t *known)
 {
 	struct gen_stats *s = e->job->op_state;
-	int32_t *reply = (int32_t *)e->job->tensors[ASSAY_GENERATE_T_TOKENS].data +
-			 (user * e->plan.turns + turn) * e->plan.reply;
 	uint64_t begin = e->job->host->now_ns(), step;
-	int64_t len = compose_prompt(e, user, turn);
 	int rc;
 
 	assay_generate_prefix_begin(&e->prefix, &e->seq, len);
-	if (assay_generate_prefix_reserve(&e->prefix, &e->seq, len + e->plan.reply))
+	*known = e->seq.len;
+	if (assay_generate_prefix_reserve(&e->prefix, &e->seq, len + n))
 		return e->job->host->fail(e->job, "no block of the KV cache is free for %lld tokens",
-					  (long long)(len + e->plan.reply));
+					  (long long)(len + n));
 	rc = read_prompt(e, e->seq.tokens, len);
 	if (rc)
 		return rc;
 	reply[0] = sample(e, len);
 	assay_generate_ring_push(&s->ttft_s, seconds_since(e, begin));
-	for (int64_t i = 1; i < e->plan.reply; i++) {
+	if (p)
+		p->emit(p->arg, reply[0]);
+	for (int64_t i = 1; i < n; i++) {
 		step = e->job->host->now_ns();
 		e->seq.tokens[len + i - 1] = reply[i - 1];
 		rc = decode_step(e, &reply[i - 1]);
@@ -221,9 +227,50 @@ static int request(struct gen_engine *e, int64_t user, int64_t turn)
 		assay_generate_prefix_advance(&e->prefix, &e->seq, len + i);
 		reply[i] = sample(e, len + i);
 		assay_generate_ring_push(&s->tpot_s, seconds_since(e, step));
-		assay_part(e->job);
+		if (p)
+			p->emit(p->arg, reply[i]);
+		else
+			assay_part(e->job);
 	}
 	return 0;
+}
+
+static int request(struct gen_engine *e, int64_t user, int64_t turn)
+{
+	int32_t *replies = e->job->tensors[ASSAY_GENERATE_T_TOKENS].data;
+	int64_t known;
+
+	return answer(e, compose_prompt(e, user, turn), replies + (user * e->plan.turns + turn) * e->plan.reply,
+		      e->plan.reply, NULL, &known);
+}
+
+int assay_generate_chat_respond(struct assay_job *job, struct assay_prompt *p)
+{
+	struct gen_engine *e = job->state;
+	const struct gen_plan *plan = &e->plan;
+	int rc;
+
+	if (p->n_tokens < 1 || p->n_wanted < 1 || p->n_wanted > plan->n_out ||
+	    p->n_tokens > plan->max_pos - p->n_wanted) {
+		job->host->fail(job,
+				"a prompt of %lld tokens and %lld more do not fit: at least one of each, at most %lld "
+				"more and %lld in all",
+				(long long)p->n_tokens, (long long)p->n_wanted, (long long)plan->n_out,
+				(long long)plan->max_pos);
+		return 1;
+	}
+	for (int64_t i = 0; i < p->n_tokens; i++) {
+		if (p->tokens[i] < 0 || p->tokens[i] >= plan->m->vocab) {
+			job->host->fail(job, "model %s has no token %d: they are 0 to %d", plan->m->name,
+					(int)p->tokens[i], (int)plan->m->vocab - 1);
+			return 1;
+		}
+		e->seq.tokens[i] = p->tokens[i];
+	}
+	e->tracing = 0;
+	rc = answer(e, p->n_tokens, job->tensors[ASSAY_GENERATE_T_TOKENS].data, p->n_wanted, p, &p->n_known);
+	assay_generate_prefix_end(&e->prefix, &e->seq);
+	return rc;
 }
 
 static int chat_run(struct assay_job *job)

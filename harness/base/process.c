@@ -240,8 +240,8 @@ static void redirect(const struct launch *l)
 		child_fail(l, "use the output for");
 	if (errfd >= 0 && (errfd = fcntl(errfd, F_DUPFD_CLOEXEC, 3)) < 0)
 		child_fail(l, "use the error output for");
-	if (dup2(l->null_fd, STDIN_FILENO) < 0 || (out >= 0 && dup2(out, STDOUT_FILENO) < 0) ||
-	    (errfd >= 0 && dup2(errfd, STDERR_FILENO) < 0))
+	if (dup2(l->o->stdin_fd ? l->o->stdin_fd : l->null_fd, STDIN_FILENO) < 0 ||
+	    (out >= 0 && dup2(out, STDOUT_FILENO) < 0) || (errfd >= 0 && dup2(errfd, STDERR_FILENO) < 0))
 		child_fail(l, "redirect");
 }
 

@@ -22,8 +22,8 @@ struct assay_process {
 };
 
 /*
- * Start @argv. The child gets SIGKILL when the parent dies, its own process group, standard input from /dev/null, and
- * of the open files only 0 to 2, @keep_fd (-1: none) and @second_fd (0: none), which have the same numbers there.
+ * Start @argv. The child gets SIGKILL when the parent dies, its own process group, and of the open files only 0 to 2,
+ * @keep_fd (-1: none) and @second_fd (0: none), which have the same numbers there. @stdin_fd: 0 for /dev/null;
  * @stdout_fd, @stderr_fd: -1 to inherit. Signals are at their defaults and unblocked in the child.
  *
  * "The parent" is the *thread* that called: Linux sends the signal when that thread ends, so start children from one
@@ -35,7 +35,7 @@ struct assay_process_options {
 	bool only_env;           /* `env` is the whole environment */
 	bool fixed_addresses;    /* without address-space randomisation, where the system lets it be switched off */
 	int keep_fd, second_fd;
-	int stdout_fd, stderr_fd;
+	int stdin_fd, stdout_fd, stderr_fd;
 	const char *cwd; /* NULL: as it is */
 	/* Once it is set, a process that was killed and does not end is given up soon. NULL: never set. */
 	const volatile sig_atomic_t *interrupted;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/monotonic.h"
 #include "counters/callgrind/callgrind.h"
 #include "counters/provider.h"
 #include "worker/audit/audit.h"
@@ -172,6 +173,55 @@ static struct assay_outcome do_report(struct assay_served *w)
 	return out.status == ASSAY_STATUS_OK ? assay_case_counts_report(&w->counts, j->state.note, r) : out;
 }
 
+/* @arg: the tokens of the page. */
+static void tell_token(void *arg, int32_t token)
+{
+	struct assay_page_tokens *t = arg;
+	const uint32_t n = atomic_load_explicit(&t->n, memory_order_relaxed);
+
+	if (n >= ASSAY_PAGE_TOKENS)
+		return;
+	t->tokens[n] = token;
+	t->at_ns[n] = assay_monotonic_ns();
+	atomic_store_explicit(&t->n, n + 1, memory_order_release);
+}
+
+static struct assay_outcome do_respond(struct assay_served *w)
+{
+	static int32_t prompt[ASSAY_PAGE_TOKENS];
+	struct assay_case_job *j = &w->job;
+	struct assay_prompt p = {
+		.size = sizeof(p),
+		.tokens = prompt,
+		.n_tokens = (int64_t)w->order.args.iterations,
+		.n_wanted = w->order.args.count,
+		.emit = tell_token,
+		.arg = &w->page->tokens,
+	};
+	int rc;
+
+	w->reply.refused[0] = '\0';
+	w->reply.n_known = 0;
+	if (!j->op->respond || j->device)
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "'%s/%s' cannot continue a prompt", w->spec.c.op,
+					 w->spec.c.variant);
+	if (p.n_tokens > ASSAY_PAGE_TOKENS)
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "a prompt may have %d tokens", ASSAY_PAGE_TOKENS);
+	memcpy(prompt, w->page->tokens.prompt, (size_t)p.n_tokens * sizeof(*prompt));
+	atomic_store_explicit(&w->page->tokens.n, 0, memory_order_relaxed);
+	assay_case_job_phase(j, ASSAY_PHASE_RUN);
+	rc = j->op->respond(&j->jobs[0], &p);
+	if (rc < 0)
+		return assay_case_job_failed(j, "continuing a prompt");
+	if (rc)
+		snprintf(w->reply.refused, sizeof(w->reply.refused), "%s",
+			 j->failure[0] ? j->failure : "the op gave no reason");
+	else
+		w->reply.n_known = (uint64_t)p.n_known;
+	j->failure[0] = '\0';
+	return assay_outcome_ok();
+}
+
 static struct assay_outcome obey(struct assay_served *w)
 {
 	switch ((enum assay_command)w->order.command) {
@@ -199,6 +249,8 @@ static struct assay_outcome obey(struct assay_served *w)
 		return assay_outcome_ok();
 	case ASSAY_CMD_LOAD:
 		return do_load(w);
+	case ASSAY_CMD_RESPOND:
+		return do_respond(w);
 	case ASSAY_CMD_NONE:
 	case ASSAY_N_COMMANDS:
 		break;

@@ -25,7 +25,7 @@
 #include "worker/case/thread_pool.h"
 
 #define ASSAY_PAGE_MAGIC   0x45474150u /* "PAGE" */
-#define ASSAY_PAGE_VERSION 13u
+#define ASSAY_PAGE_VERSION 14u
 #define ASSAY_PAGE_SAMPLES 4096
 #define ASSAY_PAGE_METRICS 96 /* of the op and of its device */
 #define ASSAY_PAGE_COUNTS  192
@@ -33,6 +33,7 @@
 #define ASSAY_PAGE_CPUS    1024
 #define ASSAY_PAGE_PATHS   65536
 #define ASSAY_PAGE_WINDOW  65536
+#define ASSAY_PAGE_TOKENS  4096
 
 #define ASSAY_PAGE_COUNTS_PATH 4096
 
@@ -54,6 +55,7 @@ enum assay_command {
 	ASSAY_CMD_REPORT, /* the variant gives back what it prepared; metrics and counters of the op; no run after it */
 	ASSAY_CMD_FINISH, /* release everything and exit */
 	ASSAY_CMD_LOAD,   /* the first part of PREPARE, so that the sides of a pair can do it at once */
+	ASSAY_CMD_RESPOND, /* continue the prompt of `iterations` tokens by `count` more */
 	ASSAY_N_COMMANDS,
 };
 
@@ -231,6 +233,10 @@ struct assay_worker_reply {
 	uint64_t element_at;
 	uint32_t element_bytes;
 
+	/* RESPOND */
+	uint64_t n_known;  /* tokens of the prompt that the cache had */
+	char refused[256]; /* why this prompt cannot be continued; "": it was */
+
 	/* REPORT */
 	uint32_t n_metrics, n_counts, n_missing;
 	uint64_t rss_peak_bytes; /* 0: unknown */
@@ -244,6 +250,14 @@ struct assay_worker_reply {
 	struct assay_unavailable missing[ASSAY_PAGE_COUNTS];
 };
 
+/* RESPOND: the prompt, and the tokens that follow it while they are generated. */
+struct assay_page_tokens {
+	int32_t prompt[ASSAY_PAGE_TOKENS];
+	_Atomic uint32_t n; /* of the next two */
+	int32_t tokens[ASSAY_PAGE_TOKENS];
+	uint64_t at_ns[ASSAY_PAGE_TOKENS]; /* CLOCK_MONOTONIC, when each was known */
+};
+
 struct assay_page {
 	uint32_t magic, version, size;
 	_Atomic uint32_t turn;         /* enum assay_turn; the futex */
@@ -252,6 +266,7 @@ struct assay_page {
 	struct assay_order order;      /* zeros once the worker has taken it */
 	struct assay_worker_spec spec; /* zeros once the worker has begun to load or prepare */
 	struct assay_worker_reply reply;
+	struct assay_page_tokens tokens;
 };
 
 /*

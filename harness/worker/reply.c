@@ -119,6 +119,7 @@ static int check_numbers(const struct assay_worker_reply *r, uint64_t longest_ns
 		{ "element_at", r->element_at, r->output_bytes },
 		{ "element_bytes", r->element_bytes, MOST_ELEMENT_BYTES },
 		{ "rss_peak_bytes", r->rss_peak_bytes, MOST_BYTES },
+		{ "n_known", r->n_known, ASSAY_PAGE_TOKENS },
 	};
 
 	const double expected[] = { r->step.by_outputs, r->step.by_work, r->step.by_memory };
@@ -155,6 +156,8 @@ static int check_texts(const struct assay_worker_reply *r, struct assay_err *err
 		return nonsense(err, "reason has no end");
 	if (!ends(r->wrong, sizeof(r->wrong)))
 		return nonsense(err, "wrong has no end");
+	if (!ends(r->refused, sizeof(r->refused)))
+		return nonsense(err, "refused has no end");
 	if (!ends(r->output_name, sizeof(r->output_name)))
 		return nonsense(err, "output_name has no end");
 	if (!is_digest(r->code_hash))
@@ -410,6 +413,7 @@ void assay_reply_make_printable(struct assay_worker_reply *r)
 {
 	assay_printable_line(r->reason, sizeof(r->reason));
 	assay_printable_line(r->wrong, sizeof(r->wrong));
+	assay_printable_line(r->refused, sizeof(r->refused));
 	assay_printable_line(r->deviation.reason, sizeof(r->deviation.reason));
 	for (int i = 0; i < 2; i++)
 		assay_printable_line(r->accepted.deviation[i].reason, sizeof(r->accepted.deviation[i].reason));

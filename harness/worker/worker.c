@@ -392,7 +392,7 @@ static int await_reply(struct assay_worker *w, struct assay_worker *partner, enu
 		       size_t size, struct assay_err *err)
 {
 	const enum assay_command cmd = (enum assay_command)w->order.command;
-	uint64_t slice_ns = SLICE_NS;
+	uint64_t slice_ns = w->wait_ns && w->wait_ns < SLICE_NS ? w->wait_ns : SLICE_NS;
 
 	/* a worker that answers at once, and never says what ends the case, is over its time, too */
 	if (over_time(w, NULL, status, reason, size))
@@ -451,6 +451,27 @@ int assay_worker_call(struct assay_worker *w, enum assay_command cmd, const stru
 {
 	assay_worker_begin(w, cmd, args);
 	return assay_worker_end(w, NULL, status, reason, size, err);
+}
+
+int assay_worker_respond(struct assay_worker *w, const int32_t *prompt, uint32_t n, uint32_t n_wanted,
+			 enum assay_status *status, char *reason, size_t size, struct assay_err *err)
+{
+	const struct assay_worker_args args = { .iterations = n, .count = n_wanted };
+
+	memcpy(w->page->tokens.prompt, prompt, n * sizeof(*prompt));
+	atomic_store_explicit(&w->page->tokens.n, 0, memory_order_relaxed);
+	return assay_worker_call(w, ASSAY_CMD_RESPOND, &args, status, reason, size, err);
+}
+
+uint32_t assay_worker_tokens(const struct assay_worker *w, int32_t *tokens, uint64_t *at_ns)
+{
+	const struct assay_page_tokens *t = &w->page->tokens;
+	const uint32_t told = atomic_load_explicit(&t->n, memory_order_acquire), most = w->order.args.count,
+		       n = told < most ? told : most;
+
+	memcpy(tokens, t->tokens, n * sizeof(*tokens));
+	memcpy(at_ns, t->at_ns, n * sizeof(*at_ns));
+	return n;
 }
 
 void assay_worker_accept(struct assay_worker *w, const struct assay_accepted *accepted)

@@ -57,11 +57,19 @@ int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum 
 		     size_t size, struct assay_err *err);
 /* Tell it what the oracle accepted elsewhere, on the same inputs: before LOAD, or PREPARE where there is none. */
 void assay_worker_accept(struct assay_worker *w, const struct assay_accepted *accepted);
+/*
+ * Have it continue a prompt by @n_wanted tokens, as assay_worker_call() of RESPOND; both are at most ASSAY_PAGE_TOKENS.
+ * While it is waited for and afterwards, assay_worker_tokens() copies the tokens so far, of at most @n_wanted, and
+ * returns how many there are.
+ */
+int assay_worker_respond(struct assay_worker *w, const int32_t *prompt, uint32_t n, uint32_t n_wanted,
+			 enum assay_status *status, char *reason, size_t size, struct assay_err *err);
+uint32_t assay_worker_tokens(const struct assay_worker *w, int32_t *tokens, uint64_t *at_ns);
 /* The last answer, checked; all zeros after one that made no sense. Stays where it is until the worker is freed. */
 const struct assay_worker_reply *assay_worker_reply(const struct assay_worker *w);
 /* Call @f(@arg) whenever a command was waited for some more; NULL: no more. */
 void assay_worker_while_waiting(struct assay_worker *w, void (*f)(void *arg), void *arg);
-/* In @f: call it again after @ns at the latest, this once. */
+/* In @f, or before a command: call it again after @ns at the latest, this once. */
 void assay_worker_wait_less(struct assay_worker *w, uint64_t ns);
 /* The number of steps that it says it has taken in this command; only to be shown. */
 uint64_t assay_worker_steps(const struct assay_worker *w);

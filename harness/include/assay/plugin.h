@@ -390,6 +390,19 @@ enum assay_op_flags {
 	ASSAY_OP_WORK_AXIS = 1u << 1,
 };
 
+/* A prompt that an op which generates tokens is to continue. */
+struct assay_prompt {
+	uint32_t size;
+	uint32_t reserved;
+	const int32_t *tokens;
+	int64_t n_tokens;
+	int64_t n_wanted; /* tokens to generate */
+	/* Called with each of them as soon as it is known, from the thread that called respond(). */
+	void (*emit)(void *arg, int32_t token);
+	void *arg;
+	int64_t n_known; /* written: tokens of the prompt whose keys and values an earlier one had left */
+};
+
 /* A problem. Callbacks return 0, or a negative number after host->fail. */
 struct assay_op {
 	const char *name; /* "matmul.ternary": family, dot, problem */
@@ -430,6 +443,13 @@ struct assay_op {
 
 	uint32_t measures; /* enum assay_measures; a plugin with any other value is refused */
 	uint32_t reserved; /* 0 */
+
+	/*
+	 * Continue a prompt, of which many may follow each other, in place of run() and outside of any measurement. A
+	 * positive number after host->fail: this prompt cannot be continued, but others can. NULL: the op does not
+	 * generate tokens.
+	 */
+	int (*respond)(struct assay_job *job, struct assay_prompt *p);
 };
 
 /* ---- devices ---------------------------------------------------------------------------------------------------- */
