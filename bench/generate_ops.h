@@ -33,7 +33,7 @@ void assay_generate_release(struct assay_job *job);
 /* Of generate.chat on the CPU. A prompt and its answer have room for what a conversation of the shape may take. */
 int assay_generate_chat_respond(struct assay_job *job, struct assay_prompt *p);
 
-#define ASSAY_GENERATE_OP(kind, n, answers, text)                                                                              \
+#define ASSAY_GENERATE_OP(kind, n, answers, text)                                                                      \
 	{                                                                                                              \
 		.name = "generate." #kind, .help = text, .axes = assay_generate_##kind##_axes, .n_axes = n,            \
 		.axis_stride = sizeof(struct assay_axis), .flags = ASSAY_OP_EXACT,                                     \
@@ -42,12 +42,13 @@ int assay_generate_chat_respond(struct assay_job *job, struct assay_prompt *p);
 		.counters = assay_generate_counters, .composes = "matmul.ternary",                                     \
 		.driver = &assay_generate_##kind##_driver, .describe = assay_generate_##kind##_describe,               \
 		.fill = assay_generate_##kind##_fill, .check = assay_generate_check, .report = assay_generate_report,  \
-		.release = assay_generate_release, .respond = answers,                                                                    \
+		.release = assay_generate_release, .respond = answers,                                                 \
 	}
 
 #define ASSAY_GENERATE_OPS                                                                                             \
-	ASSAY_GENERATE_OP(prefill, 3, NULL, "read a prompt of a BitNet b1.58 transformer, up to its first token"),           \
-		ASSAY_GENERATE_OP(decode, 4, NULL, "generate tokens one by one with a BitNet b1.58 transformer"),            \
-		ASSAY_GENERATE_OP(chat, 8, assay_generate_chat_respond, "answer turns of several users who share a prompt, with a prefix cache"),
+	ASSAY_GENERATE_OP(prefill, 3, NULL, "read a prompt of a BitNet b1.58 transformer, up to its first token"),     \
+		ASSAY_GENERATE_OP(decode, 4, NULL, "generate tokens one by one with a BitNet b1.58 transformer"),      \
+		ASSAY_GENERATE_OP(chat, 8, assay_generate_chat_respond,                                                \
+				  "answer turns of several users who share a prompt, with a prefix cache"),
 
 #endif

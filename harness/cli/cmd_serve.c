@@ -34,6 +34,8 @@ static const struct assay_option options[] = {
 	{ "token-file", 0, "FILE", assay_option_text, AT(q.token_file),
 	  "File with the token that whoever starts a job has to send; only its owner may read it (default: a token is "
 	  "drawn and printed)" },
+	{ "model", 0, "NAME", assay_option_text, AT(q.model),
+	  "Load this model of the suite 'serve', such as tiny, for POST /v1/chat/completions" },
 	{ "policy", 0, "FILE", assay_option_text, AT(q.policy),
 	  "The policy whose alerts are shown (default baselines/policy.conf, where there is one)" },
 	{ "allow-host", ASSAY_RARELY, "NAME", add_host, AT(hosts),
@@ -49,6 +51,7 @@ static const struct assay_command_line line = {
 	       "finished is kept.\v"
 	       "examples:\n"
 	       "  assay serve\n"
+	       "  assay serve --model tiny\n"
 	       "  assay serve --listen 0.0.0.0:8080 --token-file ~/.assay-token --allow-host bench.example.org",
 	.tables = { { options, 0 }, { assay_options_load, 0 }, ASSAY_OPTIONS_READING },
 	.argument = refuse,

@@ -185,14 +185,10 @@ static bool may_ask(const struct assay_server *s, struct MHD_Connection *c, stru
 static void count(struct assay_server *s, unsigned status, double spent_s)
 {
 	struct assay_http_counts *n = &s->counts;
-	size_t i = 0;
 
-	for (double le = ASSAY_LATENCY_LEAST_S; i < ASSAY_LATENCY_BUCKETS && spent_s > le; le *= 2)
-		i++;
 	pthread_mutex_lock(&s->lock);
 	n->by_class[status / 100 < 6 ? status / 100 : 5]++;
-	n->buckets[i]++;
-	n->sum_s += spent_s;
+	assay_latencies_add(&n->took, spent_s);
 	pthread_mutex_unlock(&s->lock);
 }
 

@@ -11,18 +11,16 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "reports/report.h"
+#include "serve/chat.h"
 #include "serve/jobs.h"
+#include "serve/latencies.h"
 #include "serve/library.h"
 #include "serve/serve.h"
 
-/* Requests by their outcome, and how long they took: a histogram with a bucket a power of 2, from 10 us. */
-#define ASSAY_LATENCY_BUCKETS 22
-#define ASSAY_LATENCY_LEAST_S 10e-6
-
+/* Requests by their outcome, and how long they took. */
 struct assay_http_counts {
 	uint64_t by_class[6]; /* of statuses: [2] of 200 to 299 */
-	uint64_t buckets[ASSAY_LATENCY_BUCKETS + 1];
-	double sum_s;
+	struct assay_latencies took;
 	unsigned active, streams;
 };
 
@@ -33,6 +31,7 @@ struct assay_server {
 	char address[128]; /* as in Host headers, without the port */
 	uint64_t began_ns;
 	struct assay_jobs jobs;
+	struct assay_chat chat;
 	sem_t readers;        /* so many more answers may read the database at the same time */
 	pthread_mutex_t lock; /* of the rest */
 	struct assay_http_counts counts;
@@ -117,6 +116,9 @@ void assay_serve_comparisons(const struct assay_http_query *q, struct assay_http
 void assay_serve_alerts(const struct assay_http_query *q, struct assay_http_answer *a);
 void assay_serve_diff(const struct assay_http_query *q, struct assay_http_answer *a);
 void assay_serve_profiles(const struct assay_http_query *q, struct assay_http_answer *a);
+
+/* POST: a model continues a prompt, in the form of OpenAI's API. */
+void assay_serve_completions(const struct assay_http_query *q, struct assay_http_answer *a);
 
 void assay_serve_run(const struct assay_http_query *q, struct assay_http_answer *a);
 void assay_serve_profile_start(const struct assay_http_query *q, struct assay_http_answer *a);

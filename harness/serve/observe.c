@@ -44,7 +44,7 @@ static uint64_t total(const struct assay_http_counts *n)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i <= ASSAY_LATENCY_BUCKETS; i++)
-		sum += n->buckets[i];
+		sum += n->took.buckets[i];
 	return sum;
 }
 
@@ -58,7 +58,7 @@ static double quantile_s(const struct assay_http_counts *n, double q)
 	if (!(want > 0))
 		return 0;
 	for (size_t i = 0; i < ASSAY_LATENCY_BUCKETS; i++, le *= 2) {
-		sum += n->buckets[i];
+		sum += n->took.buckets[i];
 		if ((double)sum >= want)
 			return le;
 	}
@@ -129,28 +129,55 @@ static void add_number(const struct metrics *t, const char *name, const char *ty
 	assay_text_addf(t->text, "%s %.12g\n", name, v);
 }
 
-static void add_requests(const struct metrics *t, const struct assay_http_counts *n, const struct assay_server_job *job)
+static void add_latencies(const struct metrics *t, const char *name, const char *help, const struct assay_latencies *l)
 {
 	double le = ASSAY_LATENCY_LEAST_S;
 	uint64_t sum = 0;
 
+	add_family(t, name, "histogram", help);
+	for (size_t i = 0; i < ASSAY_LATENCY_BUCKETS; i++, le *= 2) {
+		sum += l->buckets[i];
+		assay_text_addf(t->text, "%s_bucket{le=\"%.12g\"} %" PRIu64 "\n", name, le, sum);
+	}
+	sum += l->buckets[ASSAY_LATENCY_BUCKETS];
+	assay_text_addf(t->text, "%s_bucket{le=\"+Inf\"} %" PRIu64 "\n%s_sum %.9g\n%s_count %" PRIu64 "\n", name, sum,
+			name, l->sum_s, name, sum);
+}
+
+static void add_requests(const struct metrics *t, const struct assay_http_counts *n, const struct assay_server_job *job)
+{
 	add_family(t, "assay_requests_total", "counter", "Requests that were answered, by the class of the status");
 	for (unsigned i = 2; i < 6; i++)
 		assay_text_addf(t->text, "assay_requests_total{status=\"%uxx\"} %" PRIu64 "\n", i, n->by_class[i]);
-	add_family(t, "assay_request_duration_seconds", "histogram", "Time from the head of a request to its answer");
-	for (size_t i = 0; i < ASSAY_LATENCY_BUCKETS; i++, le *= 2) {
-		sum += n->buckets[i];
-		assay_text_addf(t->text, "assay_request_duration_seconds_bucket{le=\"%.12g\"} %" PRIu64 "\n", le, sum);
-	}
-	sum += n->buckets[ASSAY_LATENCY_BUCKETS];
-	assay_text_addf(t->text,
-			"assay_request_duration_seconds_bucket{le=\"+Inf\"} %" PRIu64
-			"\nassay_request_duration_seconds_sum %.9g\nassay_request_duration_seconds_count %" PRIu64 "\n",
-			sum, n->sum_s, sum);
+	add_latencies(t, "assay_request_duration_seconds", "Time from the head of a request to its answer", &n->took);
 	add_number(t, "assay_active_requests", "gauge", "Requests that are being answered", n->active);
 	add_number(t, "assay_jobs_started_total", "counter", "Jobs that were started since the server was",
 		   (double)job->id);
 	add_number(t, "assay_job_running", "gauge", "1 while a job is under way", job->state == ASSAY_JOB_RUNNING);
+}
+
+/* Of the model, which there need not be. */
+static void add_chat(const struct metrics *t, const struct assay_chat_counts *n)
+{
+	add_number(t, "assay_tokens_per_second", "gauge",
+		   "Tokens of the newest answer, per second since its request came", n->tokens_per_s);
+	add_family(t, "assay_tokens_total", "counter", "Tokens that were read and generated");
+	assay_text_addf(t->text,
+			"assay_tokens_total{kind=\"prompt\"} %" PRIu64
+			"\nassay_tokens_total{kind=\"generated\"} %" PRIu64 "\n",
+			n->prompt, n->generated);
+	add_number(t, "assay_kv_cache_hits_total", "counter",
+		   "Tokens of prompts whose keys and values were in the cache", (double)n->known);
+	add_number(t, "assay_kv_cache_misses_total", "counter", "Tokens of prompts whose keys and values were not",
+		   (double)(n->prompt - n->known));
+	add_latencies(t, "assay_time_to_first_token_seconds", "From a request to the first token of its answer",
+		      &n->first);
+	add_latencies(t, "assay_time_per_output_token_seconds", "From a token of an answer to the next", &n->next);
+	add_family(t, "assay_errors_total", "counter", "Requests to the model that got no answer, by kind");
+	assay_text_addf(t->text,
+			"assay_errors_total{kind=\"refused\"} %" PRIu64 "\nassay_errors_total{kind=\"failed\"} %" PRIu64
+			"\n",
+			n->refused, n->failed);
 }
 
 static void add_system(const struct metrics *t, const struct assay_system_state *m)
@@ -203,15 +230,16 @@ static void add_results(struct assay_text *t, const char *db)
 {
 	const struct assay_watch nobody = { 0 };
 	struct assay_compare_outcome o = { 0 };
+	struct assay_err nothing = { 0 };
 	struct assay_run_totals totals;
 	struct assay_run run;
 
-	if (!assay_stored_run(db, 0, NULL, &run, NULL)) {
-		const bool told = !assay_stored_totals(db, &run, &totals, NULL);
+	if (!assay_stored_run(db, 0, NULL, &run, &nothing)) {
+		const bool told = !assay_stored_totals(db, &run, &totals, &nothing);
 		struct assay_newest_result *newest;
 		size_t n;
 
-		assay_stored_newest_results(db, run.machine.id, &newest, &n, NULL);
+		assay_stored_newest_results(db, run.machine.id, &newest, &n, &nothing);
 		add_report(t, &(struct assay_report){ .kind = ASSAY_REPORT_RUN,
 						      .run = { .run = &run,
 							       .totals = told ? &totals : NULL,
@@ -220,7 +248,7 @@ static void add_results(struct assay_text *t, const char *db)
 		free(newest);
 	}
 	assay_run_release(&run);
-	if (!assay_stored_verdicts(db, 0, NULL, &nobody, &o, NULL))
+	if (!assay_stored_verdicts(db, 0, NULL, &nobody, &o, &nothing))
 		add_report(t, &(struct assay_report){ .kind = ASSAY_REPORT_GATE, .gate = { .gate = &o.report } });
 	assay_compare_outcome_release(&o);
 }
@@ -243,11 +271,17 @@ void assay_serve_metrics(const struct assay_http_query *q, struct assay_http_ans
 	const struct assay_server_job job = assay_jobs_look(&s->jobs);
 	const char *accept = assay_mhd.lookup_connection_value(q->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
 	const struct metrics t = { &a->text, accept && strstr(accept, "application/openmetrics-text") };
+	struct assay_err nothing = { 0 };
 	struct assay_system_state m;
 	struct timespec at[2];
 
 	look(s, &m);
 	add_requests(&t, &n, &job);
+	if (s->chat.q && s->q->model) {
+		const struct assay_chat_counts tokens = assay_chat_look(&s->chat);
+
+		add_chat(&t, &tokens);
+	}
 	add_system(&t, &m);
 	written_at(s->q->what->db, at);
 	pthread_mutex_lock(&s->lock);
@@ -255,7 +289,7 @@ void assay_serve_metrics(const struct assay_http_query *q, struct assay_http_ans
 		assay_text_release(&s->results);
 		add_results(&s->results, s->q->what->db);
 		assay_alerts_release(&s->alerts);
-		if (assay_alerts(s->q->policy, s->q->what->db, &s->alerts, NULL))
+		if (assay_alerts(s->q->policy, s->q->what->db, &s->alerts, &nothing))
 			assay_alerts_release(&s->alerts);
 		memcpy(s->results_at, at, sizeof(at));
 	}

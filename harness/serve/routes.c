@@ -33,6 +33,8 @@ static const struct assay_route routes[] = {
 	{ "POST", "/api/runs", SECRET, assay_serve_run },
 	{ "DELETE", "/api/job", SECRET, assay_serve_stop },
 
+	{ "POST", "/v1/chat/completions", SECRET, assay_serve_completions },
+
 	{ "POST", "/admin/profile/start", SECRET, assay_serve_profile_start },
 	{ "POST", "/admin/profile/stop", SECRET, assay_serve_stop },
 	{ "POST", "/admin/profile/cpu", SECRET, assay_serve_profile_wait },

@@ -20,6 +20,7 @@ struct assay_serve_request {
 	const char *listen;                /* "ADDRESS:PORT", port 0: any that is free; NULL: ASSAY_SERVE_LISTEN */
 	const char *token_file;            /* NULL: a token is drawn */
 	const char *policy;                /* file with the alerts; NULL: that of the project, if it has one */
+	const char *model;                 /* that answers prompts; NULL: none */
 	const struct assay_strings *hosts; /* further names in Host headers that are answered */
 	const volatile sig_atomic_t *interrupted;
 	/* Called once requests are answered. @token is "" where it stands in a file. */
@@ -29,8 +30,8 @@ struct assay_serve_request {
 
 /*
  * Serve until interrupted. ASSAY_EUSAGE: an address that is none, is in use, or is not this machine's own without a
- * token file; a token file that is missing, too short, or readable by others. ASSAY_EUNAVAILABLE: built without
- * libmicrohttpd.
+ * token file; a token file that is missing, too short, or readable by others; a model that cannot be loaded.
+ * ASSAY_EUNAVAILABLE: built without libmicrohttpd.
  */
 int assay_serve(const struct assay_serve_request *q, struct assay_err *err);
 

@@ -20,12 +20,15 @@ int assay_serve(const struct assay_serve_request *q, struct assay_err *err)
 		return rc;
 	pthread_mutex_init(&s.lock, NULL);
 	sem_init(&s.readers, 0, READERS);
-	rc = assay_http_start(&s, url, sizeof(url), err);
+	rc = assay_chat_start(&s.chat, q, err);
+	if (!rc)
+		rc = assay_http_start(&s, url, sizeof(url), err);
 	if (!rc) {
 		q->ready(q->arg, url, q->token_file ? "" : s.token);
 		assay_jobs_serve(&s.jobs, q->interrupted);
 		assay_http_stop(&s);
 	}
+	assay_chat_stop(&s.chat);
 	assay_text_release(&s.results);
 	assay_alerts_release(&s.alerts);
 	sem_destroy(&s.readers);

@@ -399,3 +399,99 @@ run_of() {
 	ask GET /profiling/dashboard
 	[ "$(wc -c <body)" -lt 150000 ]
 }
+
+# says BODY [OPTION...]: ask the model.
+says() {
+	local body=$1
+	shift
+	admin POST /v1/chat/completions -d "$body" "$@"
+}
+
+@test "a model answers prompts of token ids, whole and as a stream, and tells Prometheus how long that took" {
+	local prompt want
+	prompt=$(seq -s' ' 40)
+	# shellcheck disable=SC2086 # words
+	want=$("$ASSAY" generate tiny $prompt --tokens 24 --bench-dir "$ASSAY_SOURCE/bench" | sed 's/ *$//')
+	serve --model tiny --bench-dir "$ASSAY_SOURCE/bench"
+	says "{\"messages\":[{\"role\":\"user\",\"content\":\"$prompt\"}],\"max_tokens\":24}"
+	[ "$code" = 200 ]
+	jq -e --arg w "$want" '.object == "chat.completion" and .model == "tiny" and .choices[0].message == { role: "assistant", content: $w }
+		and .choices[0].finish_reason == "length" and .usage.prompt_tokens == 40 and .usage.completion_tokens == 24
+		and .usage.prompt_tokens_details.cached_tokens == 0' body
+	# messages are one prompt; what is known of it is not read again
+	says "{\"messages\":[{\"role\":\"system\",\"content\":[$(seq -s, 39)]},{\"role\":\"user\",\"content\":\"40\"}],\"max_tokens\":24,\"stream\":true}" -N
+	[ "$code" = 200 ]
+	grep -qi '^content-type: text/event-stream' headers
+	sed -n 's/^data: //p' body | grep -v '^\[DONE\]$' >chunks
+	jq -es --arg w "$want" 'all(.object == "chat.completion.chunk") and ([.[].choices[0].delta.content // ""] | add) == $w
+		and .[0].choices[0].delta.role == "assistant" and .[-1].choices[0].finish_reason == "length"' chunks
+	[ "$(tail -2 body | tr -d '\n')" = 'data: [DONE]' ]
+	ask GET /metrics
+	grep -qx 'assay_tokens_total{kind="prompt"} 80' body
+	grep -qx 'assay_tokens_total{kind="generated"} 48' body
+	grep -qx 'assay_kv_cache_hits_total 32' body
+	grep -qx 'assay_kv_cache_misses_total 48' body
+	grep -qx 'assay_time_to_first_token_seconds_count 2' body
+	grep -qx 'assay_time_per_output_token_seconds_count 46' body
+	grep -q '^assay_tokens_per_second [1-9]' body
+}
+
+@test "a request with X-Profile is the newest profile, and what the model cannot answer is refused" {
+	serve --model tiny --bench-dir "$ASSAY_SOURCE/bench"
+	says '{"messages":[{"role":"user","content":"1"}],"max_tokens":512}' -H 'X-Profile: true'
+	[ "$code" = 200 ]
+	if jq -e 'has("profile_error") | not' body; then
+		admin GET /admin/profile/last
+		jq -e '.profile.name == "request" and .profile.command == "a request to model tiny: 512 tokens after 1"' body
+	fi
+	# a database without a run
+	ask GET /metrics
+	[ "$code" = 200 ]
+	says '{}'
+	gets 400 "no messages"
+	says '{"messages":[{"role":"judge","content":"1"}]}'
+	gets 400 "bad role 'judge'"
+	says '{"messages":[{"role":"user","content":"one"}]}'
+	gets 400 "'one' is no token"
+	says '{"messages":[{"role":"user","content":[1.5]}]}'
+	gets 400 "expected ids of tokens"
+	says '{"messages":[{"role":"user","content":"512"}]}'
+	gets 400 "model tiny has no token 512"
+	says '{"messages":[{"role":"user","content":"1"}],"max_tokens":4096}'
+	gets 400 "do not fit"
+	says '{"messages":[{"role":"user","content":"1"}],"max_tokens":0}'
+	gets 400 "bad max_tokens"
+	says '{"messages":[{"role":"user","content":"1"}],"temperature":0.7}'
+	gets 400 "bad temperature"
+	says '{"model":"gpt","messages":[{"role":"user","content":"1"}]}'
+	gets 404 "no model is called 'gpt', this server has 'tiny'"
+	says '{"messages":[{"role":"user","content":"1"}]}' -H 'X-Profile: perhaps'
+	gets 400 "bad X-Profile"
+	ask GET /metrics
+	grep -qx 'assay_errors_total{kind="refused"} 2' body
+}
+
+@test "a model that is not there, or that is killed, is said; nobody is left" {
+	local i p model=
+	fails 2 "no model is called 'gpt'" serve --listen 127.0.0.1:0 --model gpt --bench-dir "$ASSAY_SOURCE/bench"
+	serve
+	says '{"messages":[{"role":"user","content":"1"}]}'
+	gets 501 "start it with --model"
+	kill "$server"
+	wait "$server" || true
+	serve --model tiny --bench-dir "$ASSAY_SOURCE/bench" --db "$PWD/chat.db"
+	for p in /proc/[0-9]*; do
+		{ ! tr '\0' ' ' <"$p/cmdline" | grep -qF "generate tiny --requests --db $PWD/chat.db"; } 2>/dev/null || model=${p##*/}
+	done
+	kill -9 "$model"
+	for i in $(seq 50); do
+		says '{"messages":[{"role":"user","content":"1"}]}'
+		[ "$code" != 200 ] || continue
+	done
+	gets 503 "ended"
+	ask GET /healthz
+	[ "$code" = 200 ]
+	kill "$server"
+	wait "$server" || true
+	nobody_left "$PWD/chat.db"
+}

@@ -83,7 +83,7 @@ static int no_run(struct assay_store *store, const char *db, struct assay_err *e
 	struct assay_err why = { 0 };
 
 	if (assay_store_exact_suite_alone(store, suite, sizeof(suite), &why) || !suite[0])
-		return err->code;
+		return ASSAY_ENOTFOUND;
 	assay_command_text(judge, sizeof(judge), "gate --evidence exact", suite, db);
 	assay_command_text(both, sizeof(both), "run --evidence all", suite, db);
 	return assay_err_set(err, ASSAY_ENOTFOUND,

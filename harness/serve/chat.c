@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/chat.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/monotonic.h"
+#include "base/text.h"
+
+#define PROFILE_NAME "request"
+
+/* ---- the process ---- */
+
+static int words_of(const struct assay_serve_request *q, struct assay_strings *out, struct assay_err *err)
+{
+	const char *const first[] = { "/proc/self/exe", "generate", q->model, "--requests", "--db", q->what->db };
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]) && !rc; i++)
+		rc = assay_strings_add(out, first[i], err);
+	if (!rc && q->what->plan.bench_dir)
+		rc = assay_strings_add(out, "--bench-dir", err);
+	if (!rc && q->what->plan.bench_dir)
+		rc = assay_strings_add(out, q->what->plan.bench_dir, err);
+	if (!rc && q->what->no_default_plugins)
+		rc = assay_strings_add(out, "--no-default-plugins", err);
+	for (size_t i = 0; i < q->what->plugins.n && !rc; i++) {
+		rc = assay_strings_add(out, "--plugin", err);
+		if (!rc)
+			rc = assay_strings_add(out, q->what->plugins.v[i], err);
+	}
+	return rc;
+}
+
+/* Its standard input and, in one pipe, all that it writes: events, and messages for people. */
+static int start(struct assay_chat *c, struct assay_process *p, FILE **to, FILE **from, struct assay_err *err)
+{
+	struct assay_strings words = { 0 };
+	const char **argv = NULL;
+	int in[2] = { -1, -1 }, out[2] = { -1, -1 };
+	int rc = words_of(c->q, &words, err);
+
+	if (!rc) {
+		argv = calloc(words.n + 1, sizeof(*argv));
+		if (!argv || pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
+			rc = assay_err_set(err, ASSAY_EIO, "cannot start the model: %s", strerror(errno));
+	}
+	if (!rc) {
+		memcpy(argv, words.v, words.n * sizeof(*argv));
+		rc = assay_process_start(p,
+					 &(struct assay_process_options){ .argv = argv,
+									  .keep_fd = -1,
+									  .stdin_fd = in[0],
+									  .stdout_fd = out[1],
+									  .stderr_fd = out[1] },
+					 err);
+	}
+	if (in[0] >= 0)
+		close(in[0]);
+	if (out[1] >= 0)
+		close(out[1]);
+	*to = in[1] >= 0 ? fdopen(in[1], "w") : NULL;
+	*from = out[0] >= 0 ? fdopen(out[0], "r") : NULL;
+	assay_strings_release(&words);
+	free(argv);
+	return rc;
+}
+
+/* ---- requests ---- */
+
+/* With the lock held. */
+static void end_request(struct assay_chat *c, struct assay_chat_request *r, const char *error, bool refused)
+{
+	snprintf(r->error, sizeof(r->error), "%s", error ? error : "");
+	r->ended = true;
+	r->refused = refused;
+	c->counts.refused += error && refused;
+	c->counts.failed += error && !refused;
+	c->counts.prompt += error ? 0 : r->n_prompt;
+	c->counts.known += r->known;
+	pthread_cond_broadcast(&c->changed);
+}
+
+/* With the lock held. */
+static void let_go(struct assay_chat_request *r)
+{
+	if (--r->holders)
+		return;
+	free(r->prompt);
+	free(r->tokens);
+	free(r);
+}
+
+void assay_chat_let_go(struct assay_chat *c, struct assay_chat_request *r)
+{
+	pthread_mutex_lock(&c->lock);
+	let_go(r);
+	pthread_mutex_unlock(&c->lock);
+}
+
+static bool hand_over(const struct assay_chat_request *r, FILE *to)
+{
+	json_t *prompt = json_array(), *o;
+	char *line;
+	bool ok;
+
+	for (size_t i = 0; i < r->n_prompt; i++)
+		json_array_append_new(prompt, json_integer(r->prompt[i]));
+	o = json_pack("{s:o,s:i,s:s*}", "prompt", prompt, "max_tokens", (int)r->n_wanted, "profile",
+		      r->profile ? PROFILE_NAME : NULL);
+	line = o ? json_dumps(o, JSON_COMPACT) : NULL;
+	ok = line && fprintf(to, "%s\n", line) > 0 && !fflush(to);
+	free(line);
+	json_decref(o);
+	return ok;
+}
+
+/* With the lock held. */
+static void take_tokens(struct assay_chat *c, struct assay_chat_request *r, const json_t *e, uint64_t *last_ns)
+{
+	const json_t *tokens = json_object_get(e, "tokens"), *at = json_object_get(e, "at_ns");
+
+	for (size_t i = 0; i < json_array_size(tokens) && r->n_tokens < r->n_wanted; i++) {
+		const uint64_t at_ns = (uint64_t)json_integer_value(json_array_get(at, i)),
+			       since = r->n_tokens ? *last_ns : r->arrived_ns;
+
+		r->tokens[r->n_tokens] = (int32_t)json_integer_value(json_array_get(tokens, i));
+		assay_latencies_add(r->n_tokens ? &c->counts.next : &c->counts.first,
+				    at_ns > since ? (double)(at_ns - since) * 1e-9 : 0);
+		*last_ns = at_ns;
+		r->n_tokens++;
+		c->counts.generated++;
+	}
+	pthread_cond_broadcast(&c->changed);
+}
+
+/* Read events until @r has ended. False: the process has. */
+static bool answer(struct assay_chat *c, struct assay_chat_request *r, FILE *from)
+{
+	uint64_t first_ns = 0, last_ns = 0;
+	char *line = NULL;
+	size_t size = 0;
+	bool ended = false;
+
+	while (!ended && getline(&line, &size, from) > 0) {
+		json_t *e = json_loads(line, 0, NULL);
+		const char *kind = json_string_value(json_object_get(e, "event"));
+
+		pthread_mutex_lock(&c->lock);
+		if (!kind) {
+			line[strcspn(line, "\n")] = '\0';
+			snprintf(c->error, sizeof(c->error), "%s", strncmp(line, "assay: ", 7) ? line : line + 7);
+		} else if (!strcmp(kind, "tokens")) {
+			take_tokens(c, r, e, &last_ns);
+			if (!first_ns)
+				first_ns = last_ns;
+		} else if (!strcmp(kind, "end")) {
+			const char *unprofiled = json_string_value(json_object_get(e, "unprofiled"));
+
+			ended = true;
+			r->known = (unsigned)json_integer_value(json_object_get(e, "known"));
+			snprintf(r->unprofiled, sizeof(r->unprofiled), "%s", unprofiled ? unprofiled : "");
+			if (last_ns > r->arrived_ns && r->n_tokens)
+				c->counts.tokens_per_s =
+					(double)r->n_tokens / ((double)(last_ns - r->arrived_ns) * 1e-9);
+			end_request(c, r, json_string_value(json_object_get(e, "error")),
+				    json_is_true(json_object_get(e, "refused")));
+		}
+		pthread_mutex_unlock(&c->lock);
+		json_decref(e);
+	}
+	free(line);
+	return ended;
+}
+
+/* The first line says that the model is there. */
+static bool is_loaded(struct assay_chat *c, FILE *from)
+{
+	char *line = NULL;
+	size_t size = 0;
+	bool ready = false;
+
+	while (!ready && getline(&line, &size, from) > 0) {
+		json_t *e = json_loads(line, 0, NULL);
+
+		ready = json_is_object(e);
+		json_decref(e);
+		line[strcspn(line, "\n")] = '\0';
+		if (!ready)
+			snprintf(c->error, sizeof(c->error), "%s", strncmp(line, "assay: ", 7) ? line : line + 7);
+	}
+	free(line);
+	return ready;
+}
+
+/* The next request; NULL: the server ends. */
+static struct assay_chat_request *next_request(struct assay_chat *c)
+{
+	struct assay_chat_request *r;
+
+	pthread_mutex_lock(&c->lock);
+	while (!c->over && !c->queue)
+		pthread_cond_wait(&c->changed, &c->lock);
+	r = c->over ? NULL : c->queue;
+	if (r) {
+		c->queue = r->after;
+		c->waiting--;
+	}
+	pthread_mutex_unlock(&c->lock);
+	return r;
+}
+
+static void end_all(struct assay_chat *c, struct assay_chat_request *r)
+{
+	pthread_mutex_lock(&c->lock);
+	c->ready = false;
+	c->over = true;
+	c->pid = 0;
+	if (!c->error[0])
+		snprintf(c->error, sizeof(c->error), "the model's process ended");
+	while (r || c->queue) {
+		if (!r) {
+			r = c->queue;
+			c->queue = r->after;
+		}
+		end_request(c, r, c->error, false);
+		let_go(r);
+		r = NULL;
+	}
+	pthread_cond_broadcast(&c->changed);
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void *serve_model(void *arg)
+{
+	struct assay_chat *c = arg;
+	struct assay_chat_request *r = NULL;
+	struct assay_process p = { .pidfd = -1 };
+	struct assay_err err = { 0 };
+	FILE *to, *from;
+	bool ok = !start(c, &p, &to, &from, &err);
+
+	pthread_mutex_lock(&c->lock);
+	c->pid = p.pid;
+	snprintf(c->error, sizeof(c->error), "%s", err.text);
+	pthread_mutex_unlock(&c->lock);
+	ok = ok && from && to && is_loaded(c, from);
+	pthread_mutex_lock(&c->lock);
+	c->ready = ok;
+	pthread_cond_broadcast(&c->changed);
+	pthread_mutex_unlock(&c->lock);
+	while (ok && (r = next_request(c))) {
+		ok = hand_over(r, to) && answer(c, r, from);
+		if (ok)
+			assay_chat_let_go(c, r);
+	}
+	if (to)
+		fclose(to);
+	pthread_mutex_lock(&c->lock);
+	c->pid = 0; /* nobody signals a process that is reaped */
+	pthread_mutex_unlock(&c->lock);
+	if (p.pid && !assay_process_wait(&p, UINT64_C(2000000000)))
+		assay_process_kill(&p);
+	if (from)
+		fclose(from);
+	end_all(c, r);
+	return NULL;
+}
+
+/* ---- the other threads ---- */
+
+/* With the lock held: until something changes, or so long. False: it took that long. */
+static bool wait_ms(struct assay_chat *c, unsigned ms)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += (long)ms * 1000000;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	return pthread_cond_timedwait(&c->changed, &c->lock, &until) != ETIMEDOUT;
+}
+
+int assay_chat_start(struct assay_chat *c, const struct assay_serve_request *q, struct assay_err *err)
+{
+	pthread_condattr_t how;
+
+	*c = (struct assay_chat){ .q = q };
+	pthread_condattr_init(&how);
+	pthread_condattr_setclock(&how, CLOCK_MONOTONIC);
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->changed, &how);
+	pthread_condattr_destroy(&how);
+	if (!q->model)
+		return 0;
+	/* a model that is gone is noticed when it is written to */
+	signal(SIGPIPE, SIG_IGN);
+	if (pthread_create(&c->thread, NULL, serve_model, c))
+		return assay_err_set(err, ASSAY_EIO, "cannot start a thread for the model");
+	c->started = true;
+	pthread_mutex_lock(&c->lock);
+	while (!c->ready && !c->over && !*q->interrupted)
+		wait_ms(c, 100);
+	if (*q->interrupted)
+		assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted while the model was loaded");
+	else if (!c->ready)
+		assay_err_set(err, ASSAY_EUSAGE, "%s", c->error);
+	pthread_mutex_unlock(&c->lock);
+	if (err->code)
+		assay_chat_stop(c);
+	return err->code;
+}
+
+void assay_chat_stop(struct assay_chat *c)
+{
+	if (!c->q)
+		return;
+	pthread_mutex_lock(&c->lock);
+	c->over = true;
+	if (c->pid)
+		kill(c->pid, SIGTERM);
+	pthread_cond_broadcast(&c->changed);
+	pthread_mutex_unlock(&c->lock);
+	if (c->started)
+		pthread_join(c->thread, NULL);
+	pthread_cond_destroy(&c->changed);
+	pthread_mutex_destroy(&c->lock);
+	*c = (struct assay_chat){ 0 };
+}
+
+int assay_chat_ask(struct assay_chat *c, struct assay_chat_request *r, struct assay_err *err)
+{
+	struct assay_chat_request **at = &c->queue;
+	int rc = 0;
+
+	r->tokens = calloc(r->n_wanted, sizeof(*r->tokens));
+	r->holders = 2;
+	r->arrived_ns = assay_monotonic_ns();
+	pthread_mutex_lock(&c->lock);
+	if (!r->tokens)
+		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	else if (!c->ready)
+		rc = assay_err_set(err, ASSAY_EWORKER, "%s", c->error);
+	else if (c->waiting >= ASSAY_CHAT_WAITING_MAX)
+		rc = assay_err_set(err, ASSAY_ELIMIT, "%u requests wait for the model already", c->waiting);
+	if (rc) {
+		r->holders = 1;
+		let_go(r);
+	} else {
+		while (*at)
+			at = &(*at)->after;
+		*at = r;
+		r->id = ++c->newest;
+		c->waiting++;
+		pthread_cond_broadcast(&c->changed);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return rc;
+}
+
+void assay_chat_wait(struct assay_chat *c, const struct assay_chat_request *r, unsigned n, unsigned ms)
+{
+	pthread_mutex_lock(&c->lock);
+	while (!r->ended && r->n_tokens <= n && wait_ms(c, ms))
+		;
+}
+
+struct assay_chat_counts assay_chat_look(struct assay_chat *c)
+{
+	struct assay_chat_counts n;
+
+	pthread_mutex_lock(&c->lock);
+	n = c->counts;
+	pthread_mutex_unlock(&c->lock);
+	return n;
+}
