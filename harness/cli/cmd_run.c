@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "drive/revision.h"
 #include "drive/run/run.h"
+#include "drive/show/show.h"
 
 static int refuse(void *args, const char *arg, struct assay_err *err)
 {
@@ -249,6 +250,7 @@ static int measure(const struct assay_settings *s, struct assay_watcher *w, int 
 
 	w->show_head = !s->json;
 	rc = assay_run_measure(&s->r, &w->watch, &run, &why);
+	assay_run_notes(&run);
 	/* of few cases that were chosen each is wanted */
 	report.run.brief &= !s->r.plan.only.n || run.n_results > FEW_CASES;
 	if (run.id && (!rc || rc == ASSAY_EINTERRUPTED || run.n_results))

@@ -57,6 +57,7 @@ static const struct {
 	{ "parallel_efficiency", "it needs several threads, and the same case with one thread in the run" },
 	{ "machine_used_bytes", "the memory of this machine is unknown" },
 	{ "machine_total_bytes", "the memory of this machine is unknown" },
+	{ "machine_busy_frac", "it is taken in runs, of cases that are sampled by time for some tenths of a second" },
 };
 
 /*
@@ -266,4 +267,58 @@ bool assay_limits_need_samples(const struct assay_policy *p, const struct assay_
 			return true;
 	}
 	return false;
+}
+
+/* ---- the load of the machine ---- */
+
+#define BUSY_FRAC 0.90
+#define FULL_FRAC 0.95
+
+struct floor {
+	const char *metric;
+	double limit;
+};
+
+/* The first floor of a rate that @r is under; NULL as metric: none. */
+static struct floor floor_missed(const struct assay_policy *p, const struct assay_result *r)
+{
+	for (size_t i = 0; i < p->n_limits + p->n_alerts; i++) {
+		const struct assay_limit *l = i < p->n_limits ? &p->limits[i] : NULL;
+		const struct assay_alert *a = l ? NULL : &p->alerts[i - p->n_limits];
+		const struct floor f = { l ? l->metric : a->metric, l ? l->limit : a->limit };
+		const struct assay_metric *m = assay_result_metric(r, f.metric);
+		const size_t n = m ? strlen(m->unit) : 0;
+
+		if ((l ? l->floor && !l->base : a->below) && n > 2 && !strcmp(m->unit + n - 2, "/s") &&
+		    m->value < f.limit && assay_policy_selects(l ? l->cases : a->cases, &r->c))
+			return f;
+	}
+	return (struct floor){ 0 };
+}
+
+void assay_result_note(const struct assay_policy *p, struct assay_result *r)
+{
+	const struct assay_metric *busy = assay_result_metric(r, "machine_busy_frac"),
+				  *used = assay_result_metric(r, "machine_used_bytes"),
+				  *all = assay_result_metric(r, "machine_total_bytes");
+	const struct floor f = floor_missed(p, r);
+	char a[64], b[64];
+
+	r->note[0] = '\0';
+	if (busy && busy->value > BUSY_FRAC && f.metric) {
+		const struct assay_metric *m = assay_result_metric(r, f.metric);
+
+		assay_metric_text(m->tag, m->value, m->unit, true, a, sizeof(a));
+		assay_metric_text(m->tag, f.limit, m->unit, true, b, sizeof(b));
+		snprintf(r->note, sizeof(r->note), "%s is %s, below the floor of %s, while the CPUs were %.0f %% busy",
+			 m->tag, a, b, 100 * busy->value);
+	}
+	if (used && all && used->value > FULL_FRAC * all->value) {
+		const size_t n = strlen(r->note);
+
+		assay_metric_text(used->tag, used->value, used->unit, true, a, sizeof(a));
+		assay_metric_text(all->tag, all->value, all->unit, true, b, sizeof(b));
+		snprintf(r->note + n, sizeof(r->note) - n, "%smemory was %.0f %% full: %s of %s", n ? "; " : "",
+			 100 * used->value / all->value, a, b);
+	}
 }

@@ -84,6 +84,12 @@ int assay_limits_judge_edges(const struct assay_policy *p, const struct assay_ca
 /* "deviates on NaN, which the policy refuses (require_edges): …" */
 void assay_edges_refused(const struct assay_deviation *d, char *buf, size_t size);
 
+/*
+ * Write into @r->note, with the numbers, whether a rate of the case is under a floor of the policy (a limit, or an
+ * alert on what is below) while the CPUs of the machine were over 90 % busy, and whether its memory was over 95 % full.
+ */
+void assay_result_note(const struct assay_policy *p, struct assay_result *r);
+
 /* How many demands of `require` select @c; with @exact, how many on metrics of exact counts. */
 size_t assay_limits_require(const struct assay_policy *p, const struct assay_case *c, bool exact);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/monotonic.h"
+#include "machine/system_state.h"
 #include "measure/case_metrics.h"
 #include "measure/case_needs.h"
 #include "measure/program.h"
@@ -28,6 +29,9 @@
 #define MAX_SAMPLES           200000
 #define BATCHES               20 /* a budget is spent in about so many hand-overs */
 #define FEW_COPIES            2  /* that are checked of a case that was checked before */
+/* The machine's load is told of cases whose budget is so long, if they took so much time of all CPUs together. */
+#define BUSY_BUDGET_NS UINT64_C(100000000)
+#define BUSY_LEAST_S   0.1
 /* Of deterministic runs. A unit is an operation or a byte: some tenths of a nanosecond to some nanoseconds. */
 #define DETERMINISTIC_SAMPLES      20
 #define DETERMINISTIC_SAMPLE_UNITS 1e6 /* that a sample covers, if a call has no more */
@@ -46,6 +50,7 @@ struct session {
 	bool counting;           /* from the first sample that is kept */
 	uint64_t iterations;
 	double sample_ns; /* expected time of one sample */
+	double busy_frac; /* of the machine's CPUs while it was sampled; 0: unknown */
 };
 
 /* 0: go on; 1: the case is over, its status is set; negative: the harness cannot go on. */
@@ -145,6 +150,20 @@ static int calibrate(struct session *s)
 	return 0;
 }
 
+/*
+ * Whose work it was is not asked: beside a number, it says whether the machine had anything left. The kernel counts in
+ * ticks, so that a share of a few of them would say nothing.
+ */
+static double busy_frac(const struct assay_system_state *from)
+{
+	struct assay_system_state now;
+	double all;
+
+	assay_system_state("", "/", &now);
+	all = now.cpu_s - from->cpu_s;
+	return all >= BUSY_LEAST_S ? fmin(1, (now.cpu_busy_s - from->cpu_busy_s) / all) : 0;
+}
+
 /* Until the last windows show neither trend nor step; at most half the budget, unless two windows take longer. */
 static int warm_up(struct session *s)
 {
@@ -198,11 +217,14 @@ static bool wants_more(const struct session *s, size_t n, uint64_t spent_ns, uin
 static int sample(struct session *s)
 {
 	struct assay_result *r = s->r;
-	uint64_t start = assay_monotonic_ns(), spent = 0, budget = r->c.budget_ns;
+	uint64_t start, spent = 0, budget = r->c.budget_ns;
 	double batch = (double)budget / BATCHES / fmax(1, s->sample_ns);
 	uint32_t count = (uint32_t)fmin(ASSAY_PAGE_SAMPLES, fmax(1, batch));
+	struct assay_system_state before;
 	int rc;
 
+	assay_system_state("", "/", &before);
+	start = assay_monotonic_ns();
 	if (s->o->deterministic)
 		count = deterministic_samples(&s->facts->cost);
 	s->counting = true;
@@ -222,6 +244,8 @@ static int sample(struct session *s)
 			break;
 	} while ((!r->converged || r->slow_core) && r->n_samples < MAX_SAMPLES &&
 		 wants_more(s, r->n_samples, spent, budget));
+	if (!s->o->deterministic && budget >= BUSY_BUDGET_NS)
+		s->busy_frac = busy_frac(&before);
 	return settle(s);
 }
 
@@ -232,7 +256,8 @@ static int report(struct session *s, const struct assay_catalog_op *op)
 						.cost = &s->facts->cost,
 						.rotated_bytes = s->facts->rotated_bytes,
 						.choice = &s->choice,
-						.pace_untold = s->pace_untold };
+						.pace_untold = s->pace_untold,
+						.busy_frac = s->busy_frac };
 	int rc = command(s, ASSAY_CMD_REPORT, 0, 0);
 
 	return rc ? rc : assay_case_metrics(&from, s->r, s->err);

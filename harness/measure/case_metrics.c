@@ -224,6 +224,8 @@ int assay_case_metrics(const struct assay_case_report *from, struct assay_result
 		rc = assay_time_metrics(r, from->cost, err);
 	if (!rc)
 		rc = memory_metrics(from, r, err);
+	if (!rc && from->busy_frac > 0)
+		rc = put_own(r, "machine_busy_frac", from->busy_frac, err);
 	if (!rc)
 		rc = device_metrics(from, r, err);
 	if (!rc && r->n_samples)

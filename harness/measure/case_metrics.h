@@ -20,6 +20,7 @@ struct assay_case_report {
 	const struct assay_counter_choice *choice; /* what was counted */
 	const char *pace_untold; /* why nothing can be said of the pace of the cores; NULL: it was tried */
 	bool twice; /* it had two copies of everything where a run has one; its memory is reported as that of a run */
+	double busy_frac; /* of the machine's CPUs while it was sampled; 0: unknown */
 };
 
 /*

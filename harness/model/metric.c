@@ -32,6 +32,7 @@ const struct assay_metric_info assay_metrics[] = {
 	{ "machine_used_bytes", "B", "memory in use on the machine or in its container after the last sample", 0, 0,
 	  INFINITY },
 	{ "machine_total_bytes", "B", "memory of the machine or its container", 0, 0, INFINITY },
+	{ "machine_busy_frac", "1", "share of the time of all CPUs that was busy while the case was sampled", 0, 0, 1 },
 	/* Of cases on a device, see worker/case/device.h. Memory is in use by everybody who uses the device. */
 	{ "device_total_bytes", "B", "memory of the device", 0, 0, INFINITY },
 	{ "device_used_before_bytes", "B", "memory of the device in use before the case", 0, 0, INFINITY },

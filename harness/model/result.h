@@ -117,8 +117,10 @@ struct assay_result {
 	struct assay_case c;
 	enum assay_status status;
 	char reason[512]; /* empty when ok */
-	char *log;        /* malloc'ed, printable lines: what its worker printed; NULL or "": nothing */
-	bool checked;     /* the output was compared with the oracle */
+	char note
+		[256]; /* the machine's load where it matters, by a policy; of what is shown, not stored; "": nothing */
+	char *log;     /* malloc'ed, printable lines: what its worker printed; NULL or "": nothing */
+	bool checked;  /* the output was compared with the oracle */
 	bool correct;
 	char digest[ASSAY_DIGEST_LEN + 1]; /* of the outputs of exact ops; "" otherwise, and where they deviate */
 	double max_rel_err;                /* floating-point ops; negative: does not apply */

@@ -138,6 +138,7 @@ static void add_best(struct view *v, const struct assay_result *best, const char
 	assay_columns_row(&v->table, cells);
 	if (best->c.cache == ASSAY_CACHE_NONE)
 		add_metrics(v, best);
+	assay_run_cells_note(&v->table, v->style, best);
 	v->shown++;
 	v->alone |= !best->ci95_reached;
 	v->doubted |= doubted;

@@ -133,6 +133,7 @@ static void add_facts(const struct assay_result *r, const struct assay_emit_styl
 
 	snprintf(buf, sizeof(buf), "%s%s%s", assay_status_name(r->status), r->reason[0] ? ": " : "", r->reason);
 	line(out, style, "status", buf);
+	line(out, style, "note", r->note);
 	if (r->checked && r->max_rel_err >= 0)
 		snprintf(buf, sizeof(buf), "%s, worst relative error %.3g", r->correct ? "correct" : "wrong",
 			 r->max_rel_err);

@@ -8,6 +8,7 @@
 
 #include "model/build.h"
 #include "model/quantity.h"
+#include "reports/text_parts.h"
 
 /* Above this many operations a byte an op is shown by its arithmetic rate, below by its bandwidth. */
 #define OPS_PER_BYTE_ARITHMETIC 4.0
@@ -272,4 +273,15 @@ bool assay_run_cells_op_before(const struct assay_run *run, size_t i)
 		if (!strcmp(run->results[k].c.op, run->results[i].c.op))
 			return true;
 	return false;
+}
+
+void assay_run_cells_note(struct assay_columns *t, const struct assay_emit_style *style, const struct assay_result *r)
+{
+	char text[sizeof(r->note) + 32];
+
+	if (!r->note[0])
+		return;
+	snprintf(text, sizeof(text), "%s%s%s", assay_paint(style, ASSAY_YELLOW), r->note,
+		 assay_paint(style, ASSAY_RESET));
+	assay_columns_line(t, 4, text);
 }

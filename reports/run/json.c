@@ -108,6 +108,7 @@ json_t *assay_json_run_case(const struct assay_run *run, const struct assay_resu
 	json_object_set_new(o, "cache", assay_json_text(assay_cache_name(r->c.cache)));
 	json_object_set_new(o, "status", json_string(assay_status_name(r->status)));
 	json_object_set_new(o, "reason", assay_json_text(r->reason));
+	json_object_set_new(o, "note", assay_json_text(r->note));
 	json_object_set_new(o, "correct", r->checked ? json_boolean(r->correct) : json_null());
 	json_object_set_new(o, "digest", assay_json_text(r->digest));
 	json_object_set_new(o, "max_rel_err",

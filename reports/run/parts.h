@@ -4,6 +4,7 @@
 #define ASSAY_REPORTS_RUN_PARTS_H
 
 #include "model/summary.h"
+#include "reports/columns.h"
 #include "reports/emitter.h"
 
 #define ASSAY_SHAPE_MAX (ASSAY_MAX_AXES * 2 * ASSAY_NAME_MAX)
@@ -62,6 +63,9 @@ bool assay_run_cells_repeats(const struct assay_result *r, const struct assay_me
 /* "ttft 1.80 ms · tpot p50 71.1 µs, p95 100 µs · …": the op's own metrics, with style->verbose also the harness's. */
 void assay_run_cells_metrics(const struct assay_result *r, const struct assay_emit_style *style,
 			     struct assay_text *out);
+
+/* A line below the row of @r with its note, where it has one. */
+void assay_run_cells_note(struct assay_columns *t, const struct assay_emit_style *style, const struct assay_result *r);
 
 /* The best variant of each shape and what failed, with a legend. */
 void assay_run_brief_text(const struct assay_report_run *r, const struct assay_emit_style *style,

@@ -160,6 +160,7 @@ static void add_measured(struct assay_columns *t, struct view *v, const struct a
 	if (v->note_lines && note[0])
 		assay_columns_line(t, 4, note);
 	add_metrics(t, v, r);
+	assay_run_cells_note(t, v->style, r);
 }
 
 static void add_result(struct assay_columns *t, struct view *v, const struct assay_result *r, const char *tag)

@@ -68,6 +68,8 @@ static int add_run(struct assay_store *store, const char *db, int64_t id, struct
 	char command[1024], note[96];
 	int rc = assay_store_run_load(store, id, &p->run, err);
 
+	if (!rc)
+		assay_run_notes(&p->run);
 	if (!rc && !p->run.ended_ns) {
 		snprintf(note, sizeof(note), "Run %" PRId64 " did not finish, or is under way.", id);
 		rc = assay_strings_add(&p->notes, note, err);

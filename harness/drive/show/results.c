@@ -9,7 +9,9 @@
 #include "base/conf.h"
 #include "drive/compare/compare.h"
 #include "drive/installed.h"
+#include "drive/project.h"
 #include "drive/user_text.h"
+#include "judge/limits.h"
 #include "judge/policy.h"
 #include "store/comparison.h"
 #include "store/exact.h"
@@ -91,6 +93,19 @@ static int no_run(struct assay_store *store, const char *db, struct assay_err *e
 			     db, judge, both);
 }
 
+void assay_run_notes(struct assay_run *run)
+{
+	char path[ASSAY_POLICY_PATH_MAX];
+	struct assay_policy p;
+
+	/* a policy that cannot be read is told of by what judges; without one there are no floors */
+	if (assay_policy_file_load(&p, NULL, path, NULL))
+		p = assay_policy_default();
+	for (size_t i = 0; i < run->n_results; i++)
+		assay_result_note(&p, &run->results[i]);
+	assay_policy_release(&p);
+}
+
 int assay_stored_run(const char *db, int64_t id, const char *only, struct assay_run *out, struct assay_err *err)
 {
 	struct assay_store *store = NULL;
@@ -103,6 +118,8 @@ int assay_stored_run(const char *db, int64_t id, const char *only, struct assay_
 		rc = no_run(store, db, err);
 	if (!rc && only)
 		rc = narrow(out, only, db, err);
+	if (!rc)
+		assay_run_notes(out);
 	assay_store_close(store);
 	return rc;
 }

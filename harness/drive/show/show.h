@@ -39,6 +39,9 @@ int assay_stored_run(const char *db, int64_t id, const char *only, struct assay_
 int assay_stored_totals(const char *db, const struct assay_run *run, struct assay_run_totals *out,
 			struct assay_err *err);
 
+/* Note beside the results of @run what the load of the machine has to do with them, by the policy of the project. */
+void assay_run_notes(struct assay_run *run);
+
 /* What became last of each case that the machine @machine_id measured, by key. The caller frees *out. */
 int assay_stored_newest_results(const char *db, const char *machine_id, struct assay_newest_result **out, size_t *n,
 				struct assay_err *err);

@@ -126,7 +126,7 @@ function runFirst() {
 }
 
 function caseReason(c) {
-	return c.reason || (verdictsOf(c.key).find(r => r.verdict === runBadge(c) && r.verdict !== 'PASS') || {}).reason || '';
+	return c.reason || (verdictsOf(c.key).find(r => r.verdict === runBadge(c) && r.verdict !== 'PASS') || {}).reason || c.note || '';
 }
 
 function runTable() {
@@ -194,7 +194,7 @@ function runCase(key) {
 	const output = c.correct == null ? 'not checked' : (c.correct ? 'right' : 'wrong') + (c.max_rel_err == null ? '' : `, worst relative error ${c.max_rel_err.toPrecision(3)}`)
 		+ (c.deviates.length ? `; deviates on ${c.deviates.join(', ')}: ${c.deviation}` : '');
 	return [
-		element('p', null, badges.flatMap(b => [badge(b), ' ']), c.reason || ''),
+		element('p', null, badges.flatMap(b => [badge(b), ' ']), c.reason || ''), c.note ? element('p', {class: 'reason'}, c.note) : null,
 		c.median_ns ? facts([['Time', time(c.median_ns) + (c.ci95_ns ? `, 95 % interval over processes ${time(c.ci95_ns[0])} to ${time(c.ci95_ns[1])}` : c.rounds > 1 ? '; the processes differ too much, so no interval' : '; one process alone, so no interval')],
 			['Minimum', time(c.min_ns)], ['Median deviation', time(c.mad_ns)], ['Rate', rateOf(c) && metricText(c.rate, rateOf(c))], ['% of limit', roof && c.roof.exceeded ? `${roof}: wrong, the limit or the case was not measured correctly` : roof], ['Speed', againstText(c)]]) : null,
 		...section('Verdicts', verdictTable(verdictsOf(c.key))),

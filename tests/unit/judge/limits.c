@@ -80,6 +80,52 @@ TEST(test_judged)
 }
 
 /* A share of more than 105 % of a limit says that one of the two was measured wrongly: it proves nothing. */
+TEST(test_notes_on_the_load)
+{
+	static const char limit[] = "limit \"generate*\" { require = \"tokens_per_s >= 50\" }\n",
+			  alert[] = "alert \"a\" { when = \"tokens_per_s < 60\" }\n",
+			  others[] = "limit \"*\" { require = {\"tokens_per_s >= base\", \"tokens_per_s <= 9\", "
+				     "\"hit_rate >= 0.5\"} }\nlimit \"other\" { require = \"tokens_per_s >= 50\" }\n"
+				     "alert \"a\" { when = \"tokens_per_s > 1\" }\n";
+	static const struct {
+		const char *policy;
+		double tokens, busy, used; /* busy below 0: not known */
+		const char *want;
+	} cases[] = {
+		{ limit, 41, 0.97, 1e9,
+		  "tokens_per_s is 41 tok/s, below the floor of 50 tok/s, while the CPUs were 97 % busy" },
+		{ alert, 55, 0.91, 1e9,
+		  "tokens_per_s is 55 tok/s, below the floor of 60 tok/s, while the CPUs were 91 % busy" },
+		{ limit, 50, 0.97, 1e9, "" },
+		{ limit, 41, 0.90, 1e9, "" },
+		{ limit, 41, -1, 1e9, "" },
+		{ others, 41, 0.97, 1e9, "" },
+		{ others, 41, 0.97, 95e8, "" },
+		{ others, 41, 0.97, 96e8, "memory was 96 % full: 8.94 GiB of 9.31 GiB" },
+		{ limit, 41, 0.97, 96e8,
+		  "tokens_per_s is 41 tok/s, below the floor of 50 tok/s, while the CPUs were 97 % busy; memory was 96 "
+		  "% full: "
+		  "8.94 GiB of 9.31 GiB" },
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_result r = { .c.key = "generate/v/n=1/t=1/warm", .note = "old" };
+		struct assay_policy p;
+
+		assert_int_equal(assay_policy_parse(&p, cases[i].policy, "p", NULL), 0);
+		assert_int_equal(assay_result_add_metric(&r, "tokens_per_s", "1/s", 1, cases[i].tokens), 0);
+		assert_int_equal(assay_result_add_metric(&r, "hit_rate", "1", 1, 0.1), 0);
+		assert_int_equal(assay_result_add_metric(&r, "machine_used_bytes", "B", 0, cases[i].used), 0);
+		assert_int_equal(assay_result_add_metric(&r, "machine_total_bytes", "B", 0, 1e10), 0);
+		if (cases[i].busy >= 0)
+			assert_int_equal(assay_result_add_metric(&r, "machine_busy_frac", "1", 0, cases[i].busy), 0);
+		assay_result_note(&p, &r);
+		assert_string_equal(r.note, cases[i].want);
+		assay_policy_release(&p);
+		assay_result_release(&r);
+	}
+}
+
 TEST(test_share_that_cannot_be)
 {
 	static const struct {

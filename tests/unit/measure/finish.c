@@ -213,7 +213,7 @@ TEST(test_rss_peak)
 		const struct assay_catalog_op op = { 0 };
 		const struct assay_cost cost = { 0 };
 		const struct assay_counter_choice choice = { 0 };
-		const struct assay_case_report from = { &reply, &op, &cost, 0, &choice, NULL, false };
+		const struct assay_case_report from = { &reply, &op, &cost, 0, &choice, NULL, false, 0 };
 		const struct assay_unavailable *missing;
 		const struct assay_metric *m;
 		struct assay_result r = { .status = ASSAY_STATUS_OK };
@@ -249,7 +249,7 @@ TEST(a_second_copy_is_left_out)
 		const struct assay_catalog_op op = { 0 };
 		const struct assay_cost cost = { 0 };
 		const struct assay_counter_choice choice = { 0 };
-		const struct assay_case_report from = { &reply, &op, &cost, 0, &choice, NULL, true };
+		const struct assay_case_report from = { &reply, &op, &cost, 0, &choice, NULL, true, 0 };
 		struct assay_result r = { .status = ASSAY_STATUS_OK };
 		struct assay_err err = { 0 };
 
@@ -273,7 +273,7 @@ TEST(tokens_follow_the_time)
 	const struct assay_catalog_op op = { .metrics = &token, .n_metrics = 1 };
 	const struct assay_cost cost = { .items = 128 };
 	const struct assay_counter_choice choice = { 0 };
-	const struct assay_case_report from = { &reply, &op, &cost, 0, &choice, NULL, false };
+	const struct assay_case_report from = { &reply, &op, &cost, 0, &choice, NULL, false, 0 };
 	struct assay_sample sample = { .iterations = 1, .ns = 1000000 };
 	struct assay_result r = { .status = ASSAY_STATUS_OK, .samples = &sample, .n_samples = 1, .median_ns = 1e6 };
 	struct assay_err err = { 0 };

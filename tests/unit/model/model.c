@@ -99,6 +99,7 @@ TEST(knows_its_metrics)
 		{ "arith_intensity", "op/B", 0 },
 		{ "machine_used_bytes", "B", 0 },
 		{ "machine_total_bytes", "B", 0 },
+		{ "machine_busy_frac", "1", 0 },
 		{ "device_total_bytes", "B", 0 },
 		{ "device_used_before_bytes", "B", 0 },
 		{ "device_used_bytes", "B", 0 },

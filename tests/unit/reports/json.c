@@ -23,10 +23,10 @@ static void has_fields(const json_t *o, const char *const *names)
 
 static const char *const run_fields[] = { "id", "suite", "seed", "started", "machine", "build", NULL };
 static const char *const case_fields[] = {
-	"unavailable",    "key",          "op",        "variant",        "axes",         "status",
-	"reason",         "correct",      "digest",    "max_rel_err",    "samples",      "iterations",
-	"median_ns",      "ci95_ns",      "metrics",   "counters",       "dropped_frac", "cpus",
-	"disturbed_frac", "ci95_reached", "slow_core", "slow_core_frac", "roof",         NULL
+	"unavailable",    "key",      "op",           "variant", "axes",           "status",       "reason",
+	"correct",        "digest",   "max_rel_err",  "samples", "iterations",     "median_ns",    "ci95_ns",
+	"metrics",        "counters", "dropped_frac", "cpus",    "disturbed_frac", "ci95_reached", "slow_core",
+	"slow_core_frac", "roof",     "note",         NULL
 };
 static const char *const gate_fields[] = { "schema", "exit",     "verdict", "base", "head",
 					   "alpha",  "controls", "cases",   NULL };

@@ -188,8 +188,10 @@ TEST(test_run_table)
 	assay_result_add_metric(&r[2], "ttft_p99_s", "s", -1, 0.0140);
 	r[2].converged = r[2].steady = false;
 	r[2].dropped_frac = 0.08;
+	strcpy(r[2].note, "memory was 96 % full");
 
 	out = emit_run(&run, "text", &style);
+	assert_true(has_line(out, "    memory was 96 % full", ""));
 	/* 64 operations a byte: the arithmetic rate is the one that tells */
 	assert_true(has_line(out, "  avx2", "61.2 µs  ±0.4 %   64.0 GOP/s        71 %  l3          ok 01234567"));
 	assert_true(has_line(out, "  avx2", "limit 70.0 to 72.5 %?"));
