@@ -132,7 +132,7 @@ static const struct assay_command_line line = {
 	       "  assay time 'sort -u words'\n"
 	       "  assay time 'sort -u words' 'sort -u --parallel=2 words'\n"
 	       "  assay time -L n 1,2,4 'xz -T{n} -kc words'",
-	.tables = { { options, 0 }, ASSAY_OPTIONS_READING },
+	.tables = { { options, 0 }, { assay_options_counters, AT(s) }, ASSAY_OPTIONS_READING },
 	.argument = take_command,
 	.check = check,
 };

@@ -76,6 +76,7 @@ struct assay_counting {
 	struct event *events;
 	size_t n_events;
 	uint64_t sample;
+	bool rested; /* sets are to be opened before they start */
 };
 
 static uint32_t n_states(const struct assay_counting *c, const struct set *s)
@@ -269,6 +270,17 @@ static void fail_set(struct set *s, const char *why)
 		snprintf(s->failure, sizeof(s->failure), "%.255s", why);
 }
 
+/* A set that is planned, with its events. */
+static int open_state(const struct assay_counting *c, struct set *s, uint32_t tid, struct assay_err *err)
+{
+	int rc = s->p->open ? s->p->open(c->o.ctx, &s->state[tid], err) : 0;
+
+	for (size_t k = 0; k < c->n_events && !rc && s->p->add; k++)
+		if (c->events[k].set == s)
+			rc = s->p->add(s->state[tid], c->events[k].asked, err);
+	return rc;
+}
+
 static void open_in_thread(void *arg, uint32_t tid, uint32_t n_threads)
 {
 	struct assay_counting *c = arg;
@@ -277,15 +289,8 @@ static void open_in_thread(void *arg, uint32_t tid, uint32_t n_threads)
 	for (size_t i = 0; i < c->n_sets && tid; i++) {
 		struct set *s = c->sets[i];
 		struct assay_err err = { 0 };
-		int rc;
 
-		if (s->p->shared)
-			continue;
-		rc = s->p->open ? s->p->open(c->o.ctx, &s->state[tid], &err) : 0;
-		for (size_t k = 0; k < c->n_events && !rc && s->p->add; k++)
-			if (c->events[k].set == s)
-				rc = s->p->add(s->state[tid], c->events[k].asked, &err);
-		if (rc)
+		if (!s->p->shared && open_state(c, s, tid, &err))
 			fail_set(s, err.text);
 	}
 }
@@ -378,6 +383,22 @@ static void read_sets(struct assay_counting *c, uint32_t tid, enum moment m, con
 	}
 }
 
+void assay_counting_rest(struct assay_counting *c, uint32_t tid)
+{
+	for (size_t i = 0; i < c->n_sets; i++)
+		if (tid < n_states(c, c->sets[i]))
+			close_state(c->sets[i], tid);
+	c->rested = c->o.ctx->tested = true;
+}
+
+static void read_os(const struct assay_counting *c, struct assay_os_counts *os)
+{
+	if (c->o.ctx->children)
+		assay_os_counts_read_children(os);
+	else
+		assay_os_counts_read(os);
+}
+
 /* A thread runs one set of a provider at a time, so that stopping comes first; starting takes longest, so that reading
  * comes last. What hardware counts is read next to the sample. */
 void assay_counting_before(struct assay_counting *c, uint32_t tid, struct assay_os_counts *os)
@@ -397,12 +418,14 @@ void assay_counting_before(struct assay_counting *c, uint32_t tid, struct assay_
 
 		if (tid >= n_states(c, s) || s->started[tid] || !has_turn(c, s))
 			continue;
-		if (s->p->start && s->p->start(s->state[tid], &err))
+		if (c->rested && open_state(c, s, tid, &err))
+			fail_set(s, err.text);
+		else if (s->p->start && s->p->start(s->state[tid], &err))
 			fail_set(s, err.text);
 		else
 			s->started[tid] = true;
 	}
-	assay_os_counts_read(os);
+	read_os(c, os);
 	read_sets(c, tid, BEFORE, os);
 	read_sets(c, tid, BEFORE, NULL);
 }
@@ -410,7 +433,7 @@ void assay_counting_before(struct assay_counting *c, uint32_t tid, struct assay_
 void assay_counting_after(struct assay_counting *c, uint32_t tid, struct assay_os_counts *os)
 {
 	read_sets(c, tid, AFTER, NULL);
-	assay_os_counts_read(os);
+	read_os(c, os);
 	read_sets(c, tid, AFTER, os);
 }
 

@@ -36,7 +36,7 @@ void assay_counting_close(struct assay_counting *c);
 
 /*
  * Call these in every thread of the case, before a sample (starts the sets whose turn it is) and after it. @os gets
- * what the operating system counted for the thread, which is read once for everybody.
+ * what the operating system counted for the thread, or its children, which is read once for everybody.
  */
 void assay_counting_before(struct assay_counting *c, uint32_t tid, struct assay_os_counts *os);
 void assay_counting_after(struct assay_counting *c, uint32_t tid, struct assay_os_counts *os);
@@ -51,6 +51,12 @@ void assay_counting_go_on(struct assay_counting *c, uint32_t tid, struct assay_o
  * part of a call that goes on in the next one; the last part brings the number.
  */
 void assay_counting_add(struct assay_counting *c, uint64_t iterations);
+
+/*
+ * Close what counts in this thread, which the next sample opens anew. For children, after each: the kernel hands the
+ * event of a thread to the process that it starts (perf_event_context_sched_out() swaps them), where it ends with it.
+ */
+void assay_counting_rest(struct assay_counting *c, uint32_t tid);
 
 /* Means of one iteration over all samples so far, and reasons. 0 or ASSAY_ENOMEM. */
 int assay_counting_result(const struct assay_counting *c, struct assay_counters *out);

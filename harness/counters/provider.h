@@ -56,6 +56,9 @@ void assay_os_counts_read(struct assay_os_counts *out);
 struct assay_os_counts assay_os_counts_between(const struct assay_os_counts *before,
 					       const struct assay_os_counts *after);
 
+/* The same of all processes that this one started and that have ended, with those that they waited for. */
+void assay_os_counts_read_children(struct assay_os_counts *out);
+
 /* Add the difference @d of one thread to @sum (which starts all-zero); its `cpu` stays. */
 void assay_os_counts_add(struct assay_os_counts *sum, const struct assay_os_counts *d);
 
@@ -69,6 +72,8 @@ struct assay_counter_context {
 	char sde_reason[256];                  /* why the cells are not read through PAPI; "": they can be */
 	bool cells_from_memory;                /* they are not to be, because PAPI takes time to start */
 	bool multiplex;                        /* more events in a set than there are counters */
+	bool children;                         /* count the processes that this thread starts, not the thread */
+	bool tested;                           /* hardware counters were, when their sets were opened before */
 	const struct assay_heap_case *heap;    /* NULL: it is not watched */
 	struct assay_syscall_case *syscalls;   /* NULL: no run is traced */
 	const char *device_pci;                /* of the GPU of the case, "0000:3b:00.0"; NULL or "": it has none */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Migrations of a thread: through perf_event_open where it is allowed, otherwise as its scheduler counts them in /proc.
+ * Migrations of a thread, or of children: through perf_event_open where it is allowed, otherwise, of the thread alone,
+ * as its scheduler counts them in /proc.
  * They happen in the kernel: perf_event_open with the kernel left out would read 0.
  */
 #include <errno.h>
@@ -70,11 +71,18 @@ static void found(int fd, const struct assay_err *why, const char *advice, struc
 
 /* ---- perf_event_open -------------------------------------------------------------------------------------------- */
 
-static int open_perf(struct assay_err *err)
+/*
+ * An event of this thread that waits for exec counts only in the programs that the thread starts, from their first
+ * instruction on: each inherits it, and what it counted is added here as it ends.
+ */
+static int open_perf(bool children, struct assay_err *err)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
 					.size = sizeof(attr),
-					.config = PERF_COUNT_SW_CPU_MIGRATIONS };
+					.config = PERF_COUNT_SW_CPU_MIGRATIONS,
+					.inherit = children,
+					.disabled = children,
+					.enable_on_exec = children };
 	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (fd < 0 && (errno == EACCES || errno == EPERM))
@@ -96,20 +104,18 @@ static void perf_probe(struct assay_counter_context *ctx, struct assay_counter_p
 	struct assay_err why = { 0 };
 
 	(void)ctx;
-	found(open_perf(&why), &why, "without it, migrations are read from /proc", out);
+	found(open_perf(false, &why), &why, "without it, migrations are read from /proc", out);
 }
 
 static int perf_open(struct assay_counter_context *ctx, void **set, struct assay_err *err)
 {
-	(void)ctx;
-	return open_set(open_perf(err), read_perf, set, err);
+	return open_set(open_perf(ctx->children, err), read_perf, set, err);
 }
 
 static void perf_how(const struct assay_counter_context *ctx, const char *event, char *buf, size_t size)
 {
 	(void)event;
-	(void)ctx;
-	snprintf(buf, size, "perf_event_open");
+	snprintf(buf, size, "perf_event_open%s", ctx->children ? ", of the process and what it started" : "");
 }
 
 const struct assay_counter_provider assay_provider_perf = {
@@ -170,7 +176,8 @@ static void sched_probe(struct assay_counter_context *ctx, struct assay_counter_
 
 static int sched_open(struct assay_counter_context *ctx, void **set, struct assay_err *err)
 {
-	(void)ctx;
+	if (ctx->children)
+		return assay_err_set(err, ASSAY_EUNAVAILABLE, "'%s' does not count other processes", path);
 	return open_set(open_sched(err), read_sched, set, err);
 }
 

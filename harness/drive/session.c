@@ -279,8 +279,7 @@ static int count_threads(struct assay_session *s, const struct assay_request *q,
 	return assay_cpu_quota_check(s->all_threads, err);
 }
 
-/* Groups and events that do not exist are said before anything is measured. */
-static int check_counters(const struct assay_session *s, const struct assay_request *q, struct assay_err *err)
+int assay_session_counters_check(const struct assay_session *s, const struct assay_request *q, struct assay_err *err)
 {
 	struct assay_strings published = { 0 };
 	struct assay_counter_choice choice = { 0 };
@@ -364,7 +363,7 @@ int assay_session_plan(struct assay_session *s, const struct assay_request *q, s
 	if (!rc)
 		rc = assay_plan_load(&s->plan, &plan, s->catalog, err);
 	assay_strings_release(&groups);
-	return rc ? rc : check_counters(s, q, err);
+	return rc ? rc : assay_session_counters_check(s, q, err);
 }
 
 int assay_session_manifest(const struct assay_session *s, struct assay_text *out, struct assay_err *err)

@@ -41,6 +41,8 @@ struct assay_session {
 
 /* The groups of counters below @bench_dir; NULL: those of the repository or the program. Release in either case. */
 int assay_session_groups(struct assay_counter_groups *g, const char *bench_dir, struct assay_err *err);
+/* Do the groups and events of @q exist? To be asked before anything is measured. ASSAY_EUSAGE with the nearest name. */
+int assay_session_counters_check(const struct assay_session *s, const struct assay_request *q, struct assay_err *err);
 /* The names of all suites, sorted. */
 int assay_session_suites(const struct assay_request *q, struct assay_strings *out, struct assay_err *err);
 /* Is there such a suite? For commands that build before they plan: ASSAY_EUSAGE with the nearest name. */

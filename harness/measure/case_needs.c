@@ -76,7 +76,9 @@ int assay_measure_choose(const struct assay_measure_options *o, const struct ass
 {
 	static const struct assay_counter_groups none;
 	const struct assay_counter_groups *g = o->groups ? o->groups : &none;
-	int rc = has_default(g) ? assay_counter_choice_add(out, g, ASSAY_DEFAULT_COUNTER_GROUP, err) : 0;
+	/* inheriting an event takes every process that a program starts some time: only where it is asked for */
+	int rc =
+		has_default(g) && !op->program ? assay_counter_choice_add(out, g, ASSAY_DEFAULT_COUNTER_GROUP, err) : 0;
 
 	out->multiplex = o->worker.settings.multiplex;
 	if (!rc)

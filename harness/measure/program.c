@@ -14,6 +14,7 @@
 #include "base/grow.h"
 #include "base/monotonic.h"
 #include "measure/case_metrics.h"
+#include "measure/case_needs.h"
 #include "model/quantity.h"
 #include "model/summary.h"
 #include "stats/stats.h"
@@ -131,6 +132,7 @@ struct program_side {
 	struct assay_strings words;
 	struct values *metrics; /* malloc'ed */
 	size_t n_metrics;
+	struct assay_program_counts counts;
 	char *log;        /* malloc'ed */
 	uint64_t last_ns; /* the wall time of its last process */
 };
@@ -143,6 +145,7 @@ struct program_session {
 	const struct assay_format *format; /* that the program writes its benchmarks in; NULL: it has none */
 	uint64_t calls;     /* that a sample stands for, so that whole nanoseconds are exact enough; 0: not known yet */
 	double slower_frac; /* of the head */
+	struct assay_counter_choice choice;
 	cpu_set_t cpus;
 };
 
@@ -204,6 +207,7 @@ static bool writes_to_stdout(const struct program_session *s)
 static int open_session(struct program_session *s, const struct assay_measure_options *o, int sides,
 			struct assay_err *err)
 {
+	struct assay_text events = { 0 };
 	int rc = 0;
 
 	assay_program_runner_init(&s->runner);
@@ -215,6 +219,11 @@ static int open_session(struct program_session *s, const struct assay_measure_op
 		rc = assay_format_find(s->op->program->reads, &s->format, err);
 	for (int side = 0; side < sides && !rc; side++)
 		rc = assay_program_words(s->op, s->c, &s->side[side].words, err);
+	if (!rc && !o->verify_only)
+		rc = assay_measure_choose(o, s->c, s->op, &s->choice, &events, err);
+	for (int side = 0; side < sides && !rc; side++)
+		rc = assay_program_counts_open(&s->side[side].counts, events.s, s->choice.multiplex, err);
+	assay_text_release(&events);
 	return rc ? rc : assay_program_keep(&s->runner, writes_to_stdout(s), err);
 }
 
@@ -226,8 +235,10 @@ static void close_session(struct program_session *s)
 			free(s->side[side].metrics[i].v);
 		free(s->side[side].metrics);
 		free(s->side[side].log);
+		assay_program_counts_close(&s->side[side].counts);
 		assay_strings_release(&s->side[side].words);
 	}
+	assay_counter_choice_release(&s->choice);
 }
 
 static void fail(struct assay_time_process *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -380,7 +391,7 @@ static int run_process(struct program_session *s, enum assay_side which, const s
 	int rc;
 
 	s->runner.folder = side->folder;
-	rc = assay_program_run(&s->runner, s->format ? &asking->words : &side->words, run, &why);
+	rc = assay_program_counts_run(&side->counts, &s->runner, s->format ? &asking->words : &side->words, run, &why);
 	if (rc == ASSAY_EUSAGE) {
 		fail(run, "%.240s", why.text);
 		return 0;
@@ -398,10 +409,9 @@ static int run_process(struct program_session *s, enum assay_side which, const s
 	return read_output(s, side, asking, run, sample, err);
 }
 
-static int run_once(void *arg, enum assay_side which, struct assay_time_process *run, struct assay_sample *sample,
-		    struct assay_err *err)
+static int run_once(struct program_session *s, enum assay_side which, struct assay_time_process *run,
+		    struct assay_sample *sample, struct assay_err *err)
 {
-	struct program_session *s = arg;
 	struct assay_program_asking asking = { 0 };
 	int rc = 0;
 
@@ -412,6 +422,18 @@ static int run_once(void *arg, enum assay_side which, struct assay_time_process 
 	if (!rc)
 		rc = run_process(s, which, &asking, run, sample, err);
 	assay_program_asking_end(&asking);
+	return rc;
+}
+
+/* One that counts. */
+static int take_process(void *arg, enum assay_side which, struct assay_time_process *run, struct assay_sample *sample,
+			struct assay_err *err)
+{
+	struct program_session *s = arg;
+	int rc = run_once(s, which, run, sample, err);
+
+	if (!rc)
+		assay_program_counts_keep(&s->side[which].counts);
 	return rc;
 }
 
@@ -464,7 +486,7 @@ static int take_runs(struct program_session *s, const struct assay_measure_optio
 
 		if (assay_grow(runs, n, sizeof(**runs)) || assay_grow(&r->samples, n, sizeof(sample)))
 			return no_memory(err);
-		rc = run_once(s, ASSAY_BASE, &(*runs)[n], &sample, err);
+		rc = take_process(s, ASSAY_BASE, &(*runs)[n], &sample, err);
 		if (rc)
 			return rc;
 		if ((*runs)[n].status != ASSAY_STATUS_OK) {
@@ -496,6 +518,8 @@ static int sum_up(struct program_session *s, struct assay_result *r, const struc
 		rc = assay_time_metrics(r, &none, err);
 	if (!rc)
 		rc = put_metrics(&s->side[ASSAY_BASE], r, err);
+	if (!rc)
+		rc = assay_program_counts_take(&s->side[ASSAY_BASE].counts, &s->choice, r, err);
 	return rc ? rc : assay_program_usage(runs, r->n_samples, r, err);
 }
 
@@ -585,7 +609,7 @@ static int take_pair(struct program_session *s, const struct assay_pair_options 
 		calibration->sample_ns = (double)(s->side[ASSAY_BASE].last_ns + s->side[ASSAY_HEAD].last_ns) / 2;
 	}
 	p->n_blocks = po->alone ? 1 : assay_program_blocks_in((double)po->sampling_ns, 4 * calibration->sample_ns);
-	rc = assay_program_blocks(p, run_once, s, err);
+	rc = assay_program_blocks(p, take_process, s, err);
 	p->iterations = s->calls ? s->calls : 1;
 	calibration->sample_ns = (double)(s->side[ASSAY_BASE].last_ns + s->side[ASSAY_HEAD].last_ns) / 2;
 	for (int i = 0; i < 2 && !rc && is_ok(p); i++) {
@@ -596,6 +620,8 @@ static int take_pair(struct program_session *s, const struct assay_pair_options 
 			rc = assay_time_metrics(&p->side[i], &none, err);
 		if (!rc)
 			rc = put_metrics(&s->side[i], &p->side[i], err);
+		if (!rc)
+			rc = assay_program_counts_take(&s->side[i].counts, &s->choice, &p->side[i], err);
 	}
 	return rc < 0 ? rc : 0;
 }

@@ -4,6 +4,7 @@
 #define ASSAY_MEASURE_PROGRAM_H
 
 #include "base/file.h"
+#include "counters/counting.h"
 #include "formats/formats.h"
 #include "measure/options.h"
 #include "model/catalog.h"
@@ -25,6 +26,29 @@ typedef int assay_program_once(void *arg, enum assay_side side, struct assay_tim
 int assay_program_blocks(struct assay_pair *p, assay_program_once *once, void *arg, struct assay_err *err);
 /* So many blocks, which take @block_ns each, that the looks of a comparison fit into @budget_ns. */
 size_t assay_program_blocks_in(double budget_ns, double block_ns);
+
+/* ---- counters ---- */
+
+/* Events of a program and of all that it starts. All-zero counts nothing. */
+struct assay_program_counts {
+	struct assay_counter_context ctx;
+	struct assay_counting *counting; /* NULL: nothing is counted */
+};
+/*
+ * Count @events, as assay_counter_choice_text() writes them, in what this thread starts. @c stays where it is. Fails
+ * only for lack of memory; close it in either case.
+ */
+int assay_program_counts_open(struct assay_program_counts *c, const char *events, bool multiplex,
+			      struct assay_err *err);
+void assay_program_counts_close(struct assay_program_counts *c);
+/* As assay_program_run(); what is counted meanwhile is added once assay_program_counts_keep() says that it counts. */
+int assay_program_counts_run(struct assay_program_counts *c, const struct assay_program_runner *r,
+			     const struct assay_strings *words, struct assay_time_process *out, struct assay_err *err);
+void assay_program_counts_keep(struct assay_program_counts *c);
+/* Add the means of a process to @to, with reasons for the others, and what @choice derives from them. ASSAY_ENOMEM. */
+int assay_program_counts_take(const struct assay_program_counts *c, const struct assay_counter_choice *choice,
+			      struct assay_result *to, struct assay_err *err);
+
 /* What @n processes used, as metrics and counts of @to: means, and the most memory. ASSAY_ENOMEM. */
 int assay_program_usage(const struct assay_time_process *p, size_t n, struct assay_result *to, struct assay_err *err);
 

@@ -61,7 +61,7 @@ static json_t *command_json(const struct assay_time_command *c)
 		c->result.n_samples ? assay_summary_interval_ns(&c->result) : (struct assay_interval){ NAN, NAN };
 
 	return json_pack(
-		"{s:o,s:o,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:o}", "command",
+		"{s:o,s:o,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:o,s:o,s:o}", "command",
 		assay_json_text(c->command), "name", assay_json_text(c->name), "key", assay_json_text(c->result.c.key),
 		"parameters", parameters(c), "status", assay_status_name(c->result.status), "reason",
 		assay_json_text(c->result.reason), "mean_s", assay_json_number(c->mean_s), "stddev_s",
@@ -71,7 +71,9 @@ static json_t *command_json(const struct assay_time_command *c)
 		"min_s", assay_json_number(or_nan(c, c->result.min_ns)), "max_s", assay_json_number(c->max_s), "user_s",
 		assay_json_number(c->user_s), "system_s", assay_json_number(c->system_s), "max_rss_bytes",
 		assay_json_number(metric(c, "rss_peak_bytes")), "page_faults",
-		assay_json_number(faults ? faults->value : NAN), "runs", (int)c->n_runs, "exit_codes", exit_codes(c));
+		assay_json_number(faults ? faults->value : NAN), "runs", (int)c->n_runs, "exit_codes", exit_codes(c),
+		"counters", assay_json_counters(&c->result.counters), "unavailable",
+		assay_json_unavailable(&c->result.counters));
 }
 
 static void write_json(const struct assay_report *report, const struct assay_emit_style *style, struct assay_text *out)

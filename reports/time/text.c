@@ -49,6 +49,52 @@ static uint64_t most_bytes(const struct assay_time_command *c, bool *known)
 	return peak ? peak : most;
 }
 
+static bool is_asked(const char *name)
+{
+	return strcmp(name, ASSAY_COUNT_FAULTS) && strcmp(name, ASSAY_COUNT_SWITCHES);
+}
+
+/* Event @i and all that have the same reason, if it is the first of them. */
+static void add_missing(const struct assay_counters *c, size_t i, const struct assay_emit_style *style,
+			struct assay_text *out)
+{
+	struct assay_text line = { 0 };
+
+	for (size_t before = 0; before < i; before++)
+		if (!strcmp(c->missing[before].reason, c->missing[i].reason))
+			return;
+	assay_text_addf(&line, "not counted: %s", c->missing[i].name);
+	for (size_t k = i + 1; k < c->n_missing; k++)
+		if (!strcmp(c->missing[k].reason, c->missing[i].reason))
+			assay_text_addf(&line, ", %s", c->missing[k].name);
+	assay_text_addf(&line, ": %s", c->missing[i].reason);
+	assay_text_add(out, "  ");
+	assay_columns_wrap(out, line.s ? line.s : "", 2, 2, style->width);
+	assay_text_add(out, "\n");
+	assay_text_release(&line);
+}
+
+/* What --counters and --events asked for: means of a run, and why others could not be counted. */
+static void add_counts(const struct assay_result *r, const struct assay_emit_style *style, struct assay_text *out)
+{
+	struct assay_text line = { 0 };
+
+	for (size_t i = 0; i < r->counters.n; i++) {
+		const struct assay_count *c = &r->counters.v[i];
+
+		if (is_asked(c->name))
+			assay_text_addf(&line, "%s%s %.6g", line.len ? ", " : "", c->name, c->value);
+	}
+	if (line.len) {
+		assay_text_add(out, "  counts  ");
+		assay_columns_wrap(out, line.s, 10, 10, style->width);
+		assay_text_add(out, "\n");
+	}
+	assay_text_release(&line);
+	for (size_t i = 0; i < r->counters.n_missing; i++)
+		add_missing(&r->counters, i, style, out);
+}
+
 static void add_numbers(const struct assay_time_command *c, const struct assay_emit_style *style,
 			struct assay_text *out)
 {
@@ -77,6 +123,7 @@ static void add_numbers(const struct assay_time_command *c, const struct assay_e
 	if (style->verbose)
 		assay_text_addf(out, "  more    %.3g involuntary context switches a run; case %s\n",
 				switches ? switches->value : 0, c->result.c.key);
+	add_counts(&c->result, style, out);
 	if (c->result.min_ns <= 1)
 		assay_text_add(out,
 			       "  warning: some runs took no longer than the shell alone: measure without --shell\n");

@@ -97,6 +97,22 @@ compared() {
 	"$ASSAY" verify
 }
 
+@test "events are counted in processes that count, of both sides of a pair apart" {
+	echo 'echo run >>runs; for i in 1 2 3 4; do sleep 0.01; done' | script naps.sh
+	bench naps 'command = "./naps.sh"'
+	run --separate-stderr "$ASSAY" run --rounds 1 --counters os --events PAPI_TOT_INS,syscalls --json
+	jq -e '.cases[0] | .counters.voluntary_switches.value >= 4 and .counters.minor_faults.value > 0 and .counters.task_clock_ns.value > 0
+		and .unavailable.syscalls.reason == "no run of a program is traced"
+		and (.counters.PAPI_TOT_INS.value > 0 or (.unavailable.PAPI_TOT_INS.reason | length) > 0)' <<<"$output"
+	measured '.[0].counters | has("voluntary_switches") | not'
+	git add . && git commit -q -m naps
+	echo 'for i in 1 2 3 4 5 6 7 8; do sleep 0.01; done' | script naps.sh
+	run --separate-stderr "$ASSAY" compare --budget 2s main --events voluntary_switches,task_clock_ns --json
+	[ "$status" = 1 ]
+	"$ASSAY" show c1 naps --json >shown
+	jq -e '[.cases[].counters | [.base, .head] | map(.voluntary_switches.value) | .[0] >= 4 and .[1] >= 8 and .[0] + 4 <= .[1]] | any' shown
+}
+
 @test "manifest, limits and gate" {
 	"$ASSAY" list --manifest >baselines/quick.manifest
 	echo 'limit "tool/*" { require = {"compress >= 700 MB/s", "size <= 2 KiB"} }' >>baselines/policy.conf

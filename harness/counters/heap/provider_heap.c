@@ -102,6 +102,8 @@ static int open_set(struct assay_counter_context *ctx, void **set, struct assay_
 	(void)set;
 	if (ctx->heap && ctx->heap->heap)
 		return 0;
+	if (ctx->children)
+		return assay_err_set(err, ASSAY_EUNAVAILABLE, "'assay profile heap -- COMMAND' watches a program");
 	rc = assay_heap_library(path, sizeof(path), err);
 	return rc ? rc : assay_err_set(err, ASSAY_EUNAVAILABLE, "'%s' was not loaded before the worker", path);
 }

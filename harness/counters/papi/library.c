@@ -53,7 +53,9 @@ void assay_papi_doubt_pmu(struct assay_papi *p)
 
 _Static_assert(ASSAY_PAPI_OK == PAPI_OK && ASSAY_PAPI_NO_SET == PAPI_NULL && ASSAY_PAPI_ENOEVNT == PAPI_ENOEVNT &&
 		       ASSAY_PAPI_ECNFLCT == PAPI_ECNFLCT && ASSAY_PAPI_EPERM == PAPI_EPERM &&
-		       ASSAY_PAPI_ECOUNT == PAPI_ECOUNT,
+		       ASSAY_PAPI_ECOUNT == PAPI_ECOUNT && ASSAY_PAPI_INHERIT == PAPI_INHERIT &&
+		       sizeof(struct assay_papi_inherit) == sizeof(PAPI_inherit_option_t) &&
+		       offsetof(PAPI_inherit_option_t, inherit) == offsetof(struct assay_papi_inherit, inherit),
 	       "papi/papi.h has PAPI's numbers");
 
 /* Only what is needed to start. */
@@ -78,6 +80,7 @@ static const struct symbol papi_symbols[] = {
 	CALL("PAPI_create_eventset", assay_papi_calls, create_eventset),
 	CALL("PAPI_assign_eventset_component", assay_papi_calls, assign_eventset_component),
 	CALL("PAPI_set_multiplex", assay_papi_calls, set_multiplex),
+	CALL("PAPI_set_opt", assay_papi_calls, set_opt),
 	CALL("PAPI_add_named_event", assay_papi_calls, add_named_event),
 	CALL("PAPI_start", assay_papi_calls, start),
 	CALL("PAPI_read", assay_papi_calls, read),

@@ -22,6 +22,12 @@ enum {
 	ASSAY_PAPI_ECNFLCT = -8,
 	ASSAY_PAPI_EPERM = -15,
 	ASSAY_PAPI_ECOUNT = -23,
+	ASSAY_PAPI_INHERIT = 28,
+};
+
+/* PAPI's PAPI_inherit_option_t. */
+struct assay_papi_inherit {
+	int set, inherit;
 };
 
 /*
@@ -31,6 +37,7 @@ struct assay_papi_calls {
 	int (*create_eventset)(int *set);
 	int (*assign_eventset_component)(int set, int component);
 	int (*set_multiplex)(int set);
+	int (*set_opt)(int option, void *values); /* of the option, in PAPI's union */
 	int (*add_named_event)(int set, const char *name);
 	int (*start)(int set);
 	int (*read)(int set, long long *values);

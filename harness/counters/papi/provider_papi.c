@@ -90,7 +90,7 @@ static int add(void *set, const char *event, struct assay_err *err)
 			"PAPI would count user code for '%s': write both modes, such as ':u=0:k=1' for the "
 			"kernel's",
 			event);
-	if (!assay_pmu_selftest(ctx, event, why, sizeof(why)))
+	if (!ctx->tested && !assay_pmu_selftest(ctx, event, why, sizeof(why)))
 		return assay_err_set(err, ASSAY_EUNAVAILABLE, "'%s' is not to be believed: %s", event, why);
 	return assay_papi_set_add(set, event, err);
 }
@@ -109,7 +109,8 @@ static double running_frac(const struct assay_counter_context *ctx, size_t n)
 static void how(const struct assay_counter_context *ctx, const char *event, char *buf, size_t size)
 {
 	(void)event;
-	snprintf(buf, size, "PAPI %s%s", ctx->papi.version,
+	snprintf(buf, size, "PAPI %s%s%s", ctx->papi.version,
+		 ctx->children ? ", of the process, its start and what it started" : "",
 		 ctx->multiplex ? ", multiplexed, share of the time nominal" : "");
 }
 

@@ -19,6 +19,7 @@ int assay_papi_set_open(const struct assay_counter_context *ctx, int component, 
 {
 	const struct assay_papi_calls *call = &ctx->papi.call;
 	struct papi_set *s = calloc(1, sizeof(*s));
+	struct assay_papi_inherit children = { .inherit = 1 };
 	int rc;
 
 	if (!s)
@@ -31,6 +32,9 @@ int assay_papi_set_open(const struct assay_counter_context *ctx, int component, 
 		rc = call->assign_eventset_component(s->set, component);
 	if (rc == ASSAY_PAPI_OK && component >= 0 && ctx->multiplex)
 		rc = call->set_multiplex(s->set);
+	children.set = s->set;
+	if (rc == ASSAY_PAPI_OK && component >= 0 && ctx->children)
+		rc = call->set_opt(ASSAY_PAPI_INHERIT, &children);
 	if (rc != ASSAY_PAPI_OK) {
 		assay_papi_set_close(s);
 		return assay_err_set(err, ASSAY_EUNAVAILABLE, "PAPI makes no event set: %s", call->strerror(rc));

@@ -259,7 +259,8 @@ static int open_set(struct assay_counter_context *ctx, void **set, struct assay_
 {
 	(void)set;
 	if (!ctx->syscalls)
-		return assay_err_set(err, ASSAY_EUNAVAILABLE, "no run of this is traced");
+		return assay_err_set(err, ASSAY_EUNAVAILABLE, "no run of %s is traced",
+				     ctx->children ? "a program" : "this");
 	ctx->syscalls->wanted = true;
 	return 0;
 }

@@ -17,6 +17,7 @@
 #include "judge/comparison_judge.h"
 #include "judge/stopping.h"
 #include "machine/environment.h"
+#include "measure/case_needs.h"
 #include "measure/program.h"
 #include "model/quantity.h"
 #include "model/summary.h"
@@ -35,7 +36,10 @@ struct timing {
 	struct assay_strings *words;                /* one a command */
 	size_t *combination;                        /* of its parameters, likewise */
 	uint64_t *cost_ns;                          /* of its last process with all around it, likewise */
-	struct assay_run run;                       /* of all commands; its results are those of the report */
+	struct assay_program_counts *counts;        /* likewise */
+	struct assay_session session;               /* its groups of counters, and nothing else */
+	struct assay_counter_choice choice;
+	struct assay_run run; /* of all commands; its results are those of the report */
 	struct assay_comparison cmp;
 	struct assay_policy policy;
 	struct assay_store *store;
@@ -121,7 +125,8 @@ static int add_commands(struct timing *k, struct assay_err *err)
 	k->words = calloc(n, sizeof(*k->words));
 	k->combination = calloc(n, sizeof(*k->combination));
 	k->cost_ns = calloc(n, sizeof(*k->cost_ns));
-	if (!k->out->commands || !k->words || !k->combination || !k->cost_ns)
+	k->counts = calloc(n, sizeof(*k->counts));
+	if (!k->out->commands || !k->words || !k->combination || !k->cost_ns || !k->counts)
 		return no_memory(err);
 	if (further)
 		rc = add_command(k, q->reference, NULL, 0, err);
@@ -172,7 +177,7 @@ static int run_once(struct timing *k, size_t i, struct assay_time_process *p, st
 	int rc = run_around(k, k->q->prepare, "--prepare", i, err);
 
 	if (!rc)
-		rc = assay_program_run(&k->runner, &k->words[i], p, err);
+		rc = assay_program_counts_run(&k->counts[i], &k->runner, &k->words[i], p, err);
 	if (!rc)
 		rc = run_around(k, k->q->conclude, "--conclude", i, err);
 	if (rc)
@@ -196,6 +201,7 @@ static int keep_process(struct timing *k, size_t i, const struct assay_time_proc
 	if (assay_grow(&c->runs, c->n_runs, sizeof(*c->runs)) || assay_grow(&r->samples, r->n_samples, sizeof(*s)))
 		return no_memory(err);
 	c->runs[c->n_runs++] = *p;
+	assay_program_counts_keep(&k->counts[i]);
 	r->samples[r->n_samples] = *s;
 	if (r->n_samples++)
 		r->samples[r->n_samples - 1].flags |= ASSAY_SAMPLE_NEW_ROUND;
@@ -460,6 +466,37 @@ static int plan_comparison(struct timing *k, struct assay_err *err)
 
 /* ---- the whole ---- */
 
+/* Open counters for what the user wants to be counted of each command. */
+static int open_counts(struct timing *k, struct assay_err *err)
+{
+	static const struct assay_catalog no_ops;
+	static const struct assay_case any;
+	struct assay_request what = *k->q->what;
+	struct assay_session *s = &k->session;
+	struct assay_program program = { 0 };
+	const struct assay_catalog_op op = { .program = &program };
+	const struct assay_measure_options o = { .groups = &s->groups,
+						 .counter_groups = what.counter_groups,
+						 .events = &what.events,
+						 .worker = { .settings = what.settings } };
+	struct assay_text events = { 0 };
+	int rc;
+
+	if (!what.counter_groups && !what.events.n)
+		return 0;
+	s->catalog = &no_ops;
+	what.no_default_plugins = true; /* groups of what ops publish exist, too: the reason is told with the event */
+	rc = assay_session_groups(&s->groups, NULL, err);
+	if (!rc)
+		rc = assay_session_counters_check(s, &what, err);
+	if (!rc)
+		rc = assay_measure_choose(&o, &any, &op, &k->choice, &events, err);
+	for (size_t i = 0; i < k->out->n_commands && !rc; i++)
+		rc = assay_program_counts_open(&k->counts[i], events.s, k->choice.multiplex, err);
+	assay_text_release(&events);
+	return rc;
+}
+
 static int describe(struct timing *k, const struct assay_topology *t, struct assay_err *err)
 {
 	static const struct assay_catalog none;
@@ -523,6 +560,8 @@ static int sum_up(struct timing *k, struct assay_err *err)
 			rc = no_memory(err);
 		if (!rc)
 			rc = assay_program_usage(c->runs, c->n_runs, &c->result, err);
+		if (!rc)
+			rc = assay_program_counts_take(&k->counts[i], &k->choice, &c->result, err);
 	}
 	return rc;
 }
@@ -609,9 +648,14 @@ static void release(struct timing *k)
 	k->run.results = NULL;
 	k->run.n_results = 0;
 	assay_run_release(&k->run);
-	for (size_t i = 0; i < k->out->n_commands && k->words; i++)
+	for (size_t i = 0; i < k->out->n_commands && k->counts; i++) {
 		assay_strings_release(&k->words[i]);
+		assay_program_counts_close(&k->counts[i]);
+	}
 	free(k->words);
+	free(k->counts);
+	assay_counter_choice_release(&k->choice);
+	assay_counter_groups_release(&k->session.groups);
 	free(k->combination);
 	free(k->cost_ns);
 	free(k->case_ids);
@@ -640,6 +684,8 @@ int assay_time(const struct assay_time_request *q, const struct assay_watch *w, 
 	k.runner.timeout_ns = q->timeout_ns;
 	k.runner.limit = "--timeout";
 	rc = add_commands(&k, err);
+	if (!rc)
+		rc = open_counts(&k, err);
 	if (!rc)
 		rc = assay_topology_open(&topology, NULL, err);
 	if (!rc)

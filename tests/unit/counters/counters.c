@@ -63,8 +63,10 @@ TEST(test_rusage_events)
 {
 	enum { MINOR, MAJOR, VOLUNTARY, FORCED, SWITCHES, TASK_CLOCK, N };
 	const struct assay_counter_provider *p = &assay_provider_rusage;
+	struct assay_counter_context ctx = { 0 };
 	struct assay_os_counts now;
 	uint64_t v[N];
+	void *set;
 
 	assert_string_equal(p->events[VOLUNTARY], "voluntary_switches");
 	assert_string_equal(p->events[SWITCHES], "context_switches");
@@ -72,7 +74,8 @@ TEST(test_rusage_events)
 	assert_null(p->events[N]);
 	sched_yield();
 	assay_os_counts_read(&now);
-	assert_int_equal(0, p->read_os(NULL, &now, v));
+	assert_int_equal(0, p->open(&ctx, &set, NULL));
+	assert_int_equal(0, p->read_os(set, &now, v));
 	assert_int_equal(v[MINOR], now.minor_faults);
 	assert_int_equal(v[SWITCHES], v[VOLUNTARY] + v[FORCED]);
 	assert_true(v[TASK_CLOCK] > 0);

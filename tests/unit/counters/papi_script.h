@@ -35,7 +35,7 @@ static int start_fails, read_fails;
 static struct {
 	size_t n, event[16];
 	long long value[16];
-	bool used, running, multiplex;
+	bool used, running, multiplex, children;
 } sets[64];
 
 static int create(int *set)
@@ -59,6 +59,15 @@ static int multiplex(int set)
 {
 	sets[set].multiplex = true;
 	return PAPI_OK;
+}
+
+static int set_option(int option, void *values)
+{
+	const PAPI_inherit_option_t *inherit = &((PAPI_option_t *)values)->inherit;
+
+	if (option == PAPI_INHERIT)
+		sets[inherit->eventset].children = inherit->inherit;
+	return option == PAPI_INHERIT ? PAPI_OK : PAPI_EINVAL;
 }
 
 static bool any_native; /* a name with "::" is counted as "NATIVE:EVENT" is */
@@ -162,6 +171,7 @@ static inline struct assay_counter_context with_pmu(bool multiplexed)
 		.papi = { .call = { .create_eventset = create,
 				    .assign_eventset_component = assign,
 				    .set_multiplex = multiplex,
+				    .set_opt = set_option,
 				    .add_named_event = add,
 				    .start = start,
 				    .read = read_values,

@@ -53,6 +53,35 @@ TEST(test_presets_take_turns)
 	assay_counters_release(&c);
 }
 
+/* Counters of a program are inherited, and opened anew for each process, but tested only once. */
+TEST(test_processes_that_are_started)
+{
+	struct assay_counter_context ctx = with_pmu(false);
+	const struct assay_counting_options o = {
+		.ctx = &ctx, .events = "PAPI_TOT_INS\tPAPI_TOT_INS\n", .n_threads = 1, .parallel = alone
+	};
+	struct assay_counters out = { 0 };
+	struct assay_os_counts os;
+	struct assay_counting *c;
+
+	ctx.children = true;
+	assert_int_equal(assay_counting_open(&c, &o, NULL), 0);
+	for (int i = 0; i < 2; i++) {
+		assay_counting_before(c, 0, &os);
+		assert_true(sets[0].used && sets[0].children && sets[0].running);
+		assay_counting_after(c, 0, &os);
+		assay_counting_rest(c, 0);
+		assert_false(sets[0].used);
+		assay_counting_add(c, 1);
+		assert_true(ctx.tested);
+	}
+	assert_int_equal(assay_counting_result(c, &out), 0);
+	assert_true(out.n == 1 && out.v[0].value == 1000000);
+	assert_string_equal(out.v[0].how, "PAPI 7.0.0, of the process, its start and what it started");
+	assay_counting_close(c);
+	assay_counters_release(&out);
+}
+
 /* PAPI overrides a mode of libpfm4's short form and leaves "u=" and "k=" alone. */
 TEST(test_modes_of_native_events)
 {
