@@ -27,7 +27,7 @@ override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 GOALS := $(or $(MAKECMDGOALS),all)
 # `make` with nothing to compile needs none
 NEEDS := $(if $(filter-out help clean format,$(GOALS)),build) $(if $(filter bench report test soak,$(GOALS)),run) \
-	$(if $(filter test test-pmu unit-tests soak,$(GOALS)),test) $(if $(filter test-pmu,$(GOALS)),pmu) $(filter lint,$(GOALS)) \
+	$(if $(filter test test-pmu unit-tests golden soak,$(GOALS)),test) $(if $(filter test-pmu,$(GOALS)),pmu) $(filter lint,$(GOALS)) \
 	$(if $(filter test,$(GOALS)),install)
 ifneq (,$(filter build,$(NEEDS)))
 # Whoever writes yes must not get what another value stands for.
@@ -55,7 +55,7 @@ say = $(if $(filter 1,$(V)),,@echo '  make  $(@:$(BUILD)/%=%)';)
 # What is built stands beside its sources; a copy of a part of the tree does without the others.
 include $(wildcard ci/build.mk harness/harness.mk reports/reports.mk kernels/kernels.mk tests/tests.mk ci/install.mk)
 
-.PHONY: all plugins help clean test unit-tests fuzz-targets soak soak-programs cross-tests test-pmu test-gpu bench gate compare report manifests lint format man install install-files FORCE
+.PHONY: all plugins help clean test unit-tests golden fuzz-targets soak soak-programs cross-tests test-pmu test-gpu bench gate compare report manifests lint format man install install-files FORCE
 all: $(BUILD)/features $(BUILD)/bin/assay $(PLUGINS) $(KERNEL_COSTS) $(HEAP_LIB) $(THREADS_LIB) $(GPU_LIB) $(BUILD)/share/assay $(BUILD)/include ## build the program and its plugins
 	@:
 

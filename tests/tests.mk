@@ -131,6 +131,9 @@ fuzz-targets: $(FUZZ_BINS) ## build the fuzz targets; libFuzzer drives them with
 
 unit-tests: $(HEAP_LIB) $(THREADS_LIB) $(GPU_LIB) $(UNIT_BINS) $(TEST_PLUGINS) $(BARE)/bin/assay $(BARE)/test_counters $(FUZZ_BINS) $(SCALE_BIN)
 
+golden: unit-tests ## rewrite the approved texts of reports in tests/golden, whose diff is then reviewed
+	@ASSAY_GOLDEN=1 CMOCKA_MESSAGE_OUTPUT=TAP $(BUILD)/tests/test_reports | grep '^not ok' || git diff --stat tests/golden
+
 # Kernels of another architecture: their plugins and tests, run under emulation by tests/cli/cross.bats. Optional: what is
 # missing is said there. A sanitized build has none: they cannot be sanitized, and the plain build tests the same.
 CROSS_AARCH64 := $(if $(filter test cross-tests,$(if $(SANITIZE),,$(GOALS))),$(shell [ -e /usr/aarch64-linux-gnu/lib/libc.so.6 ] && \

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of emitters, how they are found, and the reports that no other test writes. */
 #include "emit_fixture.h"
+#include "golden.h"
 
-#include <jansson.h>
 #include <math.h>
-#include <unistd.h>
-
-#include "base/file.h"
 
 /* A name of a database that somebody else wrote. */
 TEST(names_are_shown_as_text)
@@ -105,14 +102,14 @@ TEST(no_memory_is_told)
 	assay_text_release(&out);
 }
 
-static json_t *json_of(const struct assay_report *r)
+/* @r as text and JSON. */
+static void show(const char *title, const struct assay_report *r)
 {
-	char *text = emit(r, "json", NULL);
-	json_t *j = json_loads(text, 0, NULL);
+	char head[128];
 
-	assert_non_null(j);
-	assert_int_equal(json_integer_value(json_object_get(j, "schema")), 1);
-	return j;
+	golden(title, emit(r, "text", NULL));
+	snprintf(head, sizeof(head), "%s, json", title);
+	golden_json(head, emit(r, "json", NULL));
 }
 
 TEST(lists)
@@ -133,75 +130,33 @@ TEST(lists)
 		.id = 9, .base = "main", .head = "work", .suite = "smoke", .exit_code = -1, .n_cases = 2, .n_pairs = 8
 	};
 	struct assay_report r = { .kind = ASSAY_REPORT_RUNS };
-	json_t *j;
-	char *s;
 
-	s = emit(&r, "text", NULL);
-	assert_string_equal(s, "no runs are stored yet: 'assay run' makes one\n");
+	show("no runs", &r);
 	r.runs.v = &run;
 	r.runs.n = 1;
-	s = emit(&r, "text", NULL);
-	assert_true(has_line(s, " r7  ", "quick    42  0123456789ab+  2/3 unfinished (or under way)  a machine"));
-	j = json_of(&r);
-	assert_true(json_is_null(json_object_get(json_array_get(json_object_get(j, "runs"), 0), "ended")));
-	json_decref(j);
-
+	show("a run", &r);
 	r = (struct assay_report){ .kind = ASSAY_REPORT_BASELINES };
-	s = emit(&r, "text", NULL);
-	assert_string_equal(s, "no baselines yet: 'assay baseline save NAME' makes one\n");
+	show("no baselines", &r);
 	r.baselines.v = &baseline;
 	r.baselines.n = 1;
-	s = emit(&r, "text", NULL);
-	assert_true(has_line(s, "main  quick  ", "  3,5   a machine"));
-	j = json_of(&r);
-	assert_int_equal(json_array_size(json_object_get(json_array_get(json_object_get(j, "baselines"), 0), "runs")),
-			 2);
-	json_decref(j);
-
+	show("a baseline", &r);
 	r = (struct assay_report){ .kind = ASSAY_REPORT_COMPARISONS };
-	s = emit(&r, "text", NULL);
-	assert_string_equal(s, "no comparisons are stored yet: 'assay compare' makes one\n");
+	show("no comparisons", &r);
 	r.comparisons.v = &comparison;
 	r.comparisons.n = 1;
-	s = emit(&r, "text", NULL);
-	assert_true(has_line(s, "        c9  ", "smoke  unfinished      2      8        0  work against main"));
-	/* little room: the sides get a line of their own */
-	s = emit(&r, "text", &(struct assay_emit_style){ .width = 80 });
-	assert_true(has_line(s, "            work against main", ""));
-	j = json_of(&r);
-	assert_true(json_is_null(json_object_get(json_array_get(json_object_get(j, "comparisons"), 0), "exit")));
-	json_decref(j);
+	show("a comparison", &r);
+	golden("a comparison in 80 columns", emit(&r, "text", &(struct assay_emit_style){ .width = 80 }));
 }
 
-TEST(what_was_done_to_a_baseline)
+TEST(baselines)
 {
-	static const struct {
-		struct assay_report_baseline done;
-		const char *text, *json;
-	} cases[] = {
-		{ { .saved = "main", .run = 7 },
-		  "run 7 saved in baseline 'main'\n",
-		  "{\"schema\":1,\"saved\":\"main\",\"run\":7}" },
-		{ { .dropped = "main" },
-		  "baseline 'main' dropped; its runs are kept\n",
-		  "{\"schema\":1,\"dropped\":\"main\"}" },
-		{ { .updated = "x.json", .n_cases = 1, .n_kept = 2 },
-		  "exact counts of 1 case recorded in x.json: see what changed, and commit it\n"
-		  "2 recorded cases were not counted this time, and kept; --prune takes such out\n",
-		  "{\"schema\":1,\"updated\":\"x.json\",\"cases\":1,\"kept\":2}" },
-	};
+	static const struct assay_report_baseline done[] = { { .saved = "main", .run = 7 },
+							     { .dropped = "main" },
+							     { .updated = "x.json", .n_cases = 1, .n_kept = 2 } };
 
-	for (size_t i = 0; i < N_OF(cases); i++) {
-		const struct assay_report r = { .kind = ASSAY_REPORT_BASELINE, .baseline = cases[i].done };
-		json_t *j = json_of(&r);
-		char *s = emit(&r, "text", NULL);
-
-		assert_string_equal(s, cases[i].text);
-		s = json_dumps(j, JSON_COMPACT);
-		assert_string_equal(s, cases[i].json);
-		free(s);
-		json_decref(j);
-	}
+	for (size_t i = 0; i < N_OF(done); i++)
+		show("a change of a baseline",
+		     &(struct assay_report){ .kind = ASSAY_REPORT_BASELINE, .baseline = done[i] });
 }
 
 TEST(findings)
@@ -215,22 +170,9 @@ TEST(findings)
 						   .clock = "TSC",
 						   .findings = { .v = v, .n = 2 } };
 	const struct assay_report r = { .kind = ASSAY_REPORT_HEALTH, .health = &health };
-	json_t *j = json_of(&r), *first = json_array_get(json_object_get(j, "findings"), 0);
-	char *s = emit(&r, "text", NULL);
 
-	assert_string_equal(s, "calls can be timed\n\n2 cores\n\n"
-			       "none  pmu    none\n"
-			       "             use another host\n"
-			       "ok    clock  TSC\n"
-			       "\n1 ok, 0 warn, 1 none\n");
-	s = emit(&r, "text", &(struct assay_emit_style){ .colour = true });
-	has(s, "\033[31mnone\033[0m  pmu");
-	assert_string_equal(json_string_value(json_object_get(first, "health")), "none");
-	assert_string_equal(json_string_value(json_array_get(json_object_get(j, "abilities"), 0)),
-			    "calls can be timed");
-	assert_int_equal(json_array_size(json_object_get(j, "abilities")), 1);
-	assert_string_equal(json_string_value(json_object_get(json_object_get(j, "clock"), "source")), "TSC");
-	json_decref(j);
+	show("findings", &r);
+	golden("findings in colours", emit(&r, "text", &(struct assay_emit_style){ .colour = true }));
 }
 
 TEST(catalog)
@@ -253,30 +195,15 @@ TEST(catalog)
 		.kind = ASSAY_REPORT_CATALOG,
 		.catalog = { .catalog = &none, .groups = &group, .n_groups = 1, .suites = &suites, .what = "groups" },
 	};
-	json_t *j;
-	char *s;
 
-	s = emit(&r, "text", NULL);
-	assert_string_equal(s, "cache  hits\n"
-			       "  counts loads, misses\n"
-			       "  hit_rate = 1 - misses / loads: hits; higher is better\n");
+	show("groups", &r);
 	r.catalog.what = "suites";
-	s = emit(&r, "text", NULL);
-	assert_string_equal(s, "a\nb\n");
-	j = json_of(&r);
-	assert_null(json_object_get(j, "cases"));
-	json_decref(j);
-
+	show("suites", &r);
 	r.catalog.what = "cases";
 	r.catalog.suite = "quick";
 	r.catalog.cases = &c;
 	r.catalog.n_cases = 1;
-	s = emit(&r, "text", NULL);
-	assert_string_equal(s, "op/v/-/t=1/warm  skipped: needs x\n");
-	j = json_of(&r);
-	assert_string_equal(json_string_value(json_object_get(j, "suite")), "quick");
-	assert_int_equal(json_array_size(json_object_get(j, "cases")), 1);
-	json_decref(j);
+	show("cases", &r);
 }
 
 TEST(certifications)
@@ -288,28 +215,34 @@ TEST(certifications)
 					  .margin_frac = 0.005,
 					  .budget_ns = 1500000000,
 					  .false_alarms = { 1, 200, 0.0001, 0.0275 },
+					  .n_slowdowns = 1,
+					  .power[0] = { .slowdown_frac = 0.02, .detected = { 19, 20, 0.7513, 0.9987 } },
+					  .sd = NAN,
+					  .smallest_detectable_frac = NAN,
 					  .json = (char[]){ "{\"schema\":1}" } };
 	const struct assay_report r = { .kind = ASSAY_REPORT_CERTIFICATION, .certification = &c };
-	json_t *j = json_of(&r);
-	char *s;
 
-	json_decref(j);
-	c.n_slowdowns = 1;
-	c.power[0].slowdown_frac = 0.02;
-	c.power[0].detected = (struct assay_rate){ 19, 20, 0.7513, 0.9987 };
 	c.power[0].passed = (struct assay_rate){ 0, 20, 0, 0.1684 };
-	s = emit(&r, "text", NULL);
-	has(s, "machine  m\ncase     op/v/-/t=1/warm\n"
-	       "promise  at most 1 % of gates of unchanged code fail; margin 0.5 %, budget 1.5 s a case\n");
-	has(s, "\n  unchanged code: false alarms    1 of 200    0.50 %  (95 %: 0.01 to 2.75 %)\n");
-	has(s, "\n  +2.0 %: found                  19 of 20    95.00 %  (95 %: 75.13 to 99.87 %)\n");
-	assert_null(strstr(s, "+2.0 %: passed"));
+	show("certified", &r);
 	c.power[0].passed.k = 1;
-	c.sd = c.smallest_detectable_frac = NAN;
-	s = emit(&r, "text", NULL);
-	has(s, "\n  +2.0 %: passed ");
-	has(s, "\n  smallest slowdown found in 95 % of cases  unknown: it takes two process pairs of one case");
-	assert_null(strstr(s, "nan"));
+	golden("certified, one slowdown passed", emit(&r, "text", NULL));
 }
 
-UNIT_GROUP(NULL, NULL)
+TEST(imports)
+{
+	struct assay_import_run run = {
+		.id = 2, .n_cases = 4, .n_ok = 2, .n_failed = 1, .n_samples = 1, .suite = "hyperfine"
+	};
+	int64_t ids[] = { 7, 9 };
+	const struct assay_import_report done[] = {
+		{ .format = "hyperfine", .runs = &run, .n_runs = 1, .n_aggregates = 4 },
+		{ .format = "pyperf", .same = ids, .n_same = 1, .n_aggregates = 1 },
+		{ .format = "pyperf", .other = ids, .n_other = 2 },
+		{ .format = "pyperf", .other = ids, .n_other = 2, .replaced = 7 },
+	};
+
+	for (size_t i = 0; i < N_OF(done); i++)
+		show("an import", &(struct assay_report){ .kind = ASSAY_REPORT_IMPORT, .import = &done[i] });
+}
+
+GOLDEN_GROUP("lists", NULL, NULL)

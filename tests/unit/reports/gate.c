@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Comparisons on the terminal and as JSON: every verdict, the controls, nothing, and very much. */
-#include <jansson.h>
-#include <unistd.h>
-
+/* Comparisons in every format: each verdict, the controls, nothing, hostile names, and very much. */
 #include "gate_fixture.h"
+#include "golden.h"
 #include "reports/gate/words.h"
 #include "reports/text_parts.h"
-
-static char *table(const struct assay_gate_report *r, struct assay_emit_style style)
-{
-	return emit_gate(r, "text", &style);
-}
 
 TEST(test_change)
 {
@@ -69,46 +62,6 @@ TEST(test_change_of_count)
 	assert_string_equal(w.change, "");
 }
 
-TEST(test_table)
-{
-	struct assay_gate_report r = report_of(one_of_each, N_OF_EACH);
-	char *s;
-
-	set_controls(&r, good_controls, false);
-	s = table(&r, (struct assay_emit_style){ 0 });
-	assert_string_equal(
-		s, "WRONG_RESULT: 8c1f0aa+ against main (1234567); 1 of 8 verdicts inconclusive\n"
-		   "\n"
-		   "  verdict       metric         change  interval            margin  pairs  evidence  case\n"
-		   "  WRONG_RESULT  digest        quantize.i2_s/wrong/-/t=1/cold\n"
-		   "      element 17 is 3, the base has 2\n"
-		   "  NOT_MEASURED  status        quantize.i2_s/gone/-/t=1/cold\n"
-		   "      killed by SIGSEGV\n"
-		   "  REGRESSED     time_s        +1.23 %  +1.10 % to +1.36 %   0.5 %      7  paired    "
-		   "matmul.f32/slow/m=1/t=1/warm\n"
-		   "      1.23 % slower, shown to be more than 0.5 %\n"
-		   "  REGRESSED     tokens_per_s  generate.decode/avx2/size=tiny/t=1/warm\n"
-		   "      tokens_per_s is 41, floor 50\n"
-		   "  INCOMPARABLE  time_s        matmul.f32/new/m=1/t=1/warm\n"
-		   "      base plugin has ABI 2.0, this harness takes 1.0\n"
-		   "  INCONCLUSIVE  time_s        +0.40 %  -1.00 % to +2.00 %   0.5 %     12  paired    "
-		   "matmul.f32/noisy/m=1/t=1/warm\n"
-		   "      host too noisy: 31 % of blocks disturbed, mostly by steal\n"
-		   "  IMPROVED      time_s        -8.00 %  -9.00 % to -7.00 %   0.5 %      7  paired    "
-		   "matmul.f32/better/m=1/t=1/warm\n"
-		   "      8.00 % faster, shown to be more than 0.5 %\n"
-		   "  change is the time of the head relative to the base: + is slower\n"
-		   "\n"
-		   "8 cases: 1 WRONG_RESULT, 1 NOT_MEASURED, 2 REGRESSED, 1 INCOMPARABLE, 1 INCONCLUSIVE, 1 IMPROVED, "
-		   "1 PASS in 93 s\n"
-		   "self-checks: 2 of 2 passed\n");
-
-	s = table(&r, (struct assay_emit_style){ .verbose = true });
-	has(s, "  PASS          time_s        +0.03 %  -0.25 % to +0.31 %   0.5 %      9  paired    matmul.f32/fine");
-	has(s, "  ok  PASS       base against base        -0.01 %  9 pairs  matmul.f32/fine/m=1/t=1/warm\n");
-	has(s, "  ok  REGRESSED  head with 2 % more work  +2.01 %  5 pairs  matmul.f32/fine/m=1/t=1/warm\n");
-}
-
 #define UNDECIDED(name, at, likely)                                                                                    \
 	{                                                                                                              \
 		.key = name, .metric = "time_s", .evidence = ASSAY_EVIDENCE_PAIRED, .verdict = ASSAY_INCONCLUSIVE,     \
@@ -129,162 +82,19 @@ static const struct assay_gate_control undecided_controls[] = {
 		.key = name, .metric = "time_s", .evidence = ASSAY_EVIDENCE_PAIRED, .verdict = v, .pairs = 9,          \
 		NUMBERS(at, at, at)                                                                                    \
 	}
-#define PASSED DECIDED("a/fine/-/t=1/warm", ASSAY_PASS, 1)
-#define SLOW   DECIDED("a/slow/-/t=1/warm", ASSAY_REGRESSED, 1.1)
-
-/* What inconclusive comes before what passed, in the first line of every format. */
-/* A case that may be skipped fails nothing, and nobody may take it for one that was measured. */
-TEST(test_skipped_are_counted_apart)
-{
-	struct assay_gate_case cases[] = {
-		{ .key = "a/b/-/t=1/warm", .metric = "time_s", .verdict = ASSAY_PASS, NUMBERS(1, 1, 1) },
-		{ .key = "a/gpu/-/t=1/warm",
-		  .metric = "status",
-		  .verdict = ASSAY_PASS,
-		  .skipped = true,
-		  .reason = "skipped: no device",
-		  NUMBERS(NAN, NAN, NAN) },
-	};
-	struct assay_gate_report r = report_of(cases, 2);
-
-	r.verdict = ASSAY_PASS;
-	has(table(&r, (struct assay_emit_style){ 0 }), "2 cases: 1 PASS, 1 skipped");
-	has(emit_gate(&r, "markdown", &(struct assay_emit_style){ 0 }), "2 cases: 1 PASS, 1 skipped");
-	has(emit_gate(&r, "json", &(struct assay_emit_style){ 0 }), "\"skipped\": true");
-	has(emit_gate(&r, "junit", &(struct assay_emit_style){ 0 }), "<skipped message=\"skipped: no device\"/>");
-	r.verdict = ASSAY_INCONCLUSIVE;
-	cases[0].verdict = ASSAY_INCONCLUSIVE;
-	has(table(&r, (struct assay_emit_style){ 0 }), "1 of 2 verdicts inconclusive; 0 passed; ");
-}
-
-TEST(test_headlines)
-{
-	static const struct {
-		struct assay_gate_case cases[4];
-		size_t n;
-		enum assay_verdict verdict;
-		const struct assay_gate_control *controls;
-		const char *want;
-		size_t undecided, suspects;
-	} rows[] = {
-		{ { PASSED }, 1, ASSAY_PASS, good_controls, "PASS: head against base", 0, 0 },
-		{ { PASSED },
-		  1,
-		  ASSAY_PASS,
-		  undecided_controls,
-		  "PASS, but 2 of 2 self-checks inconclusive: head against base",
-		  0,
-		  0 },
-		{ { PASSED, UNDECIDED("a/x/-/t=1/warm", 1.001, false) },
-		  2,
-		  ASSAY_INCONCLUSIVE,
-		  good_controls,
-		  "INCONCLUSIVE: 1 of 2 verdicts inconclusive; 1 passed; head against base",
-		  1,
-		  0 },
-		{ { PASSED, UNDECIDED("a/x/-/t=1/warm", 1.001, false), UNDECIDED("a/y/-/t=1/warm", 1.12, true) },
-		  3,
-		  ASSAY_INCONCLUSIVE,
-		  good_controls,
-		  "INCONCLUSIVE: 2 of 3 verdicts inconclusive, one of them likely 12 % slower; 1 passed; head against "
-		  "base",
-		  2,
-		  1 },
-		{ { UNDECIDED("a/x/-/t=1/warm", 1.02, true), UNDECIDED("a/y/-/t=1/warm", 1.0123, true) },
-		  2,
-		  ASSAY_INCONCLUSIVE,
-		  undecided_controls,
-		  "INCONCLUSIVE: 2 of 2 verdicts inconclusive, 2 of them likely up to 2.0 % slower; 2 of 2 self-checks "
-		  "inconclusive; 0 passed; head against base",
-		  2,
-		  2 },
-		{ { SLOW, UNDECIDED("a/x/-/t=1/warm", 1.02, true) },
-		  2,
-		  ASSAY_REGRESSED,
-		  good_controls,
-		  "REGRESSED: head against base; 1 of 2 verdicts inconclusive, likely 2.0 % slower",
-		  1,
-		  1 },
-	};
-
-	for (size_t i = 0; i < N_OF(rows); i++) {
-		struct assay_gate_report r = report_of(rows[i].cases, rows[i].n);
-		json_t *o;
-		char *s;
-
-		strcpy(r.base, "base");
-		strcpy(r.head, "head");
-		r.verdict = rows[i].verdict;
-		set_controls(&r, rows[i].controls, false);
-		s = table(&r, (struct assay_emit_style){ 0 });
-		assert_memory_equal(s, rows[i].want, strlen(rows[i].want));
-		assert_int_equal(s[strlen(rows[i].want)], '\n');
-		o = json_loads(emit_gate(&r, "json", NULL), 0, NULL);
-		assert_string_equal(json_string_value(json_object_get(o, "headline")), rows[i].want);
-		assert_int_equal(json_integer_value(json_object_get(o, "undecided")), rows[i].undecided);
-		assert_int_equal(json_integer_value(json_object_get(o, "suspects")), rows[i].suspects);
-		json_decref(o);
-		has(emit_gate(&r, "junit", NULL), rows[i].want);
+#define PASSED  DECIDED("a/fine/-/t=1/warm", ASSAY_PASS, 1)
+#define SLOW    DECIDED("a/slow/-/t=1/warm", ASSAY_REGRESSED, 1.1)
+#define UNSURE  UNDECIDED("a/x/-/t=1/warm", 1.001, false)
+#define SUSPECT UNDECIDED("a/x/-/t=1/warm", 1.02, true)
+#define FASTER(name, at, lo, hi)                                                                                       \
+	{                                                                                                              \
+		.key = name, .metric = "time_s", .evidence = ASSAY_EVIDENCE_PAIRED, .verdict = ASSAY_IMPROVED,         \
+		.base_variant = "slow", .pairs = 9, NUMBERS(at, lo, hi)                                                \
 	}
-}
-
-/* A suspect stands before what else is undecided, wherever the suite has it. */
-TEST(test_suspects_first)
-{
-	static const struct assay_gate_case cases[] = { UNDECIDED("a/unsure/-/t=1/warm", 1.001, false),
-							UNDECIDED("a/likely/-/t=1/warm", 1.12, true) };
-	struct assay_gate_report r = report_of(cases, N_OF(cases));
-	char *s;
-
-	r.verdict = ASSAY_INCONCLUSIVE;
-	s = table(&r, (struct assay_emit_style){ 0 });
-	assert_true(strstr(s, "a/likely") < strstr(s, "a/unsure"));
-	s = emit_gate(&r, "markdown", NULL);
-	assert_true(strstr(s, "a/likely") < strstr(s, "a/unsure"));
-	has(s, "## assay: INCONCLUSIVE: 2 of 2 verdicts inconclusive, one of them likely 12 % slower\n");
-}
-
-/* Of two variants a row says how many times as fast. */
-TEST(test_variants)
-{
-	static const struct assay_gate_case cases[] = {
-		{ .key = "a/fast/n=1/t=1/warm",
-		  .metric = "time_s",
-		  .evidence = ASSAY_EVIDENCE_PAIRED,
-		  .verdict = ASSAY_IMPROVED,
-		  .base_variant = "slow",
-		  .pairs = 9,
-		  NUMBERS(0.5, 0.4, 0.625) },
-		{ .key = "a/fast/n=2/t=1/warm",
-		  .metric = "time_s",
-		  .evidence = ASSAY_EVIDENCE_PAIRED,
-		  .verdict = ASSAY_IMPROVED,
-		  .base_variant = "slow",
-		  .pairs = 9,
-		  NUMBERS(0.05, 0.04, 0.08) },
-	};
-	struct assay_gate_report r = report_of(cases, 1);
-	json_t *o, *row;
-	char *s;
-
-	strcpy(r.base, "a/slow");
-	strcpy(r.head, "a/fast");
-	r.verdict = ASSAY_IMPROVED;
-	s = table(&r, (struct assay_emit_style){ 0 });
-	has(s, "IMPROVED: a/fast against a/slow: 2.00x as fast (1.60x to 2.50x)\n");
-	has(s, "  verdict   metric  speed-up  interval");
-	has(s, "  IMPROVED  time_s     2.00x  1.60x to 2.50x");
-	has(s, "  speed-up is relative to a/slow\n");
-	o = json_loads(emit_gate(&r, "json", NULL), 0, NULL);
-	row = json_array_get(json_object_get(o, "cases"), 0);
-	assert_string_equal(json_string_value(json_object_get(row, "base_variant")), "slow");
-	assert_true(json_number_value(json_object_get(row, "speedup")) == 2);
-	assert_true(json_number_value(json_array_get(json_object_get(row, "speedup_ci"), 1)) == 2.5);
-	json_decref(o);
-	r.n_cases = 2;
-	has(table(&r, (struct assay_emit_style){ 0 }),
-	    "IMPROVED: a/fast against a/slow: 2.00x to 20.0x as fast in 2 cases\n");
-}
+#define WITHOUT(name, of, rung, why)                                                                                   \
+	{                                                                                                              \
+		.key = name, .metric = of, .evidence = rung, .verdict = ASSAY_INCOMPARABLE, .reason = why, NO_NUMBERS  \
+	}
 
 #define STORED(name, v, at, d)                                                                                         \
 	{                                                                                                              \
@@ -293,8 +103,156 @@ TEST(test_variants)
 		.dropped_frac = 0.1, .smallest_detectable_frac = at - 1, .value = NAN, .limit = NAN                    \
 	}
 
-/* What many cases share is one line, with their number and the furthest; failures are rows whatever else there is. */
-TEST(test_doubts)
+/* A name and a reason that a careless or spiteful plugin could give. */
+#define NASTY_KEY    "op<&>\"'/v|a`b\\c/x=1/t=1/warm"
+#define NASTY_REASON "a|b `c` <img>\n*d* _e_ [f] \\ \x01 \x1b[31m \xff\xfe \xc3\xa9 & \"q\" \xef\xbf\xbf"
+
+static const struct assay_gate_case nasty[] = {
+	{ .key = NASTY_KEY, .metric = "time_s", .verdict = ASSAY_REGRESSED, .reason = NASTY_REASON, NO_NUMBERS },
+};
+
+/* The most that a comment on GitHub holds. */
+#define MARKDOWN_MAX 65536
+
+static char *junit(const struct assay_gate_report *r, struct assay_report_gate how)
+{
+	how.gate = r;
+	return emit(&(struct assay_report){ .kind = ASSAY_REPORT_GATE, .gate = how }, "junit", NULL);
+}
+
+static char *table(const struct assay_gate_report *r, struct assay_emit_style style)
+{
+	return emit_gate(r, "text", &style);
+}
+
+/* @r in the formats that @formats names. */
+static void show(const char *title, const struct assay_gate_report *r, const char *formats)
+{
+	static const char *const all[] = { "markdown", "junit", "csv", "openmetrics" };
+	char head[128];
+
+	if (strstr(formats, "text"))
+		golden(title, table(r, (struct assay_emit_style){ .utf8 = true }));
+	for (size_t i = 0; i < N_OF(all); i++)
+		if (strstr(formats, all[i])) {
+			snprintf(head, sizeof(head), "%s, %s", title, all[i]);
+			golden(head, emit_gate(r, all[i], NULL));
+		}
+	snprintf(head, sizeof(head), "%s, json", title);
+	if (strstr(formats, "json"))
+		golden_json(head, emit_gate(r, "json", NULL));
+	snprintf(head, sizeof(head), "%s, verbose", title);
+	if (strstr(formats, "verbose"))
+		golden(head, table(r, (struct assay_emit_style){ .verbose = true }));
+}
+
+TEST(one_of_each_verdict)
+{
+	const struct assay_gate_case noisy[] = { one_of_each[2], one_of_each[2] };
+	struct assay_gate_report r = report_of(one_of_each, N_OF_EACH);
+	const struct assay_report_gate strict = {
+		.gate = &r, .strict = true, .hostname = "a&b", .unix_ns = 1700000000000000000u
+	};
+
+	set_controls(&r, good_controls, false);
+	show("one of each verdict", &r, "markdown verbose");
+	set_controls(&r, bad_controls, true);
+	show("one of each, controls failed", &r, "text junit json csv");
+	for (unsigned width = 80; width < 160; width += 13)
+		has_no_wider_line(
+			table(&r, (struct assay_emit_style){ .width = width, .verbose = true, .colour = true }), width);
+	r = report_of(noisy, N_OF(noisy));
+	has(junit(&r, strict), "failures=\"2\" errors=\"0\" skipped=\"0\" time=\"93.400\" hostname=\"a&amp;b\" "
+			       "timestamp=\"2023-11-14T22:13:20\"");
+	has(junit(&r, strict), "<failure type=\"INCONCLUSIVE\" message=\"INCONCLUSIVE: host too noisy");
+	r.verdict = ASSAY_INCONCLUSIVE;
+	set_controls(&r, bad_controls, true);
+	strcpy(r.unchecked, "imported from x");
+	show("imported, the same demand twice", &r, "text openmetrics");
+	has(emit_gate(&r, "markdown", NULL), "> imported from x.\n");
+	has(emit_gate(&r, "junit", NULL), "<property name=\"unchecked\" value=\"imported from x\"/>");
+	has(emit_gate(&r, "json", NULL), "\"unchecked\": \"imported from x\"");
+	r = (struct assay_gate_report){
+		.verdict = ASSAY_NOT_MEASURED, .exit = ASSAY_EXIT_NOT_MEASURED, .seconds = NAN, .alpha = NAN
+	};
+	show("nothing judged", &r, "text markdown json");
+}
+
+/* A case that may be skipped fails nothing, and nobody may take it for one that was measured. */
+TEST(skipped_are_counted_apart)
+{
+	struct assay_gate_case cases[] = { DECIDED("a/b/-/t=1/warm", ASSAY_PASS, 1),
+					   { .key = "a/gpu/-/t=1/warm",
+					     .metric = "status",
+					     .verdict = ASSAY_PASS,
+					     .skipped = true,
+					     .reason = "skipped: no device",
+					     NO_NUMBERS } };
+	struct assay_gate_report r = report_of(cases, 2);
+
+	r.verdict = ASSAY_PASS;
+	show("one passed, one skipped", &r, "text junit json");
+	r.verdict = cases[0].verdict = ASSAY_INCONCLUSIVE;
+	show("one inconclusive, one skipped", &r, "text");
+}
+
+/* Inconclusive cases are told before those that passed, suspects first, and every format has the same headline. */
+TEST(headlines)
+{
+	static const struct {
+		const char *title;
+		struct assay_gate_case cases[4];
+		size_t n;
+		enum assay_verdict verdict;
+		const struct assay_gate_control *controls;
+	} rows[] = {
+		{ "passed, controls undecided", { PASSED }, 1, ASSAY_PASS, undecided_controls },
+		{ "one unsure", { PASSED, UNSURE }, 2, ASSAY_INCONCLUSIVE, good_controls },
+		{ "one unsure, one suspect",
+		  { PASSED, UNSURE, UNDECIDED("a/y/-/t=1/warm", 1.12, true) },
+		  3,
+		  ASSAY_INCONCLUSIVE,
+		  good_controls },
+		{ "two suspects, controls undecided",
+		  { SUSPECT, UNDECIDED("a/y/-/t=1/warm", 1.0123, true) },
+		  2,
+		  ASSAY_INCONCLUSIVE,
+		  undecided_controls },
+		{ "one regressed, one suspect", { SLOW, SUSPECT }, 2, ASSAY_REGRESSED, good_controls },
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_gate_report r = report_of(rows[i].cases, rows[i].n);
+		char headline[256];
+		char *s;
+
+		r.verdict = rows[i].verdict;
+		set_controls(&r, rows[i].controls, false);
+		show(rows[i].title, &r, i == 2 ? "text markdown json" : "text");
+		s = table(&r, (struct assay_emit_style){ 0 });
+		snprintf(headline, sizeof(headline), "%.*s", (int)strcspn(s, "\n"), s);
+		has(emit_gate(&r, "json", NULL), headline);
+		has(emit_gate(&r, "junit", NULL), headline);
+	}
+}
+
+/* For two variants a row says how many times as fast one is. */
+TEST(variants)
+{
+	static const struct assay_gate_case cases[] = { FASTER("a/fast/n=1/t=1/warm", 0.5, 0.4, 0.625),
+							FASTER("a/fast/n=2/t=1/warm", 0.05, 0.04, 0.08) };
+	struct assay_gate_report r = report_of(cases, 1);
+
+	strcpy(r.base, "a/slow");
+	strcpy(r.head, "a/fast");
+	r.verdict = ASSAY_IMPROVED;
+	show("variants, one case", &r, "text json");
+	r.n_cases = 2;
+	show("variants, two cases", &r, "text");
+}
+
+/* A doubt that many cases share is one line, with their number and the furthest; each failure has a row. */
+TEST(doubts)
 {
 	static const struct assay_gate_case cases[] = {
 		STORED("a/same/t=1", ASSAY_INCONCLUSIVE, 1.10, ASSAY_DOUBT_MACHINE),
@@ -310,337 +268,103 @@ TEST(test_doubts)
 		STORED("k/slow/t=1", ASSAY_REGRESSED, 1.40, ASSAY_DOUBT_NONE),
 	};
 	struct assay_gate_report r = report_of(cases, N_OF(cases));
-	char *s;
 
 	r.verdict = ASSAY_REGRESSED;
-	s = table(&r, (struct assay_emit_style){ 0 });
-	has(s,
-	    "\nmoved     3 cases of unchanged code moved with the machine; the largest change is -30.0 %, b/same/t=1\n"
-	    "unsure    1 case of changed code moved, but so did unchanged code, so it may be the machine; the largest "
-	    "change is +30.0 %, d/moved/t=1\n"
-	    "          2 cases too disturbed by the host to be judged, such as e/noisy/t=1\n"
-	    "          1 case with too few samples for an interval, such as g/few/t=1: --budget gives more\n"
-	    "          2 cases may or may not be slower than allowed; the least certain would show a slowdown of +25.0 "
-	    "% or more, "
-	    "i/wide/t=1\n"
-	    "next      -v lists these cases; 'assay compare BASE' ");
-	assert_int_equal(times(s, "its own reason"), 2);
-	has(s, "  INCONCLUSIVE  time_s   +1.0 %");
-	has(s, "  REGRESSED     time_s  +40.0 %");
-	has(s, "\n11 cases: 1 REGRESSED, 10 INCONCLUSIVE in 93 s\n");
-
-	s = table(&r, (struct assay_emit_style){ .verbose = true });
-	assert_int_equal(times(s, "its own reason"), 11);
-	assert_null(strstr(s, "\nmoved"));
-	assert_null(strstr(s, "\nnext"));
-
-	s = table(&r, (struct assay_emit_style){ .width = 80, .colour = true });
-	has_no_wider_line(s, 80);
+	show("shared doubts", &r, "text");
+	assert_int_equal(times(table(&r, (struct assay_emit_style){ .verbose = true }), "its own reason"), N_OF(cases));
+	has_no_wider_line(table(&r, (struct assay_emit_style){ .width = 80, .colour = true }), 80);
 }
 
-/* Of many improvements the largest are rows. */
-TEST(test_improvements)
+/* Of many improvements the largest ten are rows. */
+TEST(improvements)
 {
 	struct assay_gate_case *many = many_cases(25, ASSAY_IMPROVED);
 	struct assay_gate_report r = report_of(many, 25);
-	char *s;
 
 	for (size_t i = 0; i < 25; i++)
 		many[i].ratio = i % 2 ? 0.9 - 0.01 * (double)i : 0.9;
-	s = table(&r, (struct assay_emit_style){ 0 });
-	assert_int_equal(times(s, "  IMPROVED  "), 10);
-	has(s, "-33.0 %");
-	assert_null(strstr(s, "-11.0 %"));
-	has(s, "\nimproved  15 more cases by less; -v lists them\n");
-	s = table(&r, (struct assay_emit_style){ .verbose = true });
-	assert_int_equal(times(s, "  IMPROVED  "), 25);
-	assert_null(strstr(s, "\nimproved"));
-	/* as many as are shown need no more words */
+	show("25 improvements", &r, "text");
+	assert_int_equal(times(table(&r, (struct assay_emit_style){ .verbose = true }), "  IMPROVED  "), 25);
 	r.n_cases = 10;
-	s = table(&r, (struct assay_emit_style){ 0 });
-	assert_int_equal(times(s, "  IMPROVED  "), 10);
-	assert_null(strstr(s, "\nimproved"));
+	assert_null(strstr(table(&r, (struct assay_emit_style){ 0 }), "\nimproved"));
 	free(many);
 }
 
-TEST(test_untrusted)
-{
-	struct assay_gate_report r = report_of(one_of_each, 1);
-	char *s, *warning;
-
-	r.verdict = ASSAY_INCONCLUSIVE;
-	set_controls(&r, bad_controls, true);
-	s = table(&r, (struct assay_emit_style){ 0 });
-	warning = strstr(s, "WARNING: a self-check failed, so no verdict on time can be trusted on this host today");
-	assert_non_null(warning);
-	assert_true(warning < strstr(s, "1 case: 1 PASS in 93 s\n"));
-	has(s, "self-checks: 0 of 2 passed, 1 inconclusive, 1 failed\n"
-	       "  FAILED  REGRESSED  base against base  +3.10 %  5 pairs  matmul.f32/fine/m=1/t=1/warm\n"
-	       "      3.10 % slower\n");
-	assert_null(strstr(s, "more work"));
-}
-
-/* Whatever the terminal: only a word that is longer than a line is. */
-TEST(test_narrow)
-{
-	struct assay_gate_report r = report_of(one_of_each, N_OF_EACH);
-
-	set_controls(&r, bad_controls, true);
-	for (unsigned width = 80; width < 160; width += 13) {
-		char *s = table(&r, (struct assay_emit_style){ .width = width, .verbose = true, .colour = true });
-
-		has_no_wider_line(s, width);
-	}
-}
-
-TEST(test_table_sizes)
+TEST(many_passed)
 {
 	struct assay_gate_case *many = many_cases(300, ASSAY_PASS);
 	struct assay_gate_report r = report_of(many, 300);
-	char *s;
 
 	r.verdict = ASSAY_PASS;
-	s = table(&r, (struct assay_emit_style){ 0 });
-	assert_string_equal(s, "PASS: 8c1f0aa+ against main (1234567)\n300 cases: 300 PASS in 93 s\n");
-	/* several verdicts on one case */
+	show("300 passed", &r, "text");
 	memcpy(many[1].key, many[0].key, sizeof(many[1].key));
-	s = table(&r, (struct assay_emit_style){ 0 });
-	has(s, "\n300 verdicts on 299 cases: 300 PASS in 93 s\n");
+	show("two verdicts on one of them", &r, "text");
 	/* a smaller shape that was counted in place of a measured one is no case of the run */
 	many[2].evidence = ASSAY_EVIDENCE_EXACT;
-	s = table(&r, (struct assay_emit_style){ 0 });
-	has(s, "\n300 verdicts on 298 cases and on 1 that was counted alone: 300 PASS in 93 s\n");
-	many[2].evidence = many[3].evidence;
-	s = table(&r, (struct assay_emit_style){ .verbose = true });
-	assert_int_equal(times(s, "matmul.ternary/"), 300);
+	show("one of them counted alone", &r, "text");
+	assert_int_equal(times(table(&r, (struct assay_emit_style){ .verbose = true }), "matmul.ternary/"), 300);
 	free(many);
-
-	r = (struct assay_gate_report){ .verdict = ASSAY_NOT_MEASURED, .seconds = NAN };
-	s = table(&r, (struct assay_emit_style){ 0 });
-	assert_string_equal(s, "NOT_MEASURED: this run against no baseline\nnothing was judged\n");
 }
 
-static json_t *json_of(const struct assay_gate_report *r)
+/* Without a baseline one line says so, and not one for each case. */
+TEST(no_baseline)
 {
-	char *text = emit_gate(r, "json", NULL);
-	json_t *j = json_loads(text, 0, NULL);
+	static const struct assay_gate_case cases[] = {
+		WITHOUT("op/v/-/t=1/warm", "time_s", ASSAY_EVIDENCE_STORED, "no run yet"),
+		WITHOUT("op/w/-/t=1/warm", "time_s", ASSAY_EVIDENCE_STORED, "no run yet"),
+		/* that nothing was measured before excuses no record of counts */
+		WITHOUT("op/v/-/t=1/warm", "exact_instructions", ASSAY_EVIDENCE_EXACT, "out of date"),
+	};
+	struct assay_gate_report r = report_of(cases, 2);
 
-	assert_non_null(j);
-	return j;
+	r.base[0] = '\0';
+	r.verdict = ASSAY_PASS;
+	r.exit = ASSAY_EXIT_OK;
+	r.no_baseline = true;
+	show("no baseline", &r, "text markdown junit");
+	r.n_unjudged = 1;
+	show("no baseline, one demand not judged", &r, "text");
+	r.no_baseline = false;
+	r.n_unjudged = 2;
+	show("nothing compared, two demands not judged", &r, "text");
+	r.no_baseline = true;
+	r.n_unjudged = 0;
+	strcpy(r.base, "counts.json");
+	show("no baseline but recorded counts", &r, "text");
+	r.n_cases = 3;
+	r.verdict = ASSAY_INCOMPARABLE;
+	r.exit = ASSAY_EXIT_INCOMPARABLE;
+	show("no baseline and counts out of date", &r, "text");
+	has(emit_gate(&r, "junit", NULL), "errors=\"3\" skipped=\"0\"");
 }
 
-TEST(test_json)
+/* A run that was cut short lacks most of its cases, each for the same reason. */
+TEST(missing_cases)
 {
-	struct assay_gate_report r = report_of(one_of_each, N_OF_EACH);
-	json_t *j, *c, *items;
+	struct assay_gate_case cases[5] = { 0 };
+	struct assay_gate_report r = report_of(cases, 3);
 
-	set_controls(&r, bad_controls, true);
-	j = json_of(&r);
-	assert_int_equal(json_integer_value(json_object_get(j, "schema")), 1);
-	assert_int_equal(json_integer_value(json_object_get(j, "exit")), 3);
-	assert_string_equal(json_string_value(json_object_get(j, "verdict")), "WRONG_RESULT");
-	assert_string_equal(json_string_value(json_object_get(j, "base")), "main (1234567)");
-	assert_string_equal(json_string_value(json_object_get(j, "head")), "8c1f0aa+");
-	assert_true(json_real_value(json_object_get(j, "alpha")) == 0.01);
-	assert_int_equal(json_integer_value(json_object_get(j, "comparison")), 12);
-	assert_int_equal(json_integer_value(json_object_get(j, "rule")), 3);
-	assert_true(json_real_value(json_object_get(j, "seconds")) == 93.4);
-	assert_int_equal(json_array_size(json_object_get(j, "cases")), N_OF_EACH);
-
-	c = json_array_get(json_object_get(j, "cases"), 4);
-	assert_string_equal(json_string_value(json_object_get(c, "key")), "matmul.f32/slow/m=1/t=1/warm");
-	assert_string_equal(json_string_value(json_object_get(c, "evidence")), "paired");
-	assert_int_equal(json_integer_value(json_object_get(c, "pairs")), 7);
-	assert_true(json_real_value(json_object_get(c, "ratio")) == 1.0123);
-	assert_true(json_real_value(json_array_get(json_object_get(c, "ci"), 0)) == 1.011);
-	assert_true(json_real_value(json_array_get(json_object_get(c, "ci"), 1)) == 1.0136);
-	assert_true(json_real_value(json_object_get(c, "margin")) == 0.005);
-	assert_true(json_real_value(json_object_get(c, "dropped_frac")) == 0.02);
-	assert_true(json_real_value(json_object_get(c, "smallest_detectable")) == 0.004);
-	c = json_array_get(json_object_get(j, "cases"), 6);
-	for (const char *const *n = (const char *const[]){ "ratio", "ci", "margin", "pairs", "dropped_frac",
-							   "smallest_detectable", "value", "limit", NULL };
-	     *n; n++)
-		assert_true(json_is_null(json_object_get(c, *n)));
-
-	c = json_object_get(j, "controls");
-	assert_true(json_is_false(json_object_get(c, "trusted")));
-	items = json_object_get(c, "items");
-	assert_int_equal(json_array_size(items), 2);
-	c = json_array_get(items, 0);
-	assert_string_equal(json_string_value(json_object_get(c, "kind")), "aa");
-	assert_true(json_number_value(json_object_get(c, "injected")) == 0);
-	assert_string_equal(json_string_value(json_object_get(c, "verdict")), "REGRESSED");
-	assert_true(json_is_false(json_object_get(c, "ok")));
-	assert_true(json_real_value(json_array_get(json_object_get(c, "ci"), 0)) == 1.02);
-	c = json_array_get(items, 1);
-	assert_string_equal(json_string_value(json_object_get(c, "kind")), "slower");
-	assert_true(json_real_value(json_object_get(c, "injected")) == 0.02);
-	assert_true(json_is_true(json_object_get(c, "ok")));
-	for (const char *const *n = (const char *const[]){ "ratio", "ci", "pairs", "reason", NULL }; *n; n++)
-		assert_true(json_is_null(json_object_get(c, *n)));
-	json_decref(j);
-}
-
-TEST(test_json_sizes)
-{
-	struct assay_gate_case *many = many_cases(300, ASSAY_PASS);
-	struct assay_gate_report r = report_of(many, 300);
-	json_t *j;
-
-	set_controls(&r, good_controls, false);
-	j = json_of(&r);
-	assert_int_equal(json_array_size(json_object_get(j, "cases")), 300);
-	assert_true(json_is_true(json_object_get(json_object_get(j, "controls"), "trusted")));
-	json_decref(j);
-	free(many);
-
-	r = (struct assay_gate_report){ .verdict = ASSAY_NOT_MEASURED,
-					.exit = ASSAY_EXIT_NOT_MEASURED,
-					.seconds = NAN };
-	j = json_of(&r);
-	assert_int_equal(json_array_size(json_object_get(j, "cases")), 0);
-	assert_true(json_is_object(json_object_get(j, "controls")));
-	assert_int_equal(json_object_size(json_object_get(j, "controls")), 0);
-	assert_true(json_is_null(json_object_get(j, "comparison")));
-	assert_null(json_object_get(j, "rule"));
-	assert_true(json_is_null(json_object_get(j, "seconds")));
-	json_decref(j);
-}
-
-/* ---- gate files ---- */
-
-/* Comparisons as Markdown and JUnit XML: order, escapes, sizes, and whether a schema takes them. */
-
-/* What a careless or spiteful plugin could put into a name and a reason. */
-#define NASTY_KEY    "op<&>\"'/v|a`b\\c/x=1/t=1/warm"
-#define NASTY_REASON "a|b `c` <img>\n*d* _e_ [f] \\ \x01 \x1b[31m \xff\xfe \xc3\xa9 & \"q\" \xef\xbf\xbf"
-
-static const struct assay_gate_case nasty[] = {
-	{ .key = NASTY_KEY, .metric = "time_s", .verdict = ASSAY_REGRESSED, .reason = NASTY_REASON, NO_NUMBERS },
-};
-
-#define MARKER "<!-- assay-gate -->"
-/* What a comment on GitHub holds. */
-#define MARKDOWN_MAX 65536
-
-static char *markdown(const struct assay_gate_report *r)
-{
-	return emit_gate(r, "markdown", NULL);
-}
-
-static char *junit(const struct assay_gate_report *r, struct assay_report_gate how)
-{
-	how.gate = r;
-	return emit(&(struct assay_report){ .kind = ASSAY_REPORT_GATE, .gate = how }, "junit", NULL);
-}
-
-TEST(test_markdown)
-{
-	struct assay_gate_report r = report_of(one_of_each, N_OF_EACH);
-	char *s, *fold, *last = NULL;
-
-	set_controls(&r, good_controls, false);
-	s = markdown(&r);
-	assert_memory_equal(s, MARKER, strlen(MARKER));
-	has(s, MARKER "\n## assay: WRONG_RESULT: 1 of 8 verdicts inconclusive\n\n"
-		      "quantize.i2\\_s/wrong computes a wrong result.\n");
-	has(s, "\n`8c1f0aa+` against `main (1234567)`. 8 cases: 1 WRONG_RESULT, 1 NOT_MEASURED, 2 REGRESSED, "
-	       "1 INCOMPARABLE, 1 INCONCLUSIVE, 1 IMPROVED, 1 PASS in 93 s.\n");
-	has(s, "\n| **REGRESSED** | `matmul.f32/slow/m=1/t=1/warm` | `time_s` | +1.23 % | +1.10 % to +1.36 % | 0.5 % | "
-	       "7 | "
-	       "paired | 1.23 % slower, shown to be more than 0.5 % |\n");
-	has(s, "\nSelf-checks: 2 of 2 passed.\n");
-	has(s, "The false-alarm rate of the whole is 1 %. Comparison 12.\n");
-	fold = strstr(s, "\n<details>\n<summary>All 8 verdicts</summary>\n\n| verdict");
-	assert_non_null(fold);
-	has(fold, "\n\n</details>\n");
-	/* above the fold all but what passed, gravest first; below it everything */
-	assert_int_equal(times(s, "| PASS |"), 1);
-	assert_int_equal(times(fold, "| PASS |"), 1);
-	for (const char *const *v = (const char *const[]){ "WRONG_RESULT", "NOT_MEASURED", "REGRESSED", "INCOMPARABLE",
-							   "INCONCLUSIVE", "IMPROVED", NULL };
-	     *v; v++) {
-		char cell[64];
-
-		snprintf(cell, sizeof(cell), "| **%s** |", *v);
-		assert_int_equal(times(s, cell), 2 * times(fold, cell));
-		assert_true(strstr(s, cell) > last && strstr(s, cell) < fold);
-		last = strstr(s, cell);
+	for (size_t i = 0; i < 5; i++) {
+		cases[i] = (struct assay_gate_case){ .verdict = ASSAY_NOT_MEASURED,
+						     .metric = "status",
+						     .missing = true,
+						     .reason = "not in the run",
+						     NO_NUMBERS };
+		snprintf(cases[i].key, sizeof(cases[i].key), "op/v%zu/-/t=1/warm", i);
 	}
-	assert_null(strstr(s, "nan"));
+	r.verdict = ASSAY_NOT_MEASURED;
+	show("three missing", &r, "text");
+	r.n_cases = 5;
+	show("five missing", &r, "text verbose");
 }
 
-TEST(test_markdown_escapes)
+TEST(escapes)
 {
 	struct assay_gate_report r = report_of(nasty, 1);
-	char *s;
 
 	snprintf(r.head, sizeof(r.head), "a`b");
 	snprintf(r.base, sizeof(r.base), "b|c");
-	s = markdown(&r);
-	has(s, "| <code>op&#60;&#38;&#62;\"'/v&#124;a&#96;b&#92;c/x=1/t=1/warm</code> | `time_s` |");
-	has(s, "| a&#124;b \\`c\\` \\<img\\> \\*d\\* \\_e\\_ \\[f\\] \\\\   "
-	       " \\[31m \xef\xbf\xbd\xef\xbf\xbd \xc3\xa9 \\& \"q\" \xef\xbf\xbf |\n");
-	has(s, "<code>a&#96;b</code> against <code>b&#124;c</code>.");
-}
-
-TEST(test_markdown_warnings)
-{
-	static const struct assay_gate_case alone[] = {
-		{ .key = "op/v/-/t=1/warm",
-		  .metric = "time_s",
-		  .evidence = ASSAY_EVIDENCE_STORED,
-		  .verdict = ASSAY_INCOMPARABLE,
-		  .reason = "no run yet",
-		  NO_NUMBERS },
-		{ .key = "op/w/-/t=1/warm",
-		  .metric = "time_s",
-		  .evidence = ASSAY_EVIDENCE_STORED,
-		  .verdict = ASSAY_INCOMPARABLE,
-		  .reason = "no run yet",
-		  NO_NUMBERS },
-		/* that nothing was measured before excuses no record of counts */
-		{ .key = "op/v/-/t=1/warm",
-		  .metric = "exact_instructions",
-		  .evidence = ASSAY_EVIDENCE_EXACT,
-		  .verdict = ASSAY_INCOMPARABLE,
-		  .reason = "out of date",
-		  NO_NUMBERS },
-	};
-	struct assay_gate_report r = report_of(one_of_each, 1);
-	char *s, *fold;
-
-	r.verdict = ASSAY_INCONCLUSIVE;
-	set_controls(&r, bad_controls, true);
-	s = markdown(&r);
-	has(s, "\n> **Warning:** a self-check failed, so no verdict on time can be trusted on this host today");
-	has(s, "\nSelf-checks: 0 of 2 passed, 1 inconclusive, 1 failed.\n- **failed:** base against base was "
-	       "REGRESSED at +3.10 %, "
-	       "`matmul.f32/fine/m=1/t=1/warm`: 3.10 % slower\n");
-
-	r = report_of(alone, 2);
-	r.verdict = ASSAY_PASS;
-	r.no_baseline = true;
-	s = markdown(&r);
-	has(s, "## assay: PASS\n\nThere is nothing to compare with, so speed was not judged.\n");
-	has(s, "\n> Speed was not judged: no run yet\n");
-	fold = strstr(s, "<details>");
-	assert_non_null(fold);
-	assert_int_equal(times(s, "INCOMPARABLE** |"), times(fold, "INCOMPARABLE** |"));
-
-	r.n_cases = 3;
-	r.verdict = ASSAY_INCOMPARABLE;
-	s = markdown(&r);
-	has(s, " cannot be compared.\n");
-	assert_non_null(strstr(s, "exact_instructions"));
-	assert_true(strstr(s, "exact_instructions") < strstr(s, "<details>"));
-
-	r = (struct assay_gate_report){ .verdict = ASSAY_NOT_MEASURED, .seconds = NAN, .alpha = NAN };
-	s = markdown(&r);
-	assert_string_equal(s, MARKER "\n## assay: NOT_MEASURED\n\nNothing was judged.\n\n"
-				      "`this run` against `no baseline`. 0 cases.\n\n"
-				      "Change is the time of the head relative to the base: + is slower.\n");
+	show("hostile names", &r, "text markdown junit csv");
 }
 
 TEST(test_markdown_size)
@@ -657,7 +381,7 @@ TEST(test_markdown_size)
 			r.verdict = bad ? ASSAY_REGRESSED : ASSAY_PASS;
 			for (size_t k = 0; k < sizes[i]; k++)
 				memset(many[k].reason, '|', 90);
-			s = markdown(&r);
+			s = emit_gate(&r, "markdown", NULL);
 			assert_true(strlen(s) <= MARKDOWN_MAX);
 			fold = strstr(s, "<details>");
 			assert_non_null(fold);
@@ -684,85 +408,6 @@ TEST(test_markdown_size)
 			}
 			free(many);
 		}
-}
-
-TEST(test_junit)
-{
-	struct assay_gate_report r = report_of(one_of_each, N_OF_EACH);
-	char *s;
-
-	set_controls(&r, bad_controls, true);
-	s = junit(&r, (struct assay_report_gate){ 0 });
-	has(s, "<testsuites>\n  <testsuite id=\"0\" package=\"assay\" name=\"assay\" tests=\"8\" failures=\"3\" "
-	       "errors=\"2\" "
-	       "skipped=\"1\" time=\"93.400\" hostname=\"localhost\">\n");
-	has(s, "<property name=\"base\" value=\"main (1234567)\"/>");
-	has(s, "<property name=\"head\" value=\"8c1f0aa+\"/>");
-	has(s, "<property name=\"alpha\" value=\"0.01\"/>");
-	has(s, "<property name=\"exit\" value=\"3\"/>");
-	has(s, "<property name=\"trusted\" value=\"false\"/>");
-	has(s, "    <testcase classname=\"matmul.f32\" name=\"fine/m=1/t=1/warm time_s\" time=\"0\"/>\n");
-	has(s, "    <testcase classname=\"matmul.f32\" name=\"better/m=1/t=1/warm time_s\" time=\"0\"/>\n");
-	has(s, "name=\"slow/m=1/t=1/warm time_s\" time=\"0\">\n      <failure type=\"REGRESSED\" message=\"REGRESSED: "
-	       "1.23 % slower, shown to be more than 0.5 %\">1.23 % slower, shown to be more than 0.5 %\n"
-	       "change +1.23 %, interval +1.10 % to +1.36 %, margin 0.5 %, 7 pairs\nevidence paired</failure>\n    "
-	       "</testcase>\n");
-	has(s, "<failure type=\"WRONG_RESULT\" message=\"WRONG_RESULT: element 17 is 3, the base has 2\">");
-	has(s, "<error type=\"NOT_MEASURED\" message=\"NOT_MEASURED: killed by SIGSEGV\">");
-	has(s, "<error type=\"INCOMPARABLE\" message=\"INCOMPARABLE: base plugin");
-	has(s,
-	    "      <skipped message=\"INCONCLUSIVE: host too noisy: 31 % of blocks disturbed, mostly by steal\"/>\n");
-	has(s, "<system-err>warning: a self-check failed");
-	has(s, "self-check failed: base against base was REGRESSED, matmul.f32/fine/m=1/t=1/warm: 3.10 % "
-	       "slower\n</system-err>");
-
-	s = junit(&r, (struct assay_report_gate){ .strict = true, .hostname = "a&b", .unix_ns = 1700000000000000000u });
-	has(s, "failures=\"4\" errors=\"2\" skipped=\"0\"");
-	has(s, "<failure type=\"INCONCLUSIVE\" message=\"INCONCLUSIVE: host too noisy");
-	has(s, "hostname=\"a&amp;b\" timestamp=\"2023-11-14T22:13:20\"");
-}
-
-TEST(test_junit_no_baseline)
-{
-	static const struct assay_gate_case alone[] = {
-		{ .key = "op/v/-/t=1/warm",
-		  .metric = "time_s",
-		  .verdict = ASSAY_INCOMPARABLE,
-		  .reason = "no run yet",
-		  NO_NUMBERS },
-	};
-	static const struct {
-		enum assay_exit exit;
-		bool no_baseline, broken;
-	} cases[] = {
-		{ ASSAY_EXIT_OK, true, false },           { ASSAY_EXIT_INCONCLUSIVE, true, false },
-		{ ASSAY_EXIT_INCOMPARABLE, true, true },  { ASSAY_EXIT_REGRESSED, true, true },
-		{ ASSAY_EXIT_INCOMPARABLE, false, true },
-	};
-
-	for (size_t i = 0; i < N_OF(cases); i++) {
-		struct assay_gate_report r = report_of(alone, 1);
-		char *s;
-
-		r.exit = cases[i].exit;
-		r.no_baseline = cases[i].no_baseline;
-		s = junit(&r, (struct assay_report_gate){ 0 });
-		has(s, cases[i].broken ? "errors=\"1\" skipped=\"0\"" : "errors=\"0\" skipped=\"1\"");
-		has(s, cases[i].broken ? "<error type=\"INCOMPARABLE\""
-				       : "<skipped message=\"INCOMPARABLE: no run yet\"/>");
-	}
-}
-
-TEST(test_junit_escapes)
-{
-	struct assay_gate_report r = report_of(nasty, 1);
-	char *s;
-
-	s = junit(&r, (struct assay_report_gate){ 0 });
-	has(s, "classname=\"op&lt;&amp;&gt;&quot;'\" name=\"v|a`b\\c/x=1/t=1/warm time_s\"");
-	has(s, "message=\"REGRESSED: a|b `c` &lt;img&gt;&#10;*d* _e_ [f] \\ \xef\xbf\xbd \xef\xbf\xbd[31m "
-	       "\xef\xbf\xbd\xef\xbf\xbd "
-	       "\xc3\xa9 &amp; &quot;q&quot; \xef\xbf\xbd\"");
 }
 
 /* 0: valid. */
@@ -817,4 +462,4 @@ TEST(test_junit_schema)
 	free(many);
 }
 
-UNIT_GROUP(NULL, NULL)
+GOLDEN_GROUP("gate", NULL, NULL)
