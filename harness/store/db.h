@@ -73,6 +73,13 @@ int assay_store_migrate(struct assay_store *s, struct assay_err *err);
 int assay_store_identify(struct assay_store *s, int *version, struct assay_err *err);
 
 /*
+ * Attach the file of @other to @s under the name `other`, for reading. It must stay open until it was detached, and is
+ * data here as well: triggers and views are off, and its schema was looked at when it was opened.
+ */
+int assay_store_attach(struct assay_store *s, const struct assay_store *other, struct assay_err *err);
+void assay_store_detach(struct assay_store *s);
+
+/*
  * Turn what SQLite last said on this handle, or @rc of opening, into one line that starts with @what ("cannot store the
  * result of 'k'") and ends with what to do. Returns the code it set.
  */

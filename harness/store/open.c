@@ -67,19 +67,19 @@ static int check_path(const char *path, enum assay_store_mode mode, struct assay
 	return rc;
 }
 
-/* A URI that means exactly the file @path; malloc'ed. */
-static char *immutable_uri(const char *path)
+/* A URI that means exactly the file @path, and nothing else that SQLite may take it for; malloc'ed. */
+static char *uri_of(const char *path, const char *options)
 {
 	struct assay_text t = { 0 };
 
-	assay_text_add(&t, *path == '/' ? "file://" : "file:");
+	assay_text_add(&t, *path == '/' ? "file://" : "file:./");
 	for (const unsigned char *p = (const unsigned char *)path; *p; p++) {
 		if (isalnum(*p) || *p == '/')
 			assay_text_addn(&t, (const char *)p, 1);
 		else
 			assay_text_addf(&t, "%%%02X", *p);
 	}
-	assay_text_add(&t, "?immutable=1");
+	assay_text_add(&t, options);
 	return assay_text_take(&t);
 }
 
@@ -106,26 +106,20 @@ static void configure(void)
 	sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
 }
 
-/* A connection to @file, and nothing read from it yet. */
-static int connect_file(struct assay_store *s, const char *file, int flags, struct assay_err *err)
+/* A connection to @file, with @options of a URI, and nothing read from it yet. */
+static int connect_file(struct assay_store *s, const char *file, const char *options, struct assay_err *err)
 {
-	struct assay_text literal = { 0 };
-	char *name;
+	char *uri = uri_of(file, options);
 	int rc;
 
-	configure();
-	if (flags & SQLITE_OPEN_URI) {
-		name = immutable_uri(file);
-	} else {
-		/* SQLite would take ":memory:" and the like for something other than a file */
-		assay_text_addf(&literal, "%s%s", *file == '/' ? "" : "./", file);
-		name = assay_text_take(&literal);
-	}
-	if (!name)
+	if (!uri)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	rc = sqlite3_open_v2(name, &s->db,
-			     flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE, NULL);
-	free(name);
+	configure();
+	rc = sqlite3_open_v2(uri, &s->db,
+			     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX |
+				     SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE,
+			     NULL);
+	free(uri);
 	if (rc != SQLITE_OK)
 		return assay_store_fail(s, rc, err, "cannot open tables");
 
@@ -263,7 +257,7 @@ static int create(struct assay_store *s, struct assay_err *err)
 	if (fd < 0)
 		return cannot_create(s, err);
 	close(fd);
-	rc = connect_file(s, file, SQLITE_OPEN_READWRITE, err);
+	rc = connect_file(s, file, "?mode=rw", err);
 	if (!rc)
 		rc = make_writable(s, 0, err);
 	disconnect(s);
@@ -296,7 +290,7 @@ static int open_write(struct assay_store *s, struct assay_err *err)
 	int version, rc = create_missing(s, err);
 
 	if (!rc)
-		rc = connect_file(s, s->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+		rc = connect_file(s, s->path, "", err);
 	if (rc)
 		return rc;
 	rc = assay_store_identify(s, &version, err);
@@ -321,7 +315,7 @@ static int open_read(struct assay_store *s, int *version, struct assay_err *err)
 {
 	int rc, why;
 
-	rc = connect_file(s, s->path, SQLITE_OPEN_READWRITE, err);
+	rc = connect_file(s, s->path, "?mode=rw", err);
 	if (!rc)
 		rc = assay_store_identify(s, version, err);
 	if (rc) {
@@ -334,7 +328,7 @@ static int open_read(struct assay_store *s, int *version, struct assay_err *err)
 					     "read-only; copy both to a writable folder",
 					     s->path);
 		disconnect(s);
-		rc = connect_file(s, s->path, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
+		rc = connect_file(s, s->path, "?immutable=1", err);
 		if (!rc)
 			rc = assay_store_identify(s, version, err);
 	}
@@ -364,6 +358,33 @@ static int open_read_latest(struct assay_store *s, struct assay_err *err)
 		return assay_err_prefix(err, "database has version %d, this assay needs %zu", version,
 					s->o.n_migrations);
 	return open_read(s, &version, err);
+}
+
+/*
+ * While it is open itself, a file needs no more than to be read: what SQLite keeps beside it is there. Statements that
+ * copy many rows keep pages to undo them, which takes longer than the copying where they go to a file.
+ */
+int assay_store_attach(struct assay_store *s, const struct assay_store *other, struct assay_err *err)
+{
+	const bool immutable = sqlite3_uri_boolean(sqlite3_db_filename(other->db, "main"), "immutable", 0);
+	char *uri = uri_of(other->path, immutable ? "?immutable=1" : "?mode=ro");
+	sqlite3_stmt *st = NULL;
+	int rc = uri ? sqlite3_exec(s->db, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL) : SQLITE_NOMEM;
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_prepare_v2(s->db, "ATTACH ? AS other", -1, &st, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_bind_text(st, 1, uri, -1, SQLITE_STATIC);
+	if (rc == SQLITE_OK && sqlite3_step(st) != SQLITE_DONE)
+		rc = sqlite3_extended_errcode(s->db);
+	sqlite3_finalize(st);
+	free(uri);
+	return rc == SQLITE_OK ? 0 : assay_store_fail(s, rc, err, "cannot attach '%.160s'", other->path);
+}
+
+void assay_store_detach(struct assay_store *s)
+{
+	sqlite3_exec(s->db, "DETACH other", NULL, NULL, NULL);
 }
 
 static int make(struct assay_store **out, const char *path, enum assay_store_mode mode,
