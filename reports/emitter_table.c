@@ -85,7 +85,8 @@
 	ROW(time_markdown)                                                                                             \
 	ROW(time_csv)                                                                                                  \
 	ROW(fleet_text)                                                                                                \
-	ROW(fleet_json)
+	ROW(fleet_json)                                                                                                \
+	ROW(fleet_html)
 
 #define DECLARE(name) extern const struct assay_emitter assay_emitter_##name;
 #define ADDRESS(name) &assay_emitter_##name,

@@ -39,7 +39,7 @@ void assay_json_add_exact(json_t *root, const struct assay_exact_run *run);
 
 /*
  * What scripts read: of a run all but its cases, and one of these; a gate, and one verdict of it; a comparison; what
- * bounds a case. NULL when out of memory.
+ * bounds a case; a fleet. NULL when out of memory.
  */
 json_t *assay_json_run(const struct assay_run *run);
 json_t *assay_json_run_case(const struct assay_run *run, const struct assay_result *r, bool samples);
@@ -47,6 +47,7 @@ json_t *assay_json_gate(const struct assay_gate_report *r);
 json_t *assay_json_gate_case(const struct assay_gate_case *c);
 json_t *assay_json_comparison(const struct assay_report_comparison *v);
 json_t *assay_json_bottleneck(const struct assay_bottleneck *b);
+json_t *assay_json_fleet(const struct assay_fleet_report *f);
 /*
  * Add the functions that are named to @o as a list "because", or the reason why none is as "because_unknown". Neither
  * if nothing was asked.

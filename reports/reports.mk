@@ -6,12 +6,12 @@ $(BUILD)/obj/reports/%.o: reports/%.c $(BUILD)/flags
 
 # The page of `assay report`, as C strings: its scripts are one text, in this order.
 FLAME := reports/profile/flame/flame.css reports/profile/flame/timeline.css reports/profile/flame/flame.js
-PAGE := $(addprefix reports/page/web/,head.html page.html page.css words.js pictures.js table.js parts.js run_page.js comparison_page.js) \
+PAGE := $(addprefix reports/page/web/,head.html page.html page.css words.js pictures.js table.js parts.js run_page.js comparison_page.js fleet_page.js) \
 	$(FLAME) reports/page/web/page.js
 $(BUILD)/gen/report_page.h: reports/page/web/embed.sh harness/drive/author/templates/embed.awk $(PAGE)
 	@mkdir -p $(@D)
 	$(say)reports/page/web/embed.sh $(@D)/report_page $(PAGE) > $@.tmp && mv $@.tmp $@
-$(BUILD)/obj/reports/page/html.o: $(BUILD)/gen/report_page.h
+$(BUILD)/obj/reports/page/template.o: $(BUILD)/gen/report_page.h
 
 # The page of a profile, as C strings.
 PROFILE_PAGE := reports/page/web/head.html reports/profile/flame/profile.html reports/page/web/page.css $(FLAME) reports/profile/flame/all_graphs.js

@@ -5,10 +5,12 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "drive/fleet/fleet.h"
+#include "reports/emitter.h"
 
 struct fleet_args {
 	struct assay_settings s;
 	struct assay_fleet_request q;
+	const char *output;
 };
 
 #define MOST_NODES 100000
@@ -37,7 +39,8 @@ static int set_argument(void *args, const char *arg, struct assay_err *err)
 
 static int check(void *args, struct assay_err *err)
 {
-	const struct assay_fleet_request *q = &((struct fleet_args *)args)->q;
+	const struct fleet_args *a = args;
+	const struct assay_fleet_request *q = &a->q;
 
 	if (!q->suite)
 		return assay_err_set(err, ASSAY_EUSAGE, "no suite given: assay fleet quick --slurm PARTITION");
@@ -50,7 +53,7 @@ static int check(void *args, struct assay_err *err)
 	if (q->shard && q->gate)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "--shard divides a run, and --gate compares on every node: drop one");
-	return 0;
+	return a->output ? assay_emit_check(ASSAY_REPORT_FLEET, a->output, err) : 0;
 }
 
 static int set_nodes(void *to, const char *arg, const char *name, struct assay_err *err)
@@ -81,6 +84,8 @@ static const struct assay_option options[] = {
 	  "Margins, rates and limits (default baselines/policy.conf)" },
 	{ "manifest", ASSAY_RARELY, "FILE", assay_option_text, AT(manifest),
 	  "Cases that each node must measure (default baselines/SUITE.manifest)" },
+	{ "output", 'o', "FILE.html", assay_option_text, offsetof(struct fleet_args, output),
+	  "Write the matrix as a page, too" },
 	{ "strict", 0, NULL, assay_option_flag, AT(strict), "INCONCLUSIVE fails too, with status 6" },
 	{ 0 },
 };
@@ -98,7 +103,7 @@ static const struct assay_command_line line = {
 	       "interrupted.\n"
 	       "\n"
 	       "examples:\n"
-	       "  assay fleet quick --slurm cpu\n"
+	       "  assay fleet quick --slurm cpu -o fleet.html\n"
 	       "  assay fleet quick main --slurm cpu --gate -- --budget 5s",
 	.tables = { { options, 0 }, ASSAY_OPTIONS_READING },
 	.argument = set_argument,
@@ -109,14 +114,16 @@ static int fleet(void *args, struct assay_watcher *w, int *status, struct assay_
 {
 	struct fleet_args *a = args;
 	struct assay_fleet_report report;
+	const struct assay_report shown = { .kind = ASSAY_REPORT_FLEET, .fleet = &report };
 	int rc;
 
 	a->q.db = a->s.r.db;
 	w->show_head = !a->s.json;
 	rc = assay_fleet(&a->q, &w->watch, &report, err);
 	if (!rc)
-		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_FLEET, .fleet = &report }, a->s.json,
-				    a->s.verbose, err);
+		rc = assay_cli_emit(&shown, a->s.json, a->s.verbose, err);
+	if (!rc && a->output)
+		rc = assay_emit_file(&shown, NULL, a->output, err);
 	*status = (int)report.exit;
 	assay_fleet_report_release(&report);
 	return rc;

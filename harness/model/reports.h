@@ -234,6 +234,7 @@ struct assay_fleet_machine {
 struct assay_fleet_report {
 	char suite[ASSAY_NAME_MAX], partition[ASSAY_NAME_MAX];
 	char base[256], head[256]; /* of comparisons; "": these are runs */
+	uint64_t started_ns;       /* Unix time of the first measurement; 0: there is none */
 	double alpha;              /* of all comparisons together */
 	enum assay_verdict verdict;
 	enum assay_exit exit;

@@ -3,38 +3,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reports/page/html.h"
+#include "reports/page/template.h"
 #include "serve/http.h"
 
-static const struct {
-	const char *name, *text;
-} files[] = {
+static const struct assay_page_file files[] = {
 #include "dashboard_page.h"
+	{ NULL, NULL }
 };
-
-static const char *file(const char *name)
-{
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		if (!strcmp(files[i].name, name))
-			return files[i].text;
-	return "";
-}
-
-static void add_part(const void *of, const char *name, size_t len, struct assay_text *out)
-{
-	(void)of;
-	if (!strncmp(name, "style", len))
-		assay_text_add(out, file("page.css"));
-	else if (!strncmp(name, "script", len))
-		assay_text_add(out, file("page.js"));
-}
 
 /* What may run and be drawn is named by its digest, and nothing but this server is asked. */
 static char policy[512];
 
 static void make_policy(void)
 {
-	const char *script = file("page.js.sha256"), *style = file("page.css.sha256");
+	const char *script = assay_page_file_text(files, "page.js.sha256");
+	const char *style = assay_page_file_text(files, "page.css.sha256");
 
 	snprintf(policy, sizeof(policy),
 		 "default-src 'none'; script-src 'sha256-%.*s'; style-src 'sha256-%.*s'; connect-src 'self'; img-src "
@@ -51,5 +34,5 @@ void assay_serve_page(const struct assay_http_query *q, struct assay_http_answer
 	pthread_once(&once, make_policy);
 	a->type = "text/html; charset=utf-8";
 	a->policy = policy;
-	assay_page_fill(file("page.html"), add_part, NULL, &a->text);
+	assay_page_fill(files, NULL, NULL, &a->text);
 }

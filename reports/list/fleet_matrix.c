@@ -205,12 +205,10 @@ static json_t *cell_json(const struct assay_fleet_report *f, size_t i, size_t k)
 	return o;
 }
 
-static void fleet_json(const struct assay_report *report, const struct assay_emit_style *style, struct assay_text *out)
+json_t *assay_json_fleet(const struct assay_fleet_report *f)
 {
-	const struct assay_fleet_report *f = report->fleet;
 	json_t *machines = json_array(), *cases = json_array();
 
-	(void)style;
 	for (size_t k = 0; k < f->n_machines; k++)
 		json_array_append_new(machines, machine_json(&f->machines[k]));
 	for (size_t i = 0; i < f->n_cases; i++) {
@@ -223,13 +221,17 @@ static void fleet_json(const struct assay_report *report, const struct assay_emi
 				      json_pack("{s:o,s:s,s:o}", "key", assay_json_text(f->keys[i]), "verdict",
 						assay_verdict_name(assay_fleet_case_verdict(f, i)), "machines", cells));
 	}
-	assay_json_print(json_pack("{s:i,s:i,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "exit", (int)f->exit,
-				   "verdict", assay_verdict_name(f->verdict), "suite", assay_json_text(f->suite),
-				   "partition", assay_json_text(f->partition), "base", assay_json_text(f->base), "head",
-				   assay_json_text(f->head), "alpha",
-				   f->base[0] ? assay_json_number(f->alpha) : json_null(), "machines", machines,
-				   "cases", cases),
-			 out);
+	return json_pack("{s:i,s:i,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "exit", (int)f->exit, "verdict",
+			 assay_verdict_name(f->verdict), "suite", assay_json_text(f->suite), "partition",
+			 assay_json_text(f->partition), "started", assay_json_time(f->started_ns), "base",
+			 assay_json_text(f->base), "head", assay_json_text(f->head), "alpha",
+			 f->base[0] ? assay_json_number(f->alpha) : json_null(), "machines", machines, "cases", cases);
+}
+
+static void fleet_json(const struct assay_report *report, const struct assay_emit_style *style, struct assay_text *out)
+{
+	(void)style;
+	assay_json_print(assay_json_fleet(report->fleet), out);
 }
 
 ASSAY_EMITTER(fleet_text, ASSAY_REPORT_FLEET, "text", fleet_text);

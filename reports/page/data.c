@@ -336,15 +336,10 @@ static void add_script_text(struct assay_text *out, const char *json)
 	}
 }
 
-void assay_page_data(const struct assay_result_page *p, struct assay_text *out)
+void assay_page_json(json_t *root, struct assay_text *out)
 {
-	json_t *root = p->of_run ? run_json(&p->run) : comparison_json(&p->comparison);
 	char *text;
 
-	json_object_set_new(root, "gate", p->judged ? assay_json_gate(&p->gate) : json_null());
-	json_object_set_new(root, "repeat", assay_json_text(p->repeat.s));
-	json_object_set_new(root, "past", past_json(p));
-	json_object_set_new(root, "bottlenecks", bottlenecks_json(p));
 	drop_nulls(root);
 	text = root ? json_dumps(root, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12)) : NULL;
 	json_decref(root);
@@ -353,4 +348,15 @@ void assay_page_data(const struct assay_result_page *p, struct assay_text *out)
 	else
 		out->failed = true;
 	free(text);
+}
+
+void assay_page_data(const struct assay_result_page *p, struct assay_text *out)
+{
+	json_t *root = p->of_run ? run_json(&p->run) : comparison_json(&p->comparison);
+
+	json_object_set_new(root, "gate", p->judged ? assay_json_gate(&p->gate) : json_null());
+	json_object_set_new(root, "repeat", assay_json_text(p->repeat.s));
+	json_object_set_new(root, "past", past_json(p));
+	json_object_set_new(root, "bottlenecks", bottlenecks_json(p));
+	assay_page_json(root, out);
 }

@@ -3,6 +3,8 @@
 #ifndef ASSAY_REPORTS_PAGE_DATA_H
 #define ASSAY_REPORTS_PAGE_DATA_H
 
+#include <jansson.h>
+
 #include "reports/report.h"
 
 /* Raw samples of a case that are drawn one by one; more are gathered in so many groups, in order of time. */
@@ -20,5 +22,8 @@
  * - of a comparison "quantiles" of each side, and "times": medians of each pair, of base and head.
  */
 void assay_page_data(const struct assay_result_page *p, struct assay_text *out);
+
+/* Append @root likewise, and drop the caller's reference; NULL makes @out fail. */
+void assay_page_json(json_t *root, struct assay_text *out);
 
 #endif

@@ -3,8 +3,6 @@
  * A run or a comparison as one HTML file. What a reader must see first stands in the page as text; the rest is made by
  * the script of the page from the JSON that it carries. Template, style and script are the files of reports/page/web.
  */
-#include "reports/page/html.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,39 +10,9 @@
 #include "reports/emitter.h"
 #include "reports/gate/words.h"
 #include "reports/page/data.h"
+#include "reports/page/template.h"
 #include "reports/profile/flame_svg.h"
 #include "reports/text_parts.h"
-
-/* ---- template ---- */
-
-void assay_page_fill(const char *page, assay_page_part *part, const void *of, struct assay_text *out)
-{
-	while (*page) {
-		size_t len = strcspn(page, "@");
-
-		assay_text_addn(out, page, len);
-		page += len;
-		if (!*page)
-			break;
-		len = strcspn(++page, "@");
-		part(of, page, len, out);
-		page += len + (page[len] == '@');
-	}
-}
-
-static const struct {
-	const char *name, *text;
-} files[] = {
-#include "report_page.h"
-};
-
-const char *assay_page_file(const char *name)
-{
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		if (!strcmp(files[i].name, name))
-			return files[i].text;
-	return "";
-}
 
 /* ---- what stands above the table ---- */
 
@@ -284,65 +252,29 @@ static void write_profiles(const struct assay_result_page *p, struct assay_text 
 
 /* ---- the template ---- */
 
-static void write_style(const struct assay_result_page *p, struct assay_text *out)
-{
-	(void)p;
-	assay_text_add(out, assay_page_file("page.css"));
-}
-
-static void write_script(const struct assay_result_page *p, struct assay_text *out)
-{
-	(void)p;
-	assay_text_add(out, assay_page_file("page.js"));
-}
-
-/* Digests are a line each. */
-static void write_style_digest(const struct assay_result_page *p, struct assay_text *out)
-{
-	(void)p;
-	assay_text_addn(out, assay_page_file("page.css.sha256"), strcspn(assay_page_file("page.css.sha256"), "\n"));
-}
-
-static void write_script_digest(const struct assay_result_page *p, struct assay_text *out)
-{
-	(void)p;
-	assay_text_addn(out, assay_page_file("page.js.sha256"), strcspn(assay_page_file("page.js.sha256"), "\n"));
-}
-
 static const struct {
 	const char *name;
 	void (*write)(const struct assay_result_page *p, struct assay_text *out);
 } parts[] = {
-	{ "title", write_title },
-	{ "verdict", write_verdict },
-	{ "sentence", write_sentence },
-	{ "headline", write_headline },
-	{ "notes", write_notes },
-	{ "next", write_next },
-	{ "about", write_about },
-	{ "style", write_style },
-	{ "style_digest", write_style_digest },
-	{ "script", write_script },
-	{ "script_digest", write_script_digest },
-	{ "profiles", write_profiles },
-	{ "data", assay_page_data },
+	{ "title", write_title },       { "verdict", write_verdict },   { "sentence", write_sentence },
+	{ "headline", write_headline }, { "notes", write_notes },       { "next", write_next },
+	{ "about", write_about },       { "profiles", write_profiles }, { "data", assay_page_data },
 };
 
-static void write_part(const void *of, const char *name, size_t len, struct assay_text *out)
+static bool write_part(const void *of, const char *name, struct assay_text *out)
 {
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (strlen(parts[i].name) == len && !strncmp(parts[i].name, name, len)) {
+		if (!strcmp(parts[i].name, name)) {
 			parts[i].write(of, out);
-			return;
+			return true;
 		}
-	/* a name that the template has and nobody writes */
-	out->failed = true;
+	return false;
 }
 
 static void write_html(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
 {
 	(void)style;
-	assay_page_fill(assay_page_file("page.html"), write_part, r->page, out);
+	assay_page_fill(assay_page_of_results, write_part, r->page, out);
 }
 
 ASSAY_EMITTER(page_html, ASSAY_REPORT_PAGE, "html", write_html);

@@ -4,15 +4,14 @@
 #include <string.h>
 
 #include "model/build.h"
-#include "reports/page/html.h"
+#include "reports/page/template.h"
 #include "reports/profile/flame_svg.h"
 #include "reports/profile/parts.h"
 #include "reports/text_parts.h"
 
-static const struct {
-	const char *name, *text;
-} files[] = {
+static const struct assay_page_file files[] = {
 #include "profile_page.h"
+	{ NULL, NULL }
 };
 
 /* Of @diff where that is not NULL. */
@@ -20,20 +19,6 @@ struct shown {
 	const struct assay_report_profile *profile;
 	const struct assay_profile_diff *diff;
 };
-
-static const char *file_text(const char *name)
-{
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		if (!strcmp(files[i].name, name))
-			return files[i].text;
-	return "";
-}
-
-/* Without the end of its last line, which digests have. */
-static void add_line(const char *name, struct assay_text *out)
-{
-	assay_text_addn(out, file_text(name), strcspn(file_text(name), "\n"));
-}
 
 /* @breaks: a long key may break behind its separators, as it cannot in the title of a window. */
 static void add_title(const struct shown *s, bool breaks, struct assay_text *out)
@@ -86,13 +71,11 @@ static void add_facts(const struct shown *s, struct assay_text *out)
 	assay_text_add(out, "</p>\n");
 }
 
-static void add_part(const void *of, const char *name, size_t len, struct assay_text *out)
+static bool add_part(const void *of, const char *part, struct assay_text *out)
 {
 	const struct assay_emit_style style = { .utf8 = true, .verbose = true, .html = true };
 	const struct shown *s = of;
-	char part[16];
 
-	snprintf(part, sizeof(part), "%.*s", (int)len, name);
 	if (!strcmp(part, "title"))
 		add_title(s, false, out);
 	else if (!strcmp(part, "heading"))
@@ -107,29 +90,22 @@ static void add_part(const void *of, const char *name, size_t len, struct assay_
 		assay_profile_diff_tables(s->diff, &style, out);
 	else if (!strcmp(part, "tables"))
 		assay_profile_tables(s->profile, &style, out);
-	else if (!strcmp(part, "style"))
-		assay_text_add(out, file_text("page.css"));
-	else if (!strcmp(part, "script"))
-		assay_text_add(out, file_text("page.js"));
-	else if (!strcmp(part, "style_digest"))
-		add_line("page.css.sha256", out);
-	else if (!strcmp(part, "script_digest"))
-		add_line("page.js.sha256", out);
-	else /* a name that the template has and nobody writes */
-		out->failed = true;
+	else
+		return false;
+	return true;
 }
 
 static void profile_html(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
 {
 	(void)style;
-	assay_page_fill(file_text("page.html"), add_part, &(struct shown){ .profile = &r->profile }, out);
+	assay_page_fill(files, add_part, &(struct shown){ .profile = &r->profile }, out);
 }
 
 static void profile_diff_html(const struct assay_report *r, const struct assay_emit_style *style,
 			      struct assay_text *out)
 {
 	(void)style;
-	assay_page_fill(file_text("page.html"), add_part, &(struct shown){ .diff = r->profile_diff }, out);
+	assay_page_fill(files, add_part, &(struct shown){ .diff = r->profile_diff }, out);
 }
 
 ASSAY_EMITTER(profile_html, ASSAY_REPORT_PROFILE, "html", profile_html);

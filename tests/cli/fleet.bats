@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # fleet: a suite on the nodes of a Slurm that is played by scripts, whose jobs are processes here.
 load compare_helpers
+load browser
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
@@ -13,6 +14,7 @@ setup() {
 }
 
 teardown() {
+	browser_stop
 	for job in slurm/jobs/*/pid; do
 		[ ! -e "$job" ] || kill -KILL -- "-$(cat "$job")" 2>/dev/null || true
 	done
@@ -127,6 +129,48 @@ no_job_is_left() {
 	no_job_is_left
 }
 
+# fits: in light and dark, wide and narrow.
+fits() {
+	local setting
+	for setting in '400 light' '400 dark' '1280 dark' '1280 light'; do
+		# shellcheck disable=SC2086
+		browser_screen $setting
+		page_value 'new Promise(done => setTimeout(done, 250))' >/dev/null
+		[ "$(page_value 'checkPage()')" = '[]' ] || { echo "$setting: $(page_value 'checkPage().join("; ")')"; return 1; }
+	done
+	[ "$(page_value 'checkLayout()')" = '[]' ] || { page_value 'checkLayout().join("; ")'; return 1; }
+}
+
+@test "the matrix is a page, of few machines with a column each, of many with a range and all on the page of a case" {
+	dies n2
+	fails 2 "cannot write 'fleet.txt'" fleet quick --slurm cpu -o fleet.txt
+	fails 2 "none/fleet.html" fleet quick --slurm cpu -o none/fleet.html
+	[ ! -e slurm/submitted ]
+	fleet -o fleet.html
+	[ "$status" = 4 ]
+	browser_start
+	browser_screen 1280 light
+	browser_open "$PWD/fleet.html"
+	page_is 'document.title === "Suite quick on 3 machines of cpu" && document.querySelector("h1 .badge").textContent === "NOT_MEASURED"'
+	page_is 'shownKeys().length === 3 && ["n1", "n2", "n3"].every(n => columnOf(n))'
+	page_is '[...document.querySelectorAll("#cases td[data-label=n2]")].every(td => td.textContent === "NOT_MEASURED")'
+	page_is '[...document.querySelectorAll("#cases td[data-label=n1]")].every(td => /\s[mµn]?s$/.test(td.textContent))'
+	page_is 'document.querySelector("main").textContent.includes("Slurm ended job 2 (NODE_FAIL)")'
+	fits
+
+	ASSAY_PAGE_FILE=$PWD/many.html "$ASSAY_BUILD/tests/test_reports" fleet >/dev/null 2>&1
+	browser_open "$PWD/many.html"
+	page_is 'shownKeys().length === 40 && !columnOf("n1") && document.querySelector("#cases td[data-label=Most]").textContent === "12.0\u00a0µsn12"'
+	page_is 'document.querySelector("details summary").textContent === "11 machines with the verdict PASS"'
+	fits
+	page_value 'document.querySelector("#cases a.key").click()' >/dev/null
+	page_until '!document.getElementById("case").hidden'
+	page_is '[...document.querySelectorAll("#case tbody th")].map(e => e.textContent).slice(0, 3).join() === "n2,n12,n11" && document.querySelectorAll("#case tbody tr").length === 12'
+	page_is '[...document.querySelectorAll("#case tbody th")].some(e => e.textContent.startsWith("</script>")) && document.scripts.length === 2'
+	fits
+	[ -z "$(browser_complaints)" ] || { browser_complaints; false; }
+}
+
 @test "a machine without a baseline is INCOMPARABLE once other machines have one" {
 	fleet --nodes 1 --json
 	[ "$status" = 0 ]
@@ -231,6 +275,7 @@ no_job_is_left() {
 		[ "$status" = "$([ "$head" = base ] && echo 0 || echo 1)" ] || { echo "$output"; echo "$stderr"; return 1; }
 		is '(.alpha - 0.01 | fabs) < 1e-12 and ([.machines[] | .comparison > 0 and .run == null] | all)'
 		grep -q -- '--alpha 0.00333333333333333 ' slurm/submitted
+		is '(.base | endswith("compare_base.so")) and (.head | endswith("compare_'"$head"'.so"))'
 	done
 	is '.verdict == "REGRESSED" and (.machines | all(.status == "REGRESSED")) and ([.cases[].machines[] | select(.verdict == "REGRESSED").ratio > 1.5] | length == 3 and all)'
 }

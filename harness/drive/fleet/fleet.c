@@ -316,13 +316,29 @@ static bool is_path(const char *side)
 	return side && !stat(side, &st);
 }
 
+/* A file that git does not know, such as the database of an earlier fleet, is no change. */
+static int refuse_changes(const struct fleet *f, const struct assay_repository *r, struct assay_err *err)
+{
+	static const char *const status[] = { "git",         "--no-optional-locks",  "status",
+					      "--porcelain", "--untracked-files=no", NULL };
+	char *out = NULL;
+	int rc = assay_repository_ask(r, status, &out, err);
+
+	if (!rc && out[0])
+		rc = assay_err_set(err, ASSAY_EUSAGE,
+				   "the working tree has changes, which may be others when the nodes begin: commit "
+				   "them, or name both sides, as in 'assay fleet %s main HEAD --gate'",
+				   f->q->suite);
+	free(out);
+	return rc;
+}
+
 /* Jobs begin when they can, so that what they compare is fixed here: commits. */
 static int find_sides(struct fleet *f, struct assay_err *err)
 {
 	const struct assay_fleet_request *q = f->q;
 	struct assay_repository r;
 	char commit[65];
-	bool dirty = false;
 	int rc;
 
 	snprintf(f->base, sizeof(f->base), "%s", q->base ? q->base : "");
@@ -331,12 +347,7 @@ static int find_sides(struct fleet *f, struct assay_err *err)
 		return 0;
 	rc = assay_repository_open(&r, NULL, f->watch->interrupted, err);
 	if (!rc && !q->head)
-		rc = assay_repository_head(&r, commit, &dirty, err);
-	if (!rc && dirty)
-		rc = assay_err_set(err, ASSAY_EUSAGE,
-				   "the working tree has changes, which may be others when the nodes begin: commit "
-				   "them, or name both sides, as in 'assay fleet %s main HEAD --gate'",
-				   q->suite);
+		rc = refuse_changes(f, &r, err);
 	if (!rc && !is_path(q->head)) {
 		rc = assay_repository_commit(&r, q->head ? q->head : "HEAD", commit, err);
 		if (!rc)
@@ -743,6 +754,8 @@ static int judge(struct fleet *f, struct assay_fleet_report *out, struct assay_e
 	}
 	snprintf(out->suite, sizeof(out->suite), "%s", f->q->suite);
 	snprintf(out->partition, sizeof(out->partition), "%s", f->q->partition);
+	snprintf(out->base, sizeof(out->base), "%s", f->base);
+	snprintf(out->head, sizeof(out->head), "%s", f->head);
 	out->alpha = f->alpha * (double)f->n;
 	if (!rc)
 		rc = assay_fleet_judge(f->q, v, f->n, f->watch, out, err);

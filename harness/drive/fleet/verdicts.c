@@ -129,11 +129,16 @@ static int64_t merged_comparison(const struct judging *j, const struct assay_com
 /* Nodes of one kind are one machine to the store, so that a run of this fleet must not be the baseline of another. */
 static void find_beginning(struct judging *j, size_t n)
 {
-	j->begun_ns = UINT64_MAX;
-	for (size_t i = 0; i < n; i++)
-		if (j->found_runs[i].id && j->found_runs[i].started_ns < j->begun_ns)
-			j->begun_ns = j->found_runs[i].started_ns;
-	j->begun_ns--;
+	uint64_t least_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t ns = j->q->gate ? j->found_comparisons[i].started_ns : j->found_runs[i].started_ns;
+
+		if (ns && ns < least_ns)
+			least_ns = ns;
+	}
+	j->r->started_ns = least_ns < UINT64_MAX ? least_ns : 0;
+	j->begun_ns = least_ns - 1;
 	j->first = true;
 	for (size_t i = 0; i < j->n_runs; i++)
 		j->first &= j->runs[i].started_ns > j->begun_ns;
@@ -333,7 +338,8 @@ static int judge_comparison(struct judging *j, size_t k, struct assay_err *err)
 				  j->watch, &out, err);
 	if (!rc)
 		rc = add_gate(j, k, &out.report, err);
-	if (!rc && !j->r->base[0]) {
+	/* as the comparison names them, which is shorter than a commit */
+	if (!rc) {
 		snprintf(j->r->base, sizeof(j->r->base), "%s", found->base);
 		snprintf(j->r->head, sizeof(j->r->head), "%s", found->head);
 	}

@@ -117,3 +117,7 @@ function comparisonCase(key) {
 		...(c ? c.pairs.flatMap((p, i) => ['base', 'head'].flatMap(side => logPart(`What the ${side} of pair ${i + 1} printed`, p[side].log))) : []),
 	].flat();
 }
+
+function comparisonView() {
+	return {heading: 'Cases', table: comparisonTable(), last: [controlsPart(), element('h2', null, 'This comparison'), facts(comparisonFacts())], parts: comparisonCase};
+}

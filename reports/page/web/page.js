@@ -26,11 +26,10 @@ function wantedCase() {
 }
 
 function begin() {
-	const main = document.getElementById('page'), title = document.title, table = page.run ? runTable() : comparisonTable();
-	const keys = [...new Set(table.rows.map(r => r.key))];
-	const list = element('section', {id: 'list', tabindex: '-1', 'aria-label': 'Overview'}, page.run ? runFirst() : [],
-		element('section', {id: 'cases', tabindex: '-1', 'aria-label': 'Cases'}, element('h2', null, page.run ? 'All cases' : 'Cases'), makeTable(table)),
-		page.run ? [] : controlsPart(), element('h2', null, page.run ? 'This run' : 'This comparison'), facts(page.run ? runFacts() : comparisonFacts()));
+	const main = document.getElementById('page'), title = document.title, view = page.run ? runView() : page.comparison ? comparisonView() : fleetView();
+	const keys = [...new Set(view.table.rows.map(r => r.key))];
+	const list = element('section', {id: 'list', tabindex: '-1', 'aria-label': 'Overview'}, view.first,
+		element('section', {id: 'cases', tabindex: '-1', 'aria-label': 'Cases'}, element('h2', null, view.heading), makeTable(view.table)), view.last);
 	const single = element('article', {id: 'case', hidden: true});
 	let last = null;
 
@@ -38,7 +37,7 @@ function begin() {
 		const heading = element('h2', {class: 'key', tabindex: '-1'}, keyText(key)), at = keys.indexOf(key);
 		const step = (by, name) => keys[at + by] ? element('a', {href: caseAddress(keys[at + by])}, name) : null;
 		single.replaceChildren(element('nav', {'aria-label': 'Cases'}, element('a', {href: '#list'}, 'All cases'), at < 0 ? null : [step(-1, 'Previous case'), step(1, 'Next case')].filter(Boolean)),
-			heading, ...(at < 0 ? [element('p', {class: 'note'}, 'This page has no such case.')] : page.run ? runCase(key) : comparisonCase(key)).flat().filter(Boolean));
+			heading, ...(at < 0 ? [element('p', {class: 'note'}, 'This page has no such case.')] : view.parts(key)).flat().filter(Boolean));
 		document.title = `${key} – ${title}`;
 		return heading;
 	}

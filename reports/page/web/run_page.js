@@ -219,3 +219,7 @@ function disturbanceKinds(c) {
 	const flags = (c.points || c.groups || []).map(p => p[p.length - 1]), of = c.points ? 'sample' : 'group';
 	return disturbances.map(([bit, name]) => [flags.filter(f => f & bit).length, name]).filter(([n]) => n).map(([n, name]) => `${name} in ${plural(n, of)}`).join(', ') || 'none';
 }
+
+function runView() {
+	return {first: runFirst(), heading: 'All cases', table: runTable(), last: [element('h2', null, 'This run'), facts(runFacts())], parts: runCase};
+}
