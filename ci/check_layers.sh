@@ -119,7 +119,7 @@ done <<'EOF' | grep . && exit 1
 bench 9200
 ci 1760
 harness/base 4900
-harness/cli 5800
+harness/cli 6300
 harness/counters 14400
 harness/drive 21500
 harness/formats 2850

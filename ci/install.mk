@@ -15,7 +15,8 @@ install: all ## install to PREFIX (/usr/local) below DESTDIR
 install-files:
 	install -d $(I)/bin $(I)/lib/assay/plugins $(I)/lib/pkgconfig $(I)/include/assay $(I)/share/man/man1 \
 		$(I)/share/assay/bench/suites $(I)/share/assay/bench/groups $(I)/share/assay/baselines/exact \
-		$(I)/share/assay/templates
+		$(I)/share/assay/templates $(I)/share/bash-completion/completions $(I)/share/zsh/site-functions \
+		$(I)/share/fish/vendor_completions.d
 	install -m 755 $(BUILD)/bin/assay $(I)/bin/
 	install -m 755 ci/gate.sh $(I)/bin/assay-gate
 	install -m 755 $(PLUGINS) $(I)/lib/assay/plugins/
@@ -24,6 +25,9 @@ install-files:
 	install -m 644 harness/include/assay/*.h $(I)/include/assay/
 	{ printf 'prefix=%s\n' $(call quote,$(PREFIX)); sed 's|@VERSION@|$(VERSION)|' harness/cli/assay.pc.in; } > $(I)/lib/pkgconfig/assay.pc
 	$(if $(HELP2MAN),$(man_page) && install -m 644 $(BUILD)/assay.1 $(I)/share/man/man1/,@echo 'no help2man: the man page is left out')
+	install -m 644 harness/cli/completion/assay.bash $(I)/share/bash-completion/completions/assay
+	install -m 644 harness/cli/completion/_assay $(I)/share/zsh/site-functions/
+	install -m 644 harness/cli/completion/assay.fish $(I)/share/fish/vendor_completions.d/
 	install -m 644 bench/*.bench $(I)/share/assay/bench/
 	install -m 644 bench/suites/*.suite $(I)/share/assay/bench/suites/
 	install -m 644 bench/groups/*.group $(I)/share/assay/bench/groups/

@@ -214,6 +214,12 @@ int assay_command(const struct assay_command_line *line, int argc, char **argv, 
 	struct assay_watcher w;
 	int status = 0, rc = assay_settings_init(s, &err);
 
+	if (assay_completing()) {
+		if (!rc)
+			assay_complete_command(line, argc, argv, args);
+		assay_settings_release(s);
+		return 0;
+	}
 	if (!rc)
 		rc = assay_command_line_parse(line, argc, argv, args, &err);
 	if (!rc) {

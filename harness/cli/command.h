@@ -129,6 +129,16 @@ const volatile sig_atomic_t *assay_interrupt_flag(void);
 /* A process that runs a plugin and whose signal was ignored since this was asked last; 0: none. */
 pid_t assay_interrupt_ignored(void);
 
+/* ---- completion ---- */
+
+/* From here on commands do not run, but say what may follow on their lines. */
+void assay_complete_begin(void);
+bool assay_completing(void);
+/* Print @word, if it begins with @typed; @help may be NULL. */
+void assay_complete_say(const char *typed, const char *word, const char *help);
+/* What may stand in place of the last argument, which may be empty. @args has its defaults. */
+void assay_complete_command(const struct assay_command_line *line, int argc, char **argv, void *args);
+
 /* ---- work ---- */
 
 /* Shows progress, warnings and the head of a run. */

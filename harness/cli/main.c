@@ -72,6 +72,9 @@ static int unknown(const char *name)
 {
 	const char *names[N_COMMANDS], *near;
 
+	if (assay_completing())
+		return ASSAY_EXIT_USAGE;
+
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		names[i] = commands[i].name;
 	near = assay_nearest(name, names, N_COMMANDS);
@@ -83,6 +86,23 @@ static int unknown(const char *name)
 	return ASSAY_EXIT_USAGE;
 }
 
+static int dispatch(int argc, char **argv);
+
+/* assay __complete WORD...: those behind the name of the program, as far as the cursor. */
+static int complete(int argc, char **argv)
+{
+	const char *typed = argc > 2 ? argv[2] : "";
+
+	assay_complete_begin();
+	if (argc > 3)
+		return dispatch(argc - 1, argv + 1);
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		assay_complete_say(typed, commands[i].name, commands[i].help);
+	assay_complete_say(typed, "--help", "list the commands");
+	assay_complete_say(typed, "--version", "name this build");
+	return 0;
+}
+
 static int dispatch(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
@@ -91,6 +111,8 @@ static int dispatch(int argc, char **argv)
 		assay_cli_error("no command given: see 'assay --help'");
 		return ASSAY_EXIT_USAGE;
 	}
+	if (!strcmp(name, "__complete") && !assay_completing())
+		return complete(argc, argv);
 	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "-?") || !strcmp(name, "help")) {
 		print_help();
 		return 0;

@@ -410,7 +410,7 @@ STORE_TEST(test_newest_results)
 {
 	struct fixture *f = *state;
 	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
-	/* run 1 has both cases, run 2 of another suite fails the second, run 3 skips both, run 4 is of another machine */
+	/* run 1 has both cases, run 2 of another suite fails the second, run 3 skips both, 4 is of another machine */
 	static const struct {
 		const char *suite, *machine;
 		enum assay_status status[2];

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What may follow on a command line, for the shells' completion: `assay __complete WORD...` prints it for the last word,
+ * a line each, with a tab and a help text behind it where there is one. All of it is made from the tables of options
+ * and from the usage of commands; what their capital words stand for is looked up in the database, the bench folder
+ * and git. A line ":files" asks the shell for names of files.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/process.h"
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "drive/gate/gate.h"
+#include "drive/profile/profile.h"
+#include "drive/session.h"
+#include "drive/show/show.h"
+
+#define GIT_NS     UINT64_C(1000000000)
+#define RUNS_MOST  20
+#define WORDS_MOST 32
+#define FILES      ":files"
+
+static bool completing;
+
+bool assay_completing(void)
+{
+	return completing;
+}
+
+void assay_complete_begin(void)
+{
+	completing = true;
+}
+
+void assay_complete_say(const char *typed, const char *word, const char *help)
+{
+	size_t n = help ? strcspn(help, ";(") : 0; /* up to where details begin */
+
+	while (n && help[n - 1] == ' ')
+		n--;
+	if (strncmp(typed, word, strlen(typed)))
+		return;
+	if (n)
+		assay_cli_say("%s\t%.*s\n", word, (int)n, help);
+	else
+		assay_cli_say("%s\n", word);
+}
+
+/* ---- values ---- */
+
+struct completion {
+	const struct assay_settings *s;
+	const char *typed; /* of the value */
+	char before[80];   /* "--option=" where that is part of the word */
+	struct assay_strings *said;
+};
+
+static void say(const struct completion *c, const char *value, const char *help)
+{
+	char word[sizeof(c->before) + ASSAY_KEY_MAX];
+
+	if (strncmp(c->typed, value, strlen(c->typed)) || assay_strings_has(c->said, value))
+		return;
+	assay_strings_add(c->said, value, NULL);
+	snprintf(word, sizeof(word), "%s%s", c->before, value);
+	assay_complete_say("", word, help);
+}
+
+static void say_files(const struct completion *c)
+{
+	if (assay_strings_has(c->said, FILES))
+		return;
+	assay_strings_add(c->said, FILES, NULL);
+	assay_cli_say(FILES "\n");
+}
+
+static void say_suites(const struct completion *c)
+{
+	struct assay_strings names = { 0 };
+	struct assay_err err = { 0 };
+
+	if (!assay_session_suites(&c->s->r, &names, &err))
+		for (size_t i = 0; i < names.n; i++)
+			say(c, names.v[i], NULL);
+	assay_strings_release(&names);
+}
+
+static void say_groups(const struct completion *c)
+{
+	struct assay_counter_groups g = { 0 };
+	struct assay_err err = { 0 };
+
+	if (!assay_session_groups(&g, c->s->r.plan.bench_dir, &err))
+		for (size_t i = 0; i < g.n; i++)
+			say(c, g.v[i].name, NULL);
+	assay_counter_groups_release(&g);
+}
+
+static void say_ops(const struct completion *c)
+{
+	struct assay_session s = { 0 };
+	struct assay_err err = { 0 };
+
+	if (!assay_session_open(&s, &c->s->r, &err))
+		for (size_t i = 0; i < s.catalog->n_ops; i++)
+			say(c, s.catalog->ops[i].name, s.catalog->ops[i].help);
+	assay_session_close(&s);
+}
+
+static void say_cases(const struct completion *c)
+{
+	struct assay_run_info *runs = NULL;
+	struct assay_newest_result *v = NULL;
+	struct assay_err err = { 0 };
+	size_t n_runs = 0, n = 0;
+
+	if (!assay_stored_runs(c->s->r.db, 1, &runs, &n_runs, &err) && n_runs &&
+	    !assay_stored_newest_results(c->s->r.db, runs[0].machine_id, &v, &n, &err))
+		for (size_t i = 0; i < n; i++)
+			say(c, v[i].key, NULL);
+	free(v);
+	free(runs);
+}
+
+static void say_runs(const struct completion *c)
+{
+	struct assay_run_info *v = NULL;
+	struct assay_err err = { 0 };
+	char name[32], help[160];
+	size_t n = 0;
+
+	if (assay_stored_runs(c->s->r.db, RUNS_MOST, &v, &n, &err))
+		n = 0;
+	if (n)
+		say(c, "last", "the newest");
+	for (size_t i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "r%lld", (long long)v[i].id);
+		snprintf(help, sizeof(help), "%s, %zu cases", v[i].suite, v[i].n_cases);
+		say(c, name, help);
+		if (v[i].label[0])
+			say(c, v[i].label, help);
+	}
+	free(v);
+}
+
+static void say_comparisons(const struct completion *c)
+{
+	struct assay_comparison_info *v = NULL;
+	struct assay_err err = { 0 };
+	char name[32], help[600];
+	size_t n = 0;
+
+	if (assay_stored_comparisons(c->s->r.db, &v, &n, &err))
+		n = 0;
+	for (size_t i = 0; i < n && i < RUNS_MOST; i++) {
+		snprintf(name, sizeof(name), "c%lld", (long long)v[i].id);
+		snprintf(help, sizeof(help), "%s against %s", v[i].head, v[i].base);
+		say(c, name, help);
+	}
+	free(v);
+}
+
+static void say_profiles(const struct completion *c)
+{
+	struct assay_profile_info *v = NULL;
+	struct assay_err err = { 0 };
+	char name[32];
+	size_t n = 0;
+
+	if (assay_profiles_stored(c->s->r.db, &v, &n, &err))
+		n = 0;
+	for (size_t i = 0; i < n && i < RUNS_MOST; i++) {
+		snprintf(name, sizeof(name), "p%lld", (long long)v[i].id);
+		say(c, name, v[i].what);
+		say(c, v[i].name, v[i].what);
+	}
+	free(v);
+}
+
+static void say_baselines(const struct completion *c)
+{
+	struct assay_baseline_info *v = NULL;
+	struct assay_err err = { 0 };
+	size_t n = 0;
+
+	if (!assay_baseline_list(c->s->r.db, NULL, &v, &n, &err))
+		for (size_t i = 0; i < n; i++)
+			say(c, v[i].name, v[i].suite);
+	assay_baseline_infos_release(v, n);
+}
+
+static void say_revisions(const struct completion *c)
+{
+	static const char *const argv[] = { "git",        "for-each-ref", "--count=50",   "--sort=-committerdate",
+					    "refs/heads", "refs/tags",    "refs/remotes", "--format=%(refname:short)",
+					    NULL };
+	struct assay_err err = { 0 };
+	char *text = NULL, *at, *line;
+
+	if (assay_process_capture(&(struct assay_capture){ .argv = argv, .timeout_ns = GIT_NS }, &text, &err))
+		return;
+	at = text;
+	while ((line = strsep(&at, "\n")))
+		if (line[0])
+			say(c, line, NULL);
+	say(c, "HEAD", NULL);
+	free(text);
+}
+
+static void say_sides(const struct completion *c)
+{
+	say_revisions(c);
+	say_files(c);
+}
+
+static void say_profile_kinds(const struct completion *c)
+{
+	const char *kind;
+
+	for (size_t i = 0; (kind = assay_profile_kind(i)); i++)
+		say(c, kind, NULL);
+}
+
+/* What a capital word of a usage, or the value of an option, stands for. */
+static const struct {
+	const char *command, *option, *word; /* NULL: any */
+	void (*say)(const struct completion *c);
+} meanings[] = {
+	{ "profile", "kind", NULL, say_profile_kinds },
+	{ "diff", "kind", NULL, say_profile_kinds },
+	{ NULL, "suite", NULL, say_suites },
+	{ NULL, "baseline", NULL, say_baselines },
+	{ "baseline", NULL, "NAME", say_baselines },
+	{ "diff", NULL, "BASE", say_runs },
+	{ "diff", NULL, "HEAD", say_runs },
+	{ NULL, NULL, "SUITE", say_suites },
+	{ NULL, NULL, "CASE", say_cases },
+	{ NULL, NULL, "GLOB", say_cases },
+	{ NULL, NULL, "KEY", say_cases },
+	{ NULL, NULL, "RUN", say_runs },
+	{ NULL, NULL, "COMPARISON", say_comparisons },
+	{ NULL, NULL, "PROFILE", say_profiles },
+	{ NULL, NULL, "OP", say_ops },
+	{ NULL, NULL, "GROUP,...", say_groups },
+	{ NULL, NULL, "REV", say_revisions },
+	{ NULL, NULL, "REVISION", say_revisions },
+	{ NULL, NULL, "[REV..]REV", say_revisions },
+	{ NULL, NULL, "BASE", say_sides },
+	{ NULL, NULL, "HEAD", say_sides },
+	{ NULL, NULL, "PLUGIN", say_files },
+	{ NULL, NULL, "FILE", say_files },
+	{ NULL, NULL, "FILE.html", say_files },
+	{ NULL, NULL, "OTHER.db...", say_files },
+	{ NULL, NULL, "FOLDER", say_files },
+	{ NULL, NULL, "COMMAND...", say_files },
+};
+
+/* Words that are alternatives, such as "RUN|COMPARISON" or "fail|pass": those without capitals stand for themselves. */
+static void say_words(const struct completion *c, const char *command, const char *option, const char *words)
+{
+	char all[256], *at = all, *word;
+
+	snprintf(all, sizeof(all), "%s", words);
+	while ((word = strsep(&at, "|"))) {
+		size_t i = 0;
+
+		if (islower((unsigned char)word[0])) {
+			say(c, word, NULL);
+			continue;
+		}
+		for (; i < sizeof(meanings) / sizeof(meanings[0]); i++)
+			if ((!meanings[i].command || !strcmp(meanings[i].command, command)) &&
+			    (!meanings[i].option || (option && !strcmp(meanings[i].option, option))) &&
+			    (!meanings[i].word || !strcmp(meanings[i].word, word))) {
+				meanings[i].say(c);
+				break;
+			}
+	}
+}
+
+/* ---- arguments ---- */
+
+static bool is_one_of(const char *word, const char *words)
+{
+	char all[256], *at = all, *w;
+
+	snprintf(all, sizeof(all), "%s", words);
+	while ((w = strsep(&at, "|")))
+		if (isupper((unsigned char)w[0]) || !strcmp(w, word))
+			return true;
+	return false;
+}
+
+/* The word that follows @n arguments @v in one form of the usage, which is taken apart. */
+static void say_next(const struct completion *c, const char *command, char *form, const char *const v[], size_t n)
+{
+	char *at = form, *word;
+	size_t i = 0;
+
+	for (char *p = form; *p; p++)
+		if (*p == '[' || *p == ']')
+			*p = ' ';
+	while ((word = strsep(&at, " "))) {
+		const size_t len = strlen(word);
+
+		if (!len)
+			continue;
+		if (word[0] == '-')
+			return;
+		if (i == n) {
+			say_words(c, command, NULL, word);
+			return;
+		}
+		if (!is_one_of(v[i], word))
+			return;
+		/* the last one may be given again */
+		if (len > 3 && !strcmp(word + len - 3, "...")) {
+			say_words(c, command, NULL, word);
+			return;
+		}
+		i++;
+	}
+}
+
+static void say_arguments(const struct completion *c, const struct assay_command_line *line, const char *command,
+			  const char *const v[], size_t n)
+{
+	char *usage = strdup(line->usage ? line->usage : ""), *at = usage, *form;
+
+	while (usage && (form = strsep(&at, "\n")))
+		say_next(c, command, form, v, n);
+	free(usage);
+}
+
+/* ---- options ---- */
+
+/* The option that @word names, whole, as "--name", "--name=value" or "-n"; *value: behind '='. */
+static const struct assay_option *option_of(const struct assay_command_line *line, const char *word, size_t *at,
+					    const char **value)
+{
+	const size_t len = strcspn(word, "=");
+
+	*value = word[len] ? word + len + 1 : NULL;
+	for (size_t k = 0; line->tables[k].options; k++)
+		for (const struct assay_option *o = line->tables[k].options; o->name; o++) {
+			const bool is_long = !strncmp(word, "--", 2) && strlen(o->name) == len - 2 &&
+					     !strncmp(word + 2, o->name, len - 2);
+			const bool is_short =
+				word[0] == '-' && o->letter > ASSAY_RARELY && word[1] == o->letter && !word[2];
+
+			*at = line->tables[k].at;
+			if (is_long || is_short)
+				return o;
+		}
+	return NULL;
+}
+
+static void say_options(const struct assay_command_line *line, const char *typed)
+{
+	char word[64];
+
+	for (size_t k = 0; line->tables[k].options; k++)
+		for (const struct assay_option *o = line->tables[k].options; o->name; o++) {
+			snprintf(word, sizeof(word), "--%s", o->name);
+			/* what few people need is offered to those who begin to type it */
+			if (o->letter != ASSAY_RARELY || strlen(typed) > 2)
+				assay_complete_say(typed, word, o->help);
+		}
+	assay_complete_say(typed, "--help", "Print the options that most people use");
+	assay_complete_say(typed, "--help-all", "Print all options");
+}
+
+void assay_complete_command(const struct assay_command_line *line, int argc, char **argv, void *args)
+{
+	const char *command = strrchr(argv[0], ' ') ? strrchr(argv[0], ' ') + 1 : argv[0];
+	const char *last = argc > 1 ? argv[argc - 1] : "", *v[WORDS_MOST], *value;
+	const struct assay_option *o = NULL;
+	struct assay_strings said = { 0 };
+	struct completion c = { .s = args, .typed = last, .said = &said };
+	struct assay_err ignored = { 0 };
+	size_t n = 0, at;
+
+	for (int i = 1; i < argc - 1; i++) {
+		o = argv[i][0] == '-' ? option_of(line, argv[i], &at, &value) : NULL;
+		if (o && o->arg && !value && i < argc - 2)
+			value = argv[++i];
+		else if (o && o->arg && !value)
+			break; /* the last word is its value */
+		/* the database and the folders that are named count here, too */
+		if (o && o->arg && strstr("|db|bench-dir|plugin|", o->name))
+			o->set((char *)args + at + o->at, value, o->name, &ignored);
+		if (!o && argv[i][0] != '-' && n < WORDS_MOST)
+			v[n++] = argv[i];
+		o = NULL;
+	}
+	if (!o && last[0] == '-' && strchr(last, '=')) {
+		o = option_of(line, last, &at, &value);
+		if (!o || !o->arg)
+			return;
+		snprintf(c.before, sizeof(c.before), "%.*s", (int)(value - last), last);
+		c.typed = value;
+	}
+	if (o)
+		say_words(&c, command, o->name, o->arg);
+	else if (last[0] == '-')
+		say_options(line, last);
+	else
+		say_arguments(&c, line, command, v, n);
+	assay_strings_release(&said);
+}
