@@ -121,7 +121,7 @@ ci 1760
 harness/base 4900
 harness/cli 6300
 harness/counters 14400
-harness/drive 21500
+harness/drive 22000
 harness/formats 2850
 harness/include 1900
 harness/judge 9800
