@@ -8,6 +8,7 @@
 #include "base/conf.h"
 
 #include <confuse.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -462,6 +463,9 @@ static cfg_opt_t *opts_make(const struct assay_conf_grammar *g, struct builder *
 	return v;
 }
 
+/* The scanner of libconfuse has one global state, and a server answers in many threads. */
+static pthread_mutex_t scanner = PTHREAD_MUTEX_INITIALIZER;
+
 int assay_conf_parse(struct assay_conf *conf, char *text, size_t len, const char *path,
 		     const struct assay_conf_grammar *root, struct assay_err *err)
 {
@@ -484,8 +488,10 @@ int assay_conf_parse(struct assay_conf *conf, char *text, size_t len, const char
 		goto out;
 	}
 	cfg_set_error_function(cfg, on_error);
+	pthread_mutex_lock(&scanner);
 	if (len && cfg_parse_buf(cfg, kept) != CFG_SUCCESS && !b.rc)
 		b.rc = assay_conf_fail(err, path, (unsigned)cfg->line, "syntax error, expected name = \"value\"");
+	pthread_mutex_unlock(&scanner);
 	rc = b.rc;
 	if (!rc) {
 		*conf = made;

@@ -57,8 +57,8 @@ struct assay_conf {
  * quotes they all stay, but before a single quote or a backslash.
  *
  * ASSAY_ENOTFOUND when @path does not exist, ASSAY_EUSAGE when it cannot be read, and with "file:line: …" for bad
- * syntax, an option or section the grammar lacks (with the nearest it has), one set twice, or an empty list. Not for
- * two threads at once: libconfuse's scanner has one global state. On error nothing is kept.
+ * syntax, an option or section the grammar lacks (with the nearest it has), one set twice, or an empty list. On
+ * error nothing is kept.
  */
 int assay_conf_load(struct assay_conf *conf, const char *path, const struct assay_conf_grammar *root,
 		    struct assay_err *err);

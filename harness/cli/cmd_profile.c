@@ -24,10 +24,10 @@ struct profile_args {
 	const char *before; /* what is printed before it, of several; NULL: nothing */
 };
 
-/* One profile of each kind. */
-static bool is_all(const struct profile_args *a)
+/* One profile of each of these kinds. */
+static bool are_several(const struct profile_args *a)
 {
-	return !strcmp(a->q.kind, "all");
+	return !strcmp(a->q.kind, "all") || strchr(a->q.kind, ',');
 }
 
 static int set_argument(void *args, const char *arg, struct assay_err *err)
@@ -39,7 +39,7 @@ static int set_argument(void *args, const char *arg, struct assay_err *err)
 		int rc;
 
 		a->q.kind = arg;
-		rc = is_all(a) ? 0 : assay_profile_kind_check(arg, &one);
+		rc = strcmp(arg, "all") ? assay_profile_kinds_check(arg, &one) : 0;
 		return rc ? assay_err_set(err, rc, "%s or all", one.text) : 0;
 	}
 	if (a->q.key)
@@ -125,7 +125,8 @@ static int check_kind(const struct profile_args *a, struct assay_err *err)
 	};
 
 	for (size_t i = 0; i < sizeof(of_one) / sizeof(of_one[0]); i++)
-		if (of_one[i].given && strcmp(of_one[i].kind, a->q.kind) && !(is_all(a) && of_one[i].takes))
+		if (of_one[i].given && strcmp(of_one[i].kind, a->q.kind) &&
+		    !(are_several(a) && of_one[i].takes && assay_profile_kinds_have(a->q.kind, of_one[i].kind)))
 			return assay_err_set(err, ASSAY_EUSAGE, "%s is for profiles of the kind %s, not %s",
 					     of_one[i].option, of_one[i].kind, a->q.kind);
 	if (a->with && a->q.name)
@@ -163,7 +164,8 @@ static const struct assay_option options[] = {
 	{ "rate", 0, "HZ", set_rate, AT(q.rate_hz),
 	  "Samples a second of each thread's CPU time, to 10000 (default 997)" },
 	{ "for", 0, "TIME", assay_option_duration, AT(q.for_ns),
-	  "Sample for so long: timed iterations of a case (default 5s), or the start of a program (default: all of "
+	  "Sample for so long: timed iterations of a case (default 5s, or as assay.conf says), or the start of a "
+	  "program (default: all of "
 	  "it)" },
 	{ "output", 'o', "FILE", assay_option_text, AT(out),
 	  "Also write FILE: .svg is a flame graph, .html a page with it and all tables, .folded its stacks as text for "
@@ -198,8 +200,9 @@ static const struct assay_command_line line = {
 	       "suite, or a glob or part that one of its cases has. heap shows the call sites that allocate "
 	       "memory, in place of samples; threads what each thread does with its time, and what it waits for; "
 	       "trace the same one after the other, with spans that ops mark, and the critical path; gpu the "
-	       "kernels and copies of NVIDIA's GPUs, with what these used meanwhile. all takes one of each kind "
-	       "after the other, as far as this machine has them; -o p.svg then writes p.cpu.svg and so on. What "
+	       "kernels and copies of NVIDIA's GPUs, with what these used meanwhile. all, or several kinds as in "
+	       "cpu,heap, takes one of each after the other, as far as this machine has them; -o p.svg then writes "
+	       "p.cpu.svg and so on. What "
 	       "a command prints goes to standard error, so that standard output has the profile alone.\v"
 	       "examples:\n"
 	       "  assay profile cpu quantize.q8_0/avx2/n=1048576/t=1/warm -o p.svg\n"
@@ -292,21 +295,29 @@ static int profile_kind(const struct profile_args *all, const char *kind, const 
 	return rc;
 }
 
-/* What this machine cannot profile is told, and left out. */
-static int profile_all(const struct profile_args *a, struct assay_watcher *w, int *status, struct assay_err *err)
+/* The kind that is asked for at place @i of all or behind it; NULL: there is none. */
+static const char *next_kind(const struct profile_args *a, size_t *i)
 {
-	size_t taken = 0;
+	while (assay_profile_kind(*i) && !assay_profile_kinds_have(a->q.kind, assay_profile_kind(*i)))
+		++*i;
+	return assay_profile_kind(*i);
+}
+
+/* What this machine cannot profile is told, and left out. */
+static int profile_several(const struct profile_args *a, struct assay_watcher *w, int *status, struct assay_err *err)
+{
+	size_t taken = 0, i = 0;
+	const char *kind;
 	int rc = 0;
 
-	for (size_t i = 0; assay_profile_kind(i) && !rc && !*status; i++) {
-		const char *kind = assay_profile_kind(i);
-
+	while (!rc && !*status && (kind = next_kind(a, &i))) {
+		i++;
 		rc = profile_kind(a, kind,
 				  a->s.json ? taken ? "," : "{\"schema\": 1, \"profiles\": ["
 				  : taken   ? "\n"
 					    : "",
 				  w, status, err);
-		if (rc == ASSAY_EUNAVAILABLE && (taken || assay_profile_kind(i + 1))) {
+		if (rc == ASSAY_EUNAVAILABLE && (taken || next_kind(a, &i))) {
 			assay_watch_warn(&w->watch, "no profile of the kind %s: %s", kind, err->text);
 			rc = 0;
 		} else if (!rc) {
@@ -347,9 +358,9 @@ static int check_files(const struct profile_args *a, struct assay_err *err)
 
 	if (a->out && a->with)
 		rc = assay_file_write_check(a->out, err);
-	else if (a->out && !is_all(a))
+	else if (a->out && !are_several(a))
 		rc = assay_emit_check(ASSAY_REPORT_PROFILE, a->out, err);
-	for (size_t i = 0; a->out && is_all(a) && assay_profile_kind(i) && !rc; i++) {
+	for (size_t i = 0; a->out && are_several(a) && assay_profile_kind(i) && !rc; i++) {
 		char *name = name_with_kind(a->out, assay_profile_kind(i));
 
 		rc = name ? assay_emit_check(ASSAY_REPORT_PROFILE, name, err)
@@ -386,7 +397,7 @@ static int profile(void *args, struct assay_watcher *w, int *status, struct assa
 	if (a->with)
 		return run_tool(a, w, status, err);
 	do {
-		rc = is_all(a) ? profile_all(a, w, status, err) : profile_once(a, w, status, err);
+		rc = are_several(a) ? profile_several(a, w, status, err) : profile_once(a, w, status, err);
 		next += a->every_ns;
 		if (!rc && a->every_ns && !*status)
 			rc = wait_until(next, &w->watch, err);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* assay serve: metrics, a dashboard and jobs over HTTP. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "drive/profile/profile.h"
 #include "drive/show/show.h"
 #include "serve/serve.h"
 
@@ -26,6 +28,15 @@ static int add_host(void *to, const char *arg, const char *name, struct assay_er
 	return assay_strings_add(to, arg, err);
 }
 
+static int set_kinds(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	struct assay_err why = { 0 };
+	const int rc = assay_profile_kinds_check(arg, &why);
+
+	*(const char **)to = arg;
+	return rc ? assay_err_set(err, rc, "%s is '%.100s': %s", name, arg, why.text) : 0;
+}
+
 #define AT(member) offsetof(struct serve_args, member)
 
 static const struct assay_option options[] = {
@@ -36,6 +47,9 @@ static const struct assay_option options[] = {
 	  "drawn and printed)" },
 	{ "model", 0, "NAME", assay_option_text, AT(q.model),
 	  "Load this model of the suite 'serve', such as tiny, for POST /v1/chat/completions" },
+	{ "profile", 0, "KIND,...", set_kinds, AT(q.kinds),
+	  "Kinds of the profiles that are taken where a request names none, such as cpu,heap,gpu (default: as "
+	  "ASSAY_PROFILE says, else cpu)" },
 	{ "policy", 0, "FILE", assay_option_text, AT(q.policy),
 	  "The policy whose alerts are shown (default baselines/policy.conf, where there is one)" },
 	{ "allow-host", ASSAY_RARELY, "NAME", add_host, AT(hosts),
@@ -49,6 +63,8 @@ static const struct assay_command_line line = {
 	       "Everybody on this machine may look; starting a run, and seeing a profile, takes the token, as in "
 	       "'Authorization: Bearer TOKEN'. Ctrl-C ends the server and the job that is under way; what that had "
 	       "finished is kept.\v"
+	       "The sections of assay.conf say how profiles are taken and how many stay.\n"
+	       "\n"
 	       "examples:\n"
 	       "  assay serve\n"
 	       "  assay serve --model tiny\n"
@@ -75,6 +91,12 @@ static int serve(void *args, struct assay_watcher *w, int *status, struct assay_
 	int rc;
 
 	(void)status;
+	rc = assay_project_profiling(&a->q.profiling, err);
+	if (!rc && !a->q.kinds)
+		rc = set_kinds(&a->q.kinds, getenv("ASSAY_PROFILE") ? getenv("ASSAY_PROFILE") : "cpu", "ASSAY_PROFILE",
+			       err);
+	if (rc)
+		return rc;
 	a->q.what = &a->s.r;
 	if (a->q.policy) {
 		struct assay_alert_report r;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "drive/profile/request.h"
 #include "drive/user_text.h"
 #include "drive/installed.h"
 
@@ -43,12 +44,98 @@ static int missing(const struct assay_project_conf *c, const char *name, struct 
 	return assay_err_set(err, ASSAY_EUSAGE, "'%s' has no %s = \"…\"", c->conf.path, name);
 }
 
+static const struct assay_profiling_conf profiling_default = {
+	.cpu_rate_hz = ASSAY_PROFILE_RATE_HZ,
+	.cpu_for_ns = ASSAY_PROFILE_FOR_NS,
+	.memory_sample_bytes = 1,
+	.memory_for_ns = ASSAY_PROFILE_FOR_NS,
+	.gpu_for_ns = ASSAY_PROFILE_FOR_NS,
+	.flamegraph_rate_hz = ASSAY_PROFILE_RATE_HZ,
+	.flamegraph_for_ns = ASSAY_PROFILE_FOR_NS,
+	.busy_frac = 0.90,
+	.full_frac = 0.95,
+	.keep_profiles = 1000,
+	.keep_days = 30,
+};
+
+static int a_number(const char *s, uint64_t most, void *out)
+{
+	return assay_parse_u64(s, "", 1, most, out, NULL);
+}
+
+static int a_duration(const char *s, uint64_t most, void *out)
+{
+	return assay_parse_duration_ns(s, "", out, NULL) || !*(uint64_t *)out || *(uint64_t *)out > most;
+}
+
+static int a_size(const char *s, uint64_t most, void *out)
+{
+	return assay_parse_bytes(s, "", out, NULL) || !*(uint64_t *)out || *(uint64_t *)out > most;
+}
+
+static int a_share(const char *s, uint64_t most, void *out)
+{
+	return assay_parse_frac(s, "", 0, (double)most, out, NULL);
+}
+
+#define HOUR_NS    UINT64_C(3600000000000)
+#define AT(member) offsetof(struct assay_profiling_conf, member)
+#define A_RATE     "a number of samples a second, from 1 to 10000"
+#define A_TIME     "a time such as 5s, up to an hour"
+
+/* The keys of the sections, in the order of the sections. */
+static const struct profiling_key {
+	const char *section, *name, *expected;
+	int (*read)(const char *s, uint64_t most, void *out); /* 0, and the value in *out, where it is one */
+	uint64_t most;
+	size_t at;
+} profiling_keys[] = {
+	{ "cpu", "rate", A_RATE, a_number, ASSAY_PROFILE_MOST_HZ, AT(cpu_rate_hz) },
+	{ "cpu", "duration", A_TIME, a_duration, HOUR_NS, AT(cpu_for_ns) },
+	{ "memory", "sample", "a size such as 512KiB", a_size, INT64_MAX, AT(memory_sample_bytes) },
+	{ "memory", "duration", A_TIME, a_duration, HOUR_NS, AT(memory_for_ns) },
+	{ "gpu", "duration", A_TIME, a_duration, HOUR_NS, AT(gpu_for_ns) },
+	{ "flamegraph", "rate", A_RATE, a_number, ASSAY_PROFILE_MOST_HZ, AT(flamegraph_rate_hz) },
+	{ "flamegraph", "duration", A_TIME, a_duration, HOUR_NS, AT(flamegraph_for_ns) },
+	{ "bottleneck", "cpu", "a share such as 90%", a_share, 1, AT(busy_frac) },
+	{ "bottleneck", "memory", "a share such as 95%", a_share, 1, AT(full_frac) },
+	{ "storage", "profiles", "a number from 1 to 1000000", a_number, 1000000, AT(keep_profiles) },
+	{ "storage", "days", "a number from 1 to 18000", a_number, 18000, AT(keep_days) },
+};
+
+static int take_profiling(struct assay_project_conf *c, struct assay_err *err)
+{
+	const struct assay_conf_section *root = &c->conf.root;
+
+	c->profiling = profiling_default;
+	for (size_t i = 0; i < root->n_sections; i++) {
+		const struct assay_conf_section *s = &root->sections[i];
+
+		for (size_t k = 0; k < i; k++)
+			if (!strcmp(root->sections[k].name, s->name))
+				return assay_conf_fail(err, c->conf.path, s->line, "section '%s' is there twice",
+						       s->name);
+		for (size_t k = 0; k < sizeof(profiling_keys) / sizeof(profiling_keys[0]); k++) {
+			const struct profiling_key *key = &profiling_keys[k];
+			const struct assay_conf_entry *e =
+				strcmp(key->section, s->name) ? NULL : assay_conf_entry(s, key->name);
+
+			if (e && key->read(e->values[0].text, key->most, (char *)&c->profiling + key->at))
+				return assay_conf_fail(err, e->path, e->values[0].line, "%s of %s is '%s', expected %s",
+						       key->name, s->name, e->values[0].text, key->expected);
+		}
+	}
+	return 0;
+}
+
 static int take_values(struct assay_project_conf *c, struct assay_err *err)
 {
 	const struct assay_conf_entry *build = assay_conf_entry(&c->conf.root, "build");
-	int rc;
+	int rc = take_profiling(c, err);
 
 	c->build = build ? build->values[0].text : NULL;
+	if (rc || (!c->conf.root.n_entries && c->conf.root.n_sections))
+		return rc;
 	if (!c->build || !c->build[0])
 		return missing(c, "build", err);
 	rc = folder_value(c, "plugins", &c->plugins, err);
@@ -60,23 +147,49 @@ static int take_values(struct assay_project_conf *c, struct assay_err *err)
 	return rc ? rc : folder_value(c, "baselines", &c->baselines, err);
 }
 
-int assay_project_conf_read(struct assay_project_conf *c, const char *top, struct assay_err *err)
+/* As assay_project_conf_read(), but of a file that has the sections of profiling alone @c->build is NULL. */
+static int read_conf(struct assay_project_conf *c, const char *top, struct assay_err *err)
 {
+	static const struct assay_conf_option of_cpu[] = { { .name = "rate" },
+							   { .name = "duration" },
+							   { .name = NULL } };
+	static const struct assay_conf_option of_memory[] = { { .name = "sample" },
+							      { .name = "duration" },
+							      { .name = NULL } };
+	static const struct assay_conf_option of_gpu[] = { { .name = "duration" }, { .name = NULL } };
+	static const struct assay_conf_option of_load[] = { { .name = "cpu" }, { .name = "memory" }, { .name = NULL } };
+	static const struct assay_conf_option of_storage[] = { { .name = "profiles" },
+							       { .name = "days" },
+							       { .name = NULL } };
+	static const struct assay_conf_grammar sections[] = { { .name = "cpu", .options = of_cpu },
+							      { .name = "memory", .options = of_memory },
+							      { .name = "gpu", .options = of_gpu },
+							      { .name = "flamegraph", .options = of_cpu },
+							      { .name = "bottleneck", .options = of_load },
+							      { .name = "storage", .options = of_storage },
+							      { .name = NULL } };
 	static const struct assay_conf_option options[] = { { .name = "build" },
 							    { .name = "plugins" },
 							    { .name = "bench" },
 							    { .name = "baselines" },
 							    { .name = NULL } };
-	static const struct assay_conf_grammar grammar = { .options = options };
+	static const struct assay_conf_grammar grammar = { .options = options, .sections = sections };
 	char path[ASSAY_INSTALLED_PATH_MAX + 32];
 	int rc = ASSAY_ENOTFOUND;
 
-	*c = (struct assay_project_conf){ 0 };
+	*c = (struct assay_project_conf){ .profiling = profiling_default };
 	for (size_t i = 0; i < N_NAMES && rc == ASSAY_ENOTFOUND; i++) {
 		join(path, sizeof(path), top, names[i]);
 		rc = assay_conf_load(&c->conf, path, &grammar, err);
 	}
 	return rc ? rc : take_values(c, err);
+}
+
+int assay_project_conf_read(struct assay_project_conf *c, const char *top, struct assay_err *err)
+{
+	const int rc = read_conf(c, top, err);
+
+	return !rc && !c->build ? missing(c, "build", err) : rc;
 }
 
 void assay_project_conf_release(struct assay_project_conf *c)
@@ -159,7 +272,18 @@ static int open_conf(struct assay_project_conf *c, char top[PATH_MAX], struct as
 	int rc = find_top(top, err);
 
 	*c = (struct assay_project_conf){ 0 };
-	return rc ? rc : assay_project_conf_read(c, top, err);
+	return rc ? rc : read_conf(c, top, err);
+}
+
+int assay_project_profiling(struct assay_profiling_conf *out, struct assay_err *err)
+{
+	struct assay_project_conf c;
+	char top[PATH_MAX];
+	int rc = open_conf(&c, top, err);
+
+	*out = rc ? profiling_default : c.profiling;
+	assay_project_conf_release(&c);
+	return rc == ASSAY_ENOTFOUND ? 0 : rc;
 }
 
 void assay_project_top(char *buf, size_t size)

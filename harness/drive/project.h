@@ -13,6 +13,25 @@
 #include "drive/installed.h"
 #include "judge/policy.h"
 
+/*
+ * How profiles are taken and kept, and which load is noted. The sections of assay.conf, of which each key may be left
+ * out; these are the defaults:
+ *     cpu        { rate = "997" duration = "5s" }    # samples a second, and for how long a case is sampled
+ *     memory     { sample = "1B" duration = "5s" }   # about one allocation in so many bytes is seen; 1B: each
+ *     gpu        { duration = "5s" }
+ *     flamegraph { rate = "997" duration = "5s" }    # of a flame graph that the server is asked for
+ *     bottleneck { cpu = "90%" memory = "95%" }      # above it the load of the machine is noted beside a case
+ *     storage    { profiles = "1000" days = "30" }   # which the server lets stay of each name: what either keeps
+ */
+struct assay_profiling_conf {
+	uint64_t cpu_rate_hz, cpu_for_ns;
+	uint64_t memory_sample_bytes, memory_for_ns;
+	uint64_t gpu_for_ns;
+	uint64_t flamegraph_rate_hz, flamegraph_for_ns;
+	double busy_frac, full_frac;
+	uint64_t keep_profiles, keep_days;
+};
+
 /* `assay.conf`, `.assay.conf` or `ci/assay.conf` at the top of a working tree. Strings live as long as it does. */
 struct assay_project_conf {
 	struct assay_conf conf;
@@ -20,6 +39,7 @@ struct assay_project_conf {
 	const char *plugins;   /* the folder that it then has *.so in; NULL: it has programs alone */
 	const char *bench;     /* folder of bench files; NULL: that of the program */
 	const char *baselines; /* folder of manifests and the policy; NULL: that of the program */
+	struct assay_profiling_conf profiling;
 };
 
 /*
@@ -28,6 +48,12 @@ struct assay_project_conf {
  */
 int assay_project_conf_read(struct assay_project_conf *c, const char *top, struct assay_err *err);
 void assay_project_conf_release(struct assay_project_conf *c);
+
+/*
+ * What the assay.conf that is used here says of profiling, or the defaults. It may have these sections alone, and then
+ * describes no repository. ASSAY_EUSAGE for one that cannot be used; then *out has the defaults.
+ */
+int assay_project_profiling(struct assay_profiling_conf *out, struct assay_err *err);
 
 /* The folder of the assay.conf that is used here; "" where there is none. */
 void assay_project_top(char *buf, size_t size);

@@ -271,9 +271,6 @@ bool assay_limits_need_samples(const struct assay_policy *p, const struct assay_
 
 /* ---- the load of the machine ---- */
 
-#define BUSY_FRAC 0.90
-#define FULL_FRAC 0.95
-
 struct floor {
 	const char *metric;
 	double limit;
@@ -296,7 +293,7 @@ static struct floor floor_missed(const struct assay_policy *p, const struct assa
 	return (struct floor){ 0 };
 }
 
-void assay_result_note(const struct assay_policy *p, struct assay_result *r)
+void assay_result_note(const struct assay_policy *p, double busy_frac, double full_frac, struct assay_result *r)
 {
 	const struct assay_metric *busy = assay_result_metric(r, "machine_busy_frac"),
 				  *used = assay_result_metric(r, "machine_used_bytes"),
@@ -305,7 +302,7 @@ void assay_result_note(const struct assay_policy *p, struct assay_result *r)
 	char a[64], b[64];
 
 	r->note[0] = '\0';
-	if (busy && busy->value > BUSY_FRAC && f.metric) {
+	if (busy && busy->value > busy_frac && f.metric) {
 		const struct assay_metric *m = assay_result_metric(r, f.metric);
 
 		assay_metric_text(m->tag, m->value, m->unit, true, a, sizeof(a));
@@ -313,7 +310,7 @@ void assay_result_note(const struct assay_policy *p, struct assay_result *r)
 		snprintf(r->note, sizeof(r->note), "%s is %s, below the floor of %s, while the CPUs were %.0f %% busy",
 			 m->tag, a, b, 100 * busy->value);
 	}
-	if (used && all && used->value > FULL_FRAC * all->value) {
+	if (used && all && used->value > full_frac * all->value) {
 		const size_t n = strlen(r->note);
 
 		assay_metric_text(used->tag, used->value, used->unit, true, a, sizeof(a));

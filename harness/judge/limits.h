@@ -86,9 +86,10 @@ void assay_edges_refused(const struct assay_deviation *d, char *buf, size_t size
 
 /*
  * Write into @r->note, with the numbers, whether a rate of the case is under a floor of the policy (a limit, or an
- * alert on what is below) while the CPUs of the machine were over 90 % busy, and whether its memory was over 95 % full.
+ * alert on what is below) while the CPUs of the machine were busy for more than @busy_frac of their time, and whether
+ * more than @full_frac of its memory was in use.
  */
-void assay_result_note(const struct assay_policy *p, struct assay_result *r);
+void assay_result_note(const struct assay_policy *p, double busy_frac, double full_frac, struct assay_result *r);
 
 /* How many demands of `require` select @c; with @exact, how many on metrics of exact counts. */
 size_t assay_limits_require(const struct assay_policy *p, const struct assay_case *c, bool exact);

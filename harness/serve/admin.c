@@ -18,9 +18,6 @@
 #define DURATION_MOST_S 3600
 #define EVERY_LEAST_S   1
 #define EVERY_MOST_S    (7 * 24 * 3600)
-/* Of each name so many profiles stay, and those of so many days. */
-#define KEEP_PROFILES "1000"
-#define KEEP_DAYS     "30"
 
 /* A key or a glob of one: it begins as the name of an op does, and is printable. */
 static bool is_key(const char *s)
@@ -123,7 +120,19 @@ static const char *kind_of(const struct assay_http_query *q, const char *path)
 		return "heap";
 	if (strstr(path, "/gpu"))
 		return "gpu";
-	return !kind ? "cpu" : !strcmp(kind, "memory") ? "heap" : kind;
+	return !kind ? q->server->q->kinds : !strcmp(kind, "memory") ? "heap" : kind;
+}
+
+/* How long a profile takes where the request does not say. */
+static double seconds_of(const struct assay_http_query *q, const char *path, const char *kinds)
+{
+	const struct assay_profiling_conf *c = &q->server->q->profiling;
+	const uint64_t ns = strstr(path, "/flamegraph") ? c->flamegraph_for_ns
+			    : !strcmp(kinds, "heap")    ? c->memory_for_ns
+			    : !strcmp(kinds, "gpu")     ? c->gpu_for_ns
+							: c->cpu_for_ns;
+
+	return (double)ns * 1e-9;
 }
 
 /* The suite of the newest run that has the case, which is free()d; NULL: none has. */
@@ -150,6 +159,7 @@ static bool start_profile(const struct assay_http_query *q, const char *path, ui
 {
 	const char *key = assay_http_text(q, "case"), *name = assay_http_text(q, "name"),
 		   *named = assay_http_text(q, "suite"), *kind = kind_of(q, path);
+	const struct assay_profiling_conf *conf = &q->server->q->profiling;
 	const bool again = strstr(path, "/continuous");
 	struct assay_strings argv = { 0 };
 	struct assay_err err = { 0 };
@@ -161,12 +171,12 @@ static bool start_profile(const struct assay_http_query *q, const char *path, ui
 				key ? "the case is no key" : "no case given");
 		return false;
 	}
-	if (!assay_http_number(q, "duration", 0.01, DURATION_MOST_S, 5, &for_s, a) ||
+	if (!assay_http_number(q, "duration", 0.01, DURATION_MOST_S, seconds_of(q, path, kind), &for_s, a) ||
 	    !assay_http_number(q, "interval", EVERY_LEAST_S, EVERY_MOST_S, 300, &every_s, a))
 		return false;
 	if (!name)
 		name = "server";
-	if (assay_profile_kind_check(kind, &err) || assay_profile_name_check(name, &err) ||
+	if (assay_profile_kinds_check(kind, &err) || assay_profile_name_check(name, &err) ||
 	    (named && suite_is_known(q, named, &err))) {
 		assay_http_fail_err(a, &err);
 		return false;
@@ -176,8 +186,14 @@ static bool start_profile(const struct assay_http_query *q, const char *path, ui
 	snprintf(text, sizeof(text), "%.9gs", for_s);
 	add(&argv, "--for", text, &err);
 	add(&argv, "--name", name, &err);
-	add(&argv, "--keep", KEEP_PROFILES, &err);
-	add(&argv, "--keep-days", KEEP_DAYS, &err);
+	snprintf(text, sizeof(text), "%" PRIu64, conf->keep_profiles);
+	add(&argv, "--keep", text, &err);
+	snprintf(text, sizeof(text), "%" PRIu64, conf->keep_days);
+	add(&argv, "--keep-days", text, &err);
+	if (strstr(path, "/flamegraph")) {
+		snprintf(text, sizeof(text), "%" PRIu64, conf->flamegraph_rate_hz);
+		add(&argv, "--rate", text, &err);
+	}
 	if (again) {
 		snprintf(text, sizeof(text), "%.9gs", every_s);
 		add(&argv, "--every", text, &err);

@@ -28,8 +28,8 @@ struct assay_server {
 	const struct assay_serve_request *q;
 	struct MHD_Daemon *daemon;
 	char token[256];
-	char address[128]; /* as in Host headers, without the port */
-	uint64_t began_ns;
+	char address[128];              /* as in Host headers, without the port */
+	uint64_t began_ns, prune_at_ns; /* monotonic */
 	struct assay_jobs jobs;
 	struct assay_chat chat;
 	sem_t readers;        /* so many more answers may read the database at the same time */

@@ -307,7 +307,8 @@ static void run_job(struct assay_jobs *j, const struct assay_strings *words, con
 	free(argv);
 }
 
-void assay_jobs_serve(struct assay_jobs *j, const volatile sig_atomic_t *interrupted)
+void assay_jobs_serve(struct assay_jobs *j, const volatile sig_atomic_t *interrupted, void (*idle)(void *arg),
+		      void *arg)
 {
 	while (!*interrupted) {
 		struct assay_strings argv;
@@ -325,6 +326,8 @@ void assay_jobs_serve(struct assay_jobs *j, const volatile sig_atomic_t *interru
 		pthread_mutex_unlock(&j->lock);
 		if (argv.n)
 			run_job(j, &argv, interrupted);
+		else
+			idle(arg);
 		assay_strings_release(&argv);
 	}
 	pthread_mutex_lock(&j->lock);

@@ -71,7 +71,11 @@ bool assay_jobs_wait(struct assay_jobs *j, uint64_t id, struct assay_server_job 
  */
 char *assay_jobs_event(struct assay_jobs *j, uint64_t *seen, unsigned ms);
 
-/* Run what is asked for, in the calling thread, until interrupted. */
-void assay_jobs_serve(struct assay_jobs *j, const volatile sig_atomic_t *interrupted);
+/*
+ * Run what is asked for, in the calling thread, until interrupted. While nothing is under way @idle is called several
+ * times a second.
+ */
+void assay_jobs_serve(struct assay_jobs *j, const volatile sig_atomic_t *interrupted, void (*idle)(void *arg),
+		      void *arg);
 
 #endif

@@ -10,17 +10,20 @@
 #include <signal.h>
 
 #include "base/text.h"
+#include "drive/project.h"
 #include "drive/request.h"
 
 #define ASSAY_SERVE_LISTEN "127.0.0.1:8080"
 
 /* Strings are borrowed. */
 struct assay_serve_request {
-	const struct assay_request *what;  /* the database, plugins and bench files of jobs */
-	const char *listen;                /* "ADDRESS:PORT", port 0: any that is free; NULL: ASSAY_SERVE_LISTEN */
-	const char *token_file;            /* NULL: a token is drawn */
-	const char *policy;                /* file with the alerts; NULL: that of the project, if it has one */
-	const char *model;                 /* that answers prompts; NULL: none */
+	const struct assay_request *what; /* the database, plugins and bench files of jobs */
+	const char *listen;               /* "ADDRESS:PORT", port 0: any that is free; NULL: ASSAY_SERVE_LISTEN */
+	const char *token_file;           /* NULL: a token is drawn */
+	const char *policy;               /* file with the alerts; NULL: that of the project, if it has one */
+	const char *model;                /* that answers prompts; NULL: none */
+	const char *kinds;                /* of profiles, where a request names none, as "cpu,heap"; required */
+	struct assay_profiling_conf profiling;
 	const struct assay_strings *hosts; /* further names in Host headers that are answered */
 	const volatile sig_atomic_t *interrupted;
 	/* Called once requests are answered. @token is "" where it stands in a file. */

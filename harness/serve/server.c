@@ -4,11 +4,28 @@
 #if ASSAY_HTTP
 
 #include "base/monotonic.h"
+#include "drive/profile/profile.h"
 #include "drive/show/show.h"
 #include "serve/http.h"
 
 /* Answers that read much of the database take a processor each. */
 #define READERS 2
+
+/* Profiles are taken by other commands, too, so that the database is looked after now and then. */
+#define PRUNE_EVERY_NS UINT64_C(3600000000000)
+
+static void prune(void *arg)
+{
+	struct assay_server *s = arg;
+	const struct assay_profiling_conf *c = &s->q->profiling;
+	size_t removed;
+
+	if (assay_monotonic_ns() < s->prune_at_ns)
+		return;
+	/* a database that cannot be written is told of by /readyz, and by whoever writes into it */
+	assay_profiles_prune(s->q->what->db, (size_t)c->keep_profiles, (unsigned)c->keep_days, &removed, NULL);
+	s->prune_at_ns = assay_monotonic_ns() + PRUNE_EVERY_NS;
+}
 
 int assay_serve(const struct assay_serve_request *q, struct assay_err *err)
 {
@@ -25,7 +42,7 @@ int assay_serve(const struct assay_serve_request *q, struct assay_err *err)
 		rc = assay_http_start(&s, url, sizeof(url), err);
 	if (!rc) {
 		q->ready(q->arg, url, q->token_file ? "" : s.token);
-		assay_jobs_serve(&s.jobs, q->interrupted);
+		assay_jobs_serve(&s.jobs, q->interrupted, prune, &s);
 		assay_http_stop(&s);
 	}
 	assay_chat_stop(&s.chat);

@@ -346,6 +346,34 @@ run_of() {
 	gets 400 "two profiles are compared"
 }
 
+@test "assay.conf and ASSAY_PROFILE say how profiles are taken and kept, and bad ones are told in one line" {
+	fails 2 "--profile is 'cpu,dreams': no kind of profile is called 'dreams'" serve --profile cpu,dreams
+	ASSAY_PROFILE=cpu, fails 2 "ASSAY_PROFILE is 'cpu,': no kind of profile is called ''" serve
+	echo 'storage { days = "never" }' >assay.conf
+	fails 2 "assay.conf:1: days of storage is 'never', expected a number" serve
+	printf '%s\n' 'cpu { rate = "211" duration = "0.2s" }' 'storage { profiles = "1" days = "10" }' >assay.conf
+	measure >/dev/null
+	local key
+	key=$("$ASSAY" show last --json | jq -r '[.cases[] | select(.status == "ok")][0].key')
+	for name in a a a b b; do
+		"$ASSAY" profile cpu "$key" --bench-dir "$BENCH" --name "$name" --json >taken ||
+			skip "no profile can be taken here"
+	done
+	jq -e '.profile.rate_hz == 211 and .profile.seconds < 3' taken
+	# of long ago are p1, p3 and p4, none of which is the newest of its name then
+	sqlite3 assay.db 'UPDATE profile SET started_ns = started_ns - 20 * 86400000000000 WHERE id IN (1, 3, 4)'
+	ASSAY_PROFILE=cpu,heap serve
+	for _ in $(seq 100); do
+		[ "$(sqlite3 assay.db 'SELECT count(*) FROM profile')" != 5 ] || sleep 0.1
+	done
+	[ "$(sqlite3 assay.db 'SELECT group_concat(id) FROM profile')" = 2,5 ]
+	admin POST "/admin/profile/start?case=$key&name=c"
+	[ "$code" = 202 ]
+	ended | jq -e '.exit == 0 and (.what | startswith("cpu,heap of"))'
+	admin GET /api/profiles
+	jq -e '[.profiles[] | select(.name == "c").kind] | sort == ["cpu", "heap"]' body
+}
+
 @test "killed during a job it leaves nobody, loses nothing, and starts again" {
 	serve --db "$BATS_TEST_TMPDIR/kept.db"
 	admin POST /api/runs

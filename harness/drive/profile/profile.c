@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drive/profile/profile.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "drive/profile/kinds.h"
+#include "drive/project.h"
 #include "drive/read_back.h"
 
 static const struct kind {
@@ -33,6 +35,28 @@ const char *assay_profile_kind(size_t i)
 	return i < sizeof(kinds) / sizeof(kinds[0]) ? kinds[i].name : NULL;
 }
 
+bool assay_profile_kinds_have(const char *list, const char *kind)
+{
+	const size_t n = strlen(kind);
+
+	for (const char *s = list; s; s = strchr(s, ',') ? strchr(s, ',') + 1 : NULL)
+		if (!strncmp(s, kind, n) && (!s[n] || s[n] == ','))
+			return true;
+	return !strcmp(list, "all");
+}
+
+int assay_profile_kinds_check(const char *list, struct assay_err *err)
+{
+	char kind[32];
+	int rc = 0;
+
+	for (const char *s = list; s && !rc; s = strchr(s, ',') ? strchr(s, ',') + 1 : NULL) {
+		snprintf(kind, sizeof(kind), "%.*s", (int)strcspn(s, ","), s);
+		rc = assay_profile_kind_check(kind, err);
+	}
+	return rc;
+}
+
 int assay_profile_kind_check(const char *kind, struct assay_err *err)
 {
 	struct assay_text all = { 0 };
@@ -47,6 +71,26 @@ int assay_profile_kind_check(const char *kind, struct assay_err *err)
 	return rc;
 }
 
+/* What @q leaves open is as the assay.conf says. */
+static int fill_in(struct assay_profile_request *q, struct assay_err *err)
+{
+	struct assay_profiling_conf conf;
+	int rc = assay_project_profiling(&conf, err);
+	const uint64_t for_ns = !strcmp(q->kind, "cpu")     ? conf.cpu_for_ns
+				: !strcmp(q->kind, "heap")  ? conf.memory_for_ns
+				: !strcmp(q->kind, "gpu")   ? conf.gpu_for_ns
+				: !strcmp(q->kind, "trace") ? ASSAY_TRACE_FOR_NS
+							    : ASSAY_PROFILE_FOR_NS;
+
+	if (!q->rate_hz)
+		q->rate_hz = (unsigned)conf.cpu_rate_hz;
+	if (!q->sample_bytes && conf.memory_sample_bytes > 1)
+		q->sample_bytes = conf.memory_sample_bytes;
+	if (q->key && !q->for_ns)
+		q->for_ns = for_ns;
+	return rc;
+}
+
 int assay_profile_take(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_profile *out,
 		       struct assay_err *unkept, struct assay_err *err)
 {
@@ -58,9 +102,9 @@ int assay_profile_take(const struct assay_profile_request *q, const struct assay
 	*out = (struct assay_profile){ 0 };
 	if (!k)
 		return assay_profile_kind_check(q->kind, err);
-	own.rate_hz = q->rate_hz ? q->rate_hz : ASSAY_PROFILE_RATE_HZ;
-	if (q->key && !q->for_ns)
-		own.for_ns = strcmp(k->name, "trace") ? ASSAY_PROFILE_FOR_NS : ASSAY_TRACE_FOR_NS;
+	rc = fill_in(&own, err);
+	if (rc)
+		return rc;
 	rc = q->name ? assay_profile_store_open(&store, q, err) : 0;
 	if (!rc)
 		rc = q->key ? k->of_case(&own, w, out, err) : k->of_program(&own, w, out, err);

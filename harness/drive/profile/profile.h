@@ -14,6 +14,11 @@ struct assay_store;
 /* Is there such a kind? ASSAY_EUSAGE with those that exist. */
 int assay_profile_kind_check(const char *kind, struct assay_err *err);
 
+/* The same of each of several, with commas between them: "cpu,heap". */
+int assay_profile_kinds_check(const char *list, struct assay_err *err);
+/* Is @kind one of @list? "all" has each. */
+bool assay_profile_kinds_have(const char *list, const char *kind);
+
 /* Kind number @i of all; NULL after the last. */
 const char *assay_profile_kind(size_t i);
 
@@ -25,6 +30,12 @@ const char *assay_profile_kind(size_t i);
  */
 int assay_profile_take(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_profile *out,
 		       struct assay_err *unkept, struct assay_err *err);
+
+/*
+ * Remove profiles of any name: of each, the newest @keep stay, and what is younger than @days. Never the newest of a
+ * name and kind, nor what a named baseline needs. Nothing is written where nothing is to go, or there is no database.
+ */
+int assay_profiles_prune(const char *db, size_t keep, unsigned days, size_t *removed, struct assay_err *err);
 
 /* ---- cost ---- */
 

@@ -45,13 +45,42 @@ void assay_profile_store_close(struct assay_store *store)
 	assay_store_close(store);
 }
 
+static uint64_t days_ago(unsigned days)
+{
+	const uint64_t ns = days * DAY_NS, now_ns = assay_clock_unix_ns();
+
+	return days && ns < now_ns ? now_ns - ns : 0;
+}
+
+int assay_profiles_prune(const char *db, size_t keep, unsigned days, size_t *removed, struct assay_err *err)
+{
+	struct assay_store_profile_rule rule = { .keep = keep, .older_ns = days_ago(days), .dry = true };
+	struct assay_store *store = NULL;
+	int rc = assay_store_open(&store, db, ASSAY_STORE_READ, err);
+
+	*removed = 0;
+	if (rc == ASSAY_ENOTFOUND)
+		return 0;
+	if (!rc)
+		rc = assay_store_profiles_prune(store, &rule, removed, err);
+	assay_store_close(store);
+	if (rc || !*removed)
+		return rc;
+	rule.dry = false;
+	store = NULL;
+	rc = assay_store_open(&store, db, ASSAY_STORE_WRITE, err);
+	if (!rc)
+		rc = assay_store_profiles_prune(store, &rule, removed, err);
+	assay_store_close(store);
+	return rc;
+}
+
 int assay_profile_store_keep(struct assay_store *store, const struct assay_profile_request *q, struct assay_profile *p,
 			     struct assay_err *err)
 {
-	const uint64_t days_ns = q->keep_days * DAY_NS, now_ns = assay_clock_unix_ns();
-	const struct assay_store_profile_rule rule = {
-		.name = q->name, .keep = q->keep, .older_ns = q->keep_days && days_ns < now_ns ? now_ns - days_ns : 0
-	};
+	const struct assay_store_profile_rule rule = { .name = q->name,
+						       .keep = q->keep,
+						       .older_ns = days_ago(q->keep_days) };
 	struct assay_topology *t = NULL;
 	size_t removed;
 	int rc = assay_topology_open(&t, NULL, err);

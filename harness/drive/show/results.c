@@ -96,13 +96,15 @@ static int no_run(struct assay_store *store, const char *db, struct assay_err *e
 void assay_run_notes(struct assay_run *run)
 {
 	char path[ASSAY_POLICY_PATH_MAX];
+	struct assay_profiling_conf load;
 	struct assay_policy p;
 
+	assay_project_profiling(&load, NULL);
 	/* a policy that cannot be read is told of by what judges; without one there are no floors */
 	if (assay_policy_file_load(&p, NULL, path, NULL))
 		p = assay_policy_default();
 	for (size_t i = 0; i < run->n_results; i++)
-		assay_result_note(&p, &run->results[i]);
+		assay_result_note(&p, load.busy_frac, load.full_frac, &run->results[i]);
 	assay_policy_release(&p);
 }
 

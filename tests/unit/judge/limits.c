@@ -119,7 +119,7 @@ TEST(test_notes_on_the_load)
 		assert_int_equal(assay_result_add_metric(&r, "machine_total_bytes", "B", 0, 1e10), 0);
 		if (cases[i].busy >= 0)
 			assert_int_equal(assay_result_add_metric(&r, "machine_busy_frac", "1", 0, cases[i].busy), 0);
-		assay_result_note(&p, &r);
+		assay_result_note(&p, 0.90, 0.95, &r);
 		assert_string_equal(r.note, cases[i].want);
 		assay_policy_release(&p);
 		assay_result_release(&r);
