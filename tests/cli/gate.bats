@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# gate and baseline: verdicts and exit codes, and history as pictures.
+# gate and baseline: verdicts and exit codes.
 load helpers
 
 # A run into DB that is interrupted in its second case.
@@ -260,24 +260,9 @@ installed_with() {
 	[ "$status" = 0 ]
 }
 
-@test "plot draws a trend" {
+@test "one metric of all cases is shown, and a name that none has gets the nearest" {
 	export KEEP_DB=1
-	command -v gnuplot >/dev/null || skip "no gnuplot"
 	measure >/dev/null
-	measure >/dev/null
-	run "$ASSAY" plot trend dequantize -o trend.svg
-	[ "$status" = 0 ]
-	[[ $output == "2 runs of dequantize.q8_0/ref/n=4096/t=1/warm drawn in trend.svg" ]]
-	grep -q '<svg' trend.svg
-	# a whole key, as manifests write it
-	run "$ASSAY" plot trend quantize.q8_0/ref/n=4096/t=all/warm -o trend.svg
-	[ "$status" = 0 ]
-	[[ $output == "2 runs of quantize.q8_0/ref/n=4096/t="[0-9]*"/warm drawn in trend.svg" ]]
-	# of another metric, and of a name that none has
-	run -0 "$ASSAY" plot trend dequantize --metric bytes_per_s -o rate.svg
-	grep -q 'bytes_per_s' rate.svg
-	grep -q '[0-9] [kMG]*B/s' rate.svg
-	fails 2 "has 'bytes_per_ss', did you mean 'bytes_per_s'?" plot trend dequantize --metric bytes_per_ss -o x.svg
 	run -0 "$ASSAY" show last dequantize --metric bytes_per_s --json
 	jq -e '.metric == "bytes_per_s" and .unit == "B/s" and (.cases | length == 1 and .[0].value > 0 and .[0].reason == null)' <<<"$output"
 	run -0 "$ASSAY" show last --metric exact_instructions
@@ -285,15 +270,9 @@ installed_with() {
 	fails 2 "has 'bytes_per_ss', did you mean 'bytes_per_s'?" show last --metric bytes_per_ss
 	fails 2 "has 'instructions', did you mean 'exact_instructions'?" show last --metric instructions
 	fails 2 "assay show RUN [CASE] --metric time_s" show --metric time_s
-	fails 2 "no stored case matches 'zzz': 'assay show last' lists" plot trend zzz -o t.svg
-	near="did you mean 'quantize.q8_0/ref/n=4096/t=all/warm'?"
-	fails 2 "$near" plot trend quantize.q8_0/rfe/n=4096/t=all/warm -o t.svg
-	fails 2 "$near" show last quantize.q8_0/rfe/n=4096/t=all/warm
+	fails 2 "did you mean 'quantize.q8_0/ref/n=4096/t=all/warm'?" show last quantize.q8_0/rfe/n=4096/t=all/warm
 	fails 2 "3 stored cases match 'q8_0'" plot trend q8_0 -o t.svg
-	fails 2 "trend.pdf" plot trend dequantize -o trend.pdf
-	# what cannot be written was named by the user
 	fails 2 "nowhere/x.svg" plot trend dequantize -o nowhere/x.svg
-	fails 2 "/proc/foo" plot trend dequantize -o /proc/foo.svg
 }
 
 @test "a damaged database is no baseline, and nothing of it is shown" {

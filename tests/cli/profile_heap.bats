@@ -180,32 +180,3 @@ heaptrack_of() {
 			{ echo "program $number: heaptrack has $theirs, of nothing $idle; $(jq -c '.heap | [.blocks, .live_bytes, .most_bytes]' <<<"$output")"; false; }
 	done
 }
-
-@test "--sanitize leaves no path and no host name in any format" {
-	needs_heap
-	local dir=$PWD/secret_folder host
-	host=$(hostname)
-	mkdir "$dir"
-	cp "$MIX" "$dir/mix"
-	run --separate-stderr "$ASSAY" profile heap --sanitize --name plain --json -o a.html -- "$dir/mix" 1 fork "$host"
-	[ "$status" = 0 ] || { echo "$stderr"; false; }
-	is '.profile.command == "mix 1 fork '"$([ ${#host} -gt 2 ] && echo HOST || echo "$host")"'"'
-	printf '%s' "$output" >a.json
-	for format in svg html folded json dhat text; do
-		run --separate-stderr "$ASSAY" show plain --sanitize -o "b.$format"
-		[ "$status" = 0 ]
-	done
-	printf '%s' "$output" >b.out
-	! grep -l -e secret_folder -e "$PWD" a.* b.*
-	[ ${#host} -le 2 ] || ! grep -lw -- "$host" a.* b.*
-	# what is stored is whole
-	run --separate-stderr "$ASSAY" show plain --json
-	is '.profile.command | contains("secret_folder/mix 1 fork")'
-	"$ASSAY" profile heap --name other -- "$dir/mix" 5 >/dev/null
-	run --separate-stderr "$ASSAY" diff plain other --sanitize --json -o d.svg
-	[ "$status" = 0 ]
-	printf '%s' "$output" >d.json
-	! grep -l secret_folder d.*
-	KEEP_DB=1 fails 2 "--lines, --output, --kind and --sanitize are of profiles" show last x --sanitize
-	KEEP_DB=1 fails 2 "--sanitize is of profiles: '1' is none" diff 1 2 --sanitize
-}

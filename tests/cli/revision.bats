@@ -29,23 +29,9 @@ compare() {
 	ASSAY_DETERMINISTIC=1 "$ASSAY" compare --bench-dir bench "$@"
 }
 
-@test "an unknown revision is named with the nearest there is" {
-	fails 2 "unknown revision 'mian', did you mean 'main'?" compare --bench-dir bench mian
-	[ ! -e "$XDG_CACHE_HOME" ]
-}
-
 @test "outside a repository there are files and folders only" {
 	cd ..
 	GIT_CEILING_DIRECTORIES=$PWD fails 2 "there is no git repository here" compare --bench-dir repo/bench main
-}
-
-@test "a revision that does not build shows the compiler's last lines" {
-	echo 'int oops = "text' >>example_variant.c
-	git commit -q -a -m broken
-	run --separate-stderr compare main
-	[ "$status" = 2 ]
-	[[ $stderr == *"missing terminating"* ]]
-	[[ $stderr == *"assay: cannot build 'main': 'sh build.sh' exited with status 1"* ]]
 }
 
 @test "a repository without assay.conf is told what to write" {

@@ -42,18 +42,6 @@ planted() {
 	planted harness/novel/a.c '#include <stdio.h>'
 }
 
-@test "what the layers allow is not complained about" {
-	rm -rf tree
-	mkdir -p tree/harness/store tree/reports tree/bench/b tree/kernels/k tree/tests
-	echo '#include <sqlite3.h>' >tree/harness/store/a.c
-	echo '#include "model/case.h"' >tree/reports/b.c
-	printf '#include "assay/plugin.h"\n#include "../c.h"\n#include <stdint.h>\n' >tree/bench/b/c.c
-	printf '#include <cblas.h>\n#include "../shared.h"\n' >tree/kernels/k/k_openblas.c
-	run "$ASSAY_SOURCE/ci/check_layers.sh" tree
-	echo "$output"
-	[ "$status" = 0 ]
-}
-
 @test "a file of unit tests that asserts nothing is found" {
 	run -0 "$ASSAY_SOURCE/ci/check_tests.sh"
 	mkdir -p tree/tests/unit/base
@@ -127,30 +115,6 @@ deps() {
 	[ ! -e apt.log ]
 }
 
-@test "other systems call the packages otherwise" {
-	bare_path
-	printf '#!/bin/sh\necho "$@" >>dnf.log\n' >bin/dnf
-	chmod +x bin/dnf
-	deps --check build run
-	[ "$status" = 1 ]
-	# what holds the program pkg-config
-	[[ $output == *"dnf install -y pkgconf-pkg-config hwloc-devel "* ]]
-	[ ! -e dnf.log ]
-	mv bin/dnf bin/pacman
-	deps --check build
-	[[ $output == *"pacman -S --needed --noconfirm pkgconf hwloc "* ]]
-}
-
-@test "nothing is installed for a value of ASSAY_NO_INSTALL that means nothing" {
-	fake_apt
-	for value in yes 2 true; do
-		ASSAY_NO_INSTALL=$value deps build
-		[ "$status" = 2 ]
-		[ "$output" = "ASSAY_NO_INSTALL is '$value', expected 1 (install nothing) or 0" ]
-	done
-	[ ! -e apt.log ]
-}
-
 @test "what is missing is named and then installed, after one update, and what still is missing is said" {
 	fake_apt
 	deps build test
@@ -160,18 +124,6 @@ deps() {
 	[ "$(grep -c '^update' apt.log)" = 1 ]
 	grep -q '^install .*pkg-config libhwloc-dev .*libcmocka-dev' apt.log
 	[[ $output == "packages are missing: "*"libhwloc-dev"* ]]
-}
-
-@test "only the checks of a change ask for further compilers and a linter" {
-	fake_apt
-	deps build run test
-	grep -q '^install .*bats' apt.log
-	grep -q '^install .*libxml2-utils' apt.log
-	run grep -E 'clang|shellcheck|aarch64|qemu|help2man|mmdebstrap' apt.log
-	[ "$status" = 1 ]
-	deps lint ci install root
-	[ "$status" = 0 ]
-	grep -q '^install .*help2man shellcheck clang-format .*clang libclang-rt-dev gcc-aarch64-linux-gnu .*qemu-user mmdebstrap$' apt.log
 }
 
 @test "an optional package that is missing is said once, and once more when it could not be installed" {

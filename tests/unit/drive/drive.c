@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs, comparisons and gates through requests: what comes back, what the watch hears, and that nothing is printed. */
+/* Runs and comparisons through requests: what comes back, what the watch hears, and that nothing is printed. */
 
 #include <math.h>
 #include <sys/stat.h>
@@ -9,7 +9,6 @@
 #include "drive/compare/certify.h"
 #include "drive/compare/compare.h"
 #include "drive/compare/one_case.h"
-#include "drive/gate/gate.h"
 #include "drive/installed.h"
 #include "drive/run/run.h"
 #include "drive/session.h"
@@ -19,7 +18,7 @@
 #define CASE "dequantize.q8_0/ref/n=16384/t=1/warm"
 
 static char dir[] = "/tmp/assay-drive-XXXXXX";
-static char db[64], policy[64], manifest[64];
+static char db[64], policy[64];
 static FILE *said; /* takes the place of standard output and standard error */
 static int streams[2];
 
@@ -116,25 +115,6 @@ TEST_WITH(a_run_is_measured_and_stored, silence, nothing_was_said)
 	assay_request_release(&q);
 }
 
-TEST_WITH(a_check_stores_nothing, silence, nothing_was_said)
-{
-	struct assay_request q = request();
-	struct assay_err err = { 0 };
-	struct assay_run run;
-	struct heard h;
-	const struct assay_watch w = watch(&h);
-
-	q.db = "/nowhere/assay.db";
-	assert_int_equal(assay_run_verify(&q, &w, &run, &err), 0);
-	assert_int_equal(run.n_results, 1);
-	assert_int_equal(run.results[0].n_samples, 0);
-	assert_string_not_equal(run.results[0].digest, "");
-	assert_int_equal(run.id, 0);
-	assert_int_equal(h.n[ASSAY_EVENT_RUN], 0);
-	assay_run_release(&run);
-	assay_request_release(&q);
-}
-
 TEST_WITH(an_interrupt_before_the_first_case_leaves_no_run, silence, nothing_was_said)
 {
 	struct assay_request q = request();
@@ -200,83 +180,9 @@ TEST_WITH(an_interrupt_while_counting_keeps_a_whole_run, silence, nothing_was_sa
 	assay_request_release(&q);
 }
 
-/* What the user asked for by name and is not there. */
-TEST_WITH(bad_requests_are_refused, silence, nothing_was_said)
-{
-	static const struct {
-		const char *suite, *only, *plugin, *want;
-	} rows[] = {
-		{ "nope", CASE, NULL, "nope" },
-		{ "smoke", "matmul.nope/*", NULL, "matmul.nope" },
-		{ "smoke", CASE, "/nowhere/x.so", "cannot open plugin '/nowhere/x.so'" },
-	};
-	struct heard h;
-	const struct assay_watch w = watch(&h);
-
-	for (size_t i = 0; i < N_OF(rows); i++) {
-		struct assay_request q = request();
-		struct assay_err err = { 0 };
-		struct assay_run run;
-
-		q.plan.suite = rows[i].suite;
-		assay_strings_release(&q.plan.only);
-		assert_int_equal(assay_strings_add(&q.plan.only, rows[i].only, NULL), 0);
-		if (rows[i].plugin)
-			assert_int_equal(assay_strings_add(&q.plugins, rows[i].plugin, NULL), 0);
-		assert_int_equal(assay_run_measure(&q, &w, &run, &err), ASSAY_EUSAGE);
-		assert_non_null(strstr(err.text, rows[i].want));
-		assert_int_equal(h.n[ASSAY_EVENT_RUN], 0);
-		assay_run_release(&run);
-		assay_request_release(&q);
-	}
-}
-
-static struct assay_gate_request gate_request(void)
-{
-	return (struct assay_gate_request){ .db = db,
-					    .suite = "smoke",
-					    .policy = policy,
-					    .manifest = manifest,
-					    .allow_no_baseline = true,
-					    .take = ASSAY_TAKE_TIMES };
-}
-
 static void put(const char *path, const char *text)
 {
 	assert_int_equal(assay_file_write(path, text, strlen(text), NULL), 0);
-}
-
-/* The newest run of the suite, against a manifest of its case, of one case more, and against a floor. */
-TEST_WITH(a_gate_judges_the_stored_run, silence, nothing_was_said)
-{
-	static const struct {
-		const char *manifest, *policy;
-		enum assay_exit want;
-	} rows[] = {
-		{ "required " CASE "\n", "", ASSAY_EXIT_OK },
-		{ "required " CASE "\nrequired dequantize.q8_0/ref/n=1/t=1/warm\n", "", ASSAY_EXIT_NOT_MEASURED },
-		{ "required " CASE "\n", "limit \"dequantize.*\" { require = {\"time_s <= 1e-12\"} }\n",
-		  ASSAY_EXIT_REGRESSED },
-	};
-	struct heard h;
-	const struct assay_watch w = watch(&h);
-	struct assay_request q = request();
-	struct assay_run run;
-
-	assert_int_equal(assay_run_measure(&q, &w, &run, NULL), 0);
-	for (size_t i = 0; i < N_OF(rows); i++) {
-		const struct assay_gate_request g = gate_request();
-		struct assay_gate_report report = { 0 };
-		struct assay_err err = { 0 };
-
-		put(manifest, rows[i].manifest);
-		put(policy, rows[i].policy);
-		assert_int_equal(assay_gate(&g, &w, &report, &err), 0);
-		assert_int_equal(report.exit, rows[i].want);
-		assay_gate_report_release(&report);
-	}
-	assay_run_release(&run);
-	assay_request_release(&q);
 }
 
 /* The same plugins on both sides: nothing can be slower, and the replay says the same. */
@@ -317,33 +223,6 @@ TEST_WITH(a_comparison_is_measured_stored_and_judged_again, silence, nothing_was
 	assert_non_null(strstr(err.text, "no case of comparison"));
 	assay_stored_comparison_release(&stored);
 	assay_compare_outcome_release(&again);
-	assay_compare_outcome_release(&out);
-	assay_request_release(&q);
-}
-
-TEST_WITH(a_comparison_that_is_interrupted_is_judged_as_far_as_it_came, silence, nothing_was_said)
-{
-	char plugins[ASSAY_INSTALLED_PATH_MAX];
-	struct assay_request q = request();
-	struct assay_compare_request c = { .what = &q, .policy = policy };
-	struct assay_compare_outcome out;
-	struct assay_err err = { 0 };
-	struct heard h;
-	const struct assay_watch w = watch(&h);
-
-	put(policy, "");
-	h.stop_at = ASSAY_EVENT_SHARE;
-	h.pass = 4; /* the first pair of a case may only teach, and is not kept then; a control has its second */
-	q.take = ASSAY_TAKE_TIMES;
-	assert_int_equal(assay_installed_plugin_dir(plugins, sizeof(plugins), &err), 0);
-	c.base = c.head = plugins;
-	assert_int_equal(assay_compare_measure(&c, &w, &out, &err), ASSAY_EINTERRUPTED);
-	assert_true(out.judged);
-	assert_non_null(strstr(err.text, "kept as unfinished comparison"));
-	assay_compare_outcome_release(&out);
-
-	assert_int_equal(assay_compare_replay(&(struct assay_replay_request){ .db = db }, &w, &out, &err), 0);
-	assert_non_null(strstr(h.warning, "did not finish"));
 	assay_compare_outcome_release(&out);
 	assay_request_release(&q);
 }
@@ -404,7 +283,6 @@ static int set_up(void **state)
 		return -1;
 	snprintf(db, sizeof(db), "%s/assay.db", dir);
 	snprintf(policy, sizeof(policy), "%s/policy.conf", dir);
-	snprintf(manifest, sizeof(manifest), "%s/smoke.manifest", dir);
 	return 0;
 }
 

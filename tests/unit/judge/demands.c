@@ -455,38 +455,6 @@ TEST(only_runs_know_the_roof)
 
 /* ---- which cases of a run owe ---- */
 
-TEST(skipped_cases_say_what_was_not_judged)
-{
-	static const struct {
-		const char *policy, *want;
-	} rows[] = {
-		{ "limit \"m.a/avx2/*\" { require = {\"op_bytes <= 1\"} }\n",
-		  "skipped: needs avx9; what the policy demands of it was not judged" },
-		{ "limit \"m.a/avx2/*\" { where_counted = {\"op_bytes <= 1\"} }\n", "skipped: needs avx9" },
-		{ "limit \"m.b/*\" { where_counted = {\"op_bytes <= 1\"} }\n", "skipped: needs avx9" },
-	};
-
-	for (size_t i = 0; i < N_OF(rows); i++) {
-		const struct assay_gate_case *row;
-		struct assay_gate_report r;
-		struct assay_policy p;
-		struct world w;
-
-		world_make(&w);
-		fail_as(&w, 1, ASSAY_STATUS_SKIPPED, "needs avx9");
-		assert_int_equal(assay_policy_parse(&p, rows[i].policy, "p.conf", NULL), 0);
-		w.in.policy = &p;
-		assert_int_equal(assay_gate_judge(&w.in, &r, NULL), 0);
-		row = find_row(&r, "m.a/avx2/n=1/t=2/warm", "status");
-		assert_non_null(row);
-		assert_int_equal(row->verdict, ASSAY_PASS);
-		assert_string_equal(row->reason, rows[i].want);
-		assert_int_equal(r.exit, 0);
-		assay_gate_report_release(&r);
-		assay_policy_release(&p);
-	}
-}
-
 TEST(absent_plugins_say_what_was_not_judged)
 {
 	const struct assay_gate_case *row;

@@ -5,11 +5,8 @@
 #include "exact_fixture.h"
 #include "gate_world.h"
 #include "judge/comparison_judge.h"
-#include "judge/exact_baseline.h"
-#include "judge/exact_judge.h"
 #include "judge/fitness.h"
 #include "judge/limits.h"
-#include "judge/stopping.h"
 #include "paired_fixture.h"
 #include "unit.h"
 
@@ -79,7 +76,6 @@ TEST(test_judged)
 	}
 }
 
-/* A share of more than 105 % of a limit says that one of the two was measured wrongly: it proves nothing. */
 TEST(test_notes_on_the_load)
 {
 	static const char limit[] = "limit \"generate*\" { require = \"tokens_per_s >= 50\" }\n",
@@ -126,6 +122,7 @@ TEST(test_notes_on_the_load)
 	}
 }
 
+/* A share of more than 105 % of a limit says that one of the two was measured wrongly: it proves nothing. */
 TEST(test_share_that_cannot_be)
 {
 	static const struct {
@@ -303,9 +300,7 @@ TEST(demands_that_need_samples)
 	assay_countable_release(&uncounted);
 }
 
-/* ---- fitness ---- */
-
-/* What a machine is fit for, and how that is said. */
+/* ---- what a machine is fit for, and how that is said ---- */
 
 /* Without noise the margin is left, and what a floor of the spread adds; more noise tells less, more blocks more. */
 TEST(what_can_be_told)
@@ -358,14 +353,10 @@ TEST(how_it_is_said)
 	}
 }
 
-/* ---- memory ---- */
-
 /*
  * Running out of memory while judging is an error, never a shorter report: each allocation of the harness fails once,
  * one after the other. Linked with --wrap for malloc, calloc and realloc; those of libraries are not touched.
  */
-
-/* ---- allocations that fail ---- */
 
 static long left = -1; /* until one fails; negative: none does */
 
@@ -425,42 +416,6 @@ static const char policy_text[] = "margin \"*\" { stored = \"10%\" paired = \"0.
 				  "\"exact_instructions <= base\", \"time_s >= 0\"}\n"
 				  "	where_counted = {\"syscalls <= 0\"}\n"
 				  "}\n";
-
-static int read_policy(void *arg, struct assay_err *err)
-{
-	struct assay_policy p;
-	int rc = assay_policy_parse(&p, policy_text, "p.conf", err);
-
-	if (!rc)
-		assay_policy_release(&p);
-	return rc;
-}
-
-TEST(policies)
-{
-	assert_true(try_all(read_policy, NULL) >= 4);
-}
-
-static int read_manifest(void *arg, struct assay_err *err)
-{
-	struct assay_manifest m;
-	int rc = assay_manifest_load(&m, arg, err);
-
-	if (!rc)
-		assay_manifest_release(&m);
-	return rc;
-}
-
-TEST(manifests)
-{
-	struct text_file f;
-
-	text_file_write(&f, "required m.a/ref/n=1/t=1/warm\nmay-skip m.a/avx2/n=1/t=all/warm\n");
-	assert_true(try_all(read_manifest, f.path) >= 2);
-	unlink(f.path);
-}
-
-/* ---- runs ---- */
 
 static int judge_run(void *arg, struct assay_err *err)
 {
@@ -556,87 +511,12 @@ static int judge_comparison(void *arg, struct assay_err *err)
 	return rc;
 }
 
-static int ask_to_stop(void *arg, struct assay_err *err)
-{
-	const struct comparing *k = arg;
-	bool stop;
-
-	return assay_stopping_ask(&k->cmp, &k->cmp.cases[0], &k->policy, 1, &stop, err);
-}
-
 TEST(comparisons)
 {
 	struct comparing k;
 
 	comparison_make(&k);
 	assert_true(try_all(judge_comparison, &k) >= 10);
-	assert_true(try_all(ask_to_stop, &k) >= 1);
-	comparison_release(&k);
-}
-
-/* ---- counts ---- */
-
-static int judge_counts(void *arg, struct assay_err *err)
-{
-	const struct comparing *k = arg;
-	const struct assay_exact_judge_input in = { .head = &k->cmp.exact[ASSAY_HEAD],
-						    .base = &k->cmp.exact[ASSAY_BASE],
-						    .base_name = "a record",
-						    .record = "record it",
-						    .policy = &k->policy,
-						    .limits = true };
-	struct assay_gate_report r = { 0 };
-	int rc = assay_exact_judge(&in, &r, err);
-
-	if (!rc)
-		assert_int_equal(r.n_cases, 2 + 2 * 4);
-	assay_gate_report_release(&r);
-	return rc;
-}
-
-static int record_counts(void *arg, struct assay_err *err)
-{
-	const struct comparing *k = arg;
-	struct assay_exact_baseline b = { 0 };
-	struct assay_text text = { 0 };
-	size_t kept;
-	int rc = assay_exact_baseline_put(&b, &k->cmp.exact[ASSAY_HEAD], false, &kept, err);
-
-	if (!rc)
-		rc = assay_exact_baseline_format(&b, &text, err);
-	assay_text_release(&text);
-	assay_exact_baseline_release(&b);
-	return rc;
-}
-
-static int read_counts(void *arg, struct assay_err *err)
-{
-	struct assay_exact_baseline b;
-	int rc = assay_exact_baseline_load(&b, arg, err);
-
-	if (!rc)
-		assay_exact_baseline_release(&b);
-	return rc;
-}
-
-TEST(counts)
-{
-	struct assay_exact_baseline b = { 0 };
-	struct assay_text text = { 0 };
-	struct text_file f;
-	struct comparing k;
-	size_t kept;
-
-	comparison_make(&k);
-	assert_true(try_all(judge_counts, &k) >= 4);
-	assert_true(try_all(record_counts, &k) >= 4);
-	assert_int_equal(assay_exact_baseline_put(&b, &k.cmp.exact[ASSAY_HEAD], false, &kept, NULL), 0);
-	assert_int_equal(assay_exact_baseline_format(&b, &text, NULL), 0);
-	text_file_write(&f, text.s);
-	assert_true(try_all(read_counts, f.path) >= 4);
-	unlink(f.path);
-	assay_text_release(&text);
-	assay_exact_baseline_release(&b);
 	comparison_release(&k);
 }
 

@@ -302,15 +302,6 @@ TEST(catalog_finds)
 	assay_catalog_release(&cat);
 }
 
-TEST(gate_report_releases)
-{
-	struct assay_gate_report r = { .cases = calloc(2, sizeof(*r.cases)), .n_cases = 2 };
-
-	assay_gate_report_release(&r);
-	assert_null(r.cases);
-	assert_int_equal(r.n_cases, 0);
-}
-
 /* What each case counts of its own samples is known by name, and nothing that merely ends so. */
 TEST(counts_of_disturbed_samples)
 {

@@ -103,18 +103,6 @@ TEST(unit_fits)
 	}
 }
 
-TEST(one_run_is_no_trend)
-{
-	struct assay_plot_trend s = series(1, 1000);
-	struct assay_err err = { 0 };
-
-	assert_int_equal(draw(&s, in_folder("one.svg"), &err), ASSAY_ENOTFOUND);
-	assert_string_equal(err.text,
-			    "only one run of 'op/ref/m=1/t=1/warm' is stored, and a trend needs at least two: "
-			    "measure it again with 'assay run'");
-	assert_false(assay_file_exists(in_folder("one.svg")));
-}
-
 /* A metric has no interval, may be 0, and names its unit. */
 TEST(metrics_are_drawn_in_their_unit)
 {
@@ -278,33 +266,6 @@ static void need_gnuplot(void)
 	free(out);
 }
 
-TEST(draws_pictures)
-{
-	static const size_t sizes[] = { 2, 30, MAX_RUNS };
-	struct assay_err err = { 0 };
-	size_t len;
-	char *data;
-
-	need_gnuplot();
-	for (size_t i = 0; i < N_OF(sizes); i++) {
-		struct assay_plot_trend s = series(sizes[i], 1000);
-
-		runs[0].dirty = true;
-		assert_int_equal(draw(&s, in_folder("a.svg"), &err), 0);
-		assert_int_equal(assay_file_read(in_folder("a.svg"), &data, &len, &err), 0);
-		assert_int_equal(times(data, "<svg"), 1);
-		assert_int_equal(times(data, "</svg>"), 1);
-		assert_int_equal(times(data, ">op/ref/m=1/t=1/warm<"), 1);
-		/* one filled point a run, one hollow over it, and the white in between; one each in the legend */
-		assert_true(times(data, "<use xlink:href='#gpPt6' transform='translate") >= sizes[i]);
-		free(data);
-		assert_int_equal(draw(&s, in_folder("a.png"), &err), 0);
-		assert_int_equal(assay_file_read(in_folder("a.png"), &data, &len, &err), 0);
-		assert_memory_equal(data, "\x89PNG\r\n\x1a\n", 8);
-		free(data);
-	}
-}
-
 TEST(hostile_text_is_only_text)
 {
 	struct assay_plot_trend s = series(2, 1000);
@@ -328,34 +289,6 @@ TEST(hostile_text_is_only_text)
 	assert_int_equal(times(data, ">??d????.<"), 1);
 	assert_int_equal(times(data, ">?.x<"), 1);
 	free(data);
-}
-
-TEST(refuses_with_a_reason)
-{
-	struct assay_plot_trend s = series(2, 1000);
-	struct assay_err err = { 0 };
-	char *path = strdup(getenv("PATH"));
-	size_t len;
-	char *data;
-
-	assert_int_equal(draw(&s, "x.pdf", &err), ASSAY_EUSAGE);
-	assert_string_equal(err.text, "cannot write 'x.pdf': its name must end in .svg or .png");
-	assert_int_equal(draw(&s, ".svg", &err), ASSAY_EUSAGE);
-
-	/* Without gnuplot, what was there stays. */
-	assert_int_equal(assay_file_write(in_folder("old.svg"), "old", 3, &err), 0);
-	setenv("PATH", "/none", 1);
-	assert_int_equal(draw(&s, in_folder("old.svg"), &err), ASSAY_EUNAVAILABLE);
-	setenv("PATH", path, 1);
-	free(path);
-	assert_non_null(strstr(err.text, "gnuplot is not installed, install the package 'gnuplot-nox'"));
-	assert_int_equal(assay_file_read(in_folder("old.svg"), &data, &len, &err), 0);
-	assert_string_equal(data, "old");
-	free(data);
-
-	need_gnuplot();
-	assert_int_equal(draw(&s, in_folder("none/x.svg"), &err), ASSAY_EIO);
-	assert_non_null(strstr(err.text, "No such file or directory"));
 }
 
 UNIT_GROUP(folder_make, folder_remove)

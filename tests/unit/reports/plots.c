@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plots other than simple trends: what each kind hands to gnuplot, what becomes of its SVG, and a gnuplot that fails.
+ * Plots other than simple trends: what each kind hands to gnuplot, and what becomes of its SVG.
  */
 #include "emit_fixture.h"
 
 #include <math.h>
-#include <sys/stat.h>
 
-#include "base/file.h"
-#include "base/process.h"
-#include "folder_fixture.h"
 #include "reports/plot/parts.h"
 #include "reports/plot/roof_labels.h"
 
@@ -524,31 +520,4 @@ TEST(themes_have_the_same_colours)
 	assert_true(!light && !dark);
 }
 
-/* With a gnuplot that fails, its word is told and its program with the data stays; nothing else is written. */
-TEST(a_gnuplot_that_fails_keeps_its_program)
-{
-	double ns[] = { 1000 };
-	struct assay_sample_set side = { .name = "run 1", .ns = ns, .n = 1 };
-	const struct assay_plot p = { .kind = ASSAY_PLOT_DISTRIBUTION,
-				      .distribution = { .key = "k", .sides = &side, .n_sides = 1 } };
-	static const char bad[] = "#!/bin/sh\necho 'plot.gp line 3: no such thing' >&2\nexit 1\n";
-	struct assay_plot_options o = { 0 };
-	char *path = strdup(getenv("PATH")), *data;
-	struct assay_err err = { 0 };
-	size_t len;
-
-	assert_int_equal(assay_file_write(in_folder("gnuplot"), bad, strlen(bad), NULL), 0);
-	assert_int_equal(chmod(in_folder("gnuplot"), 0755), 0);
-	setenv("PATH", folder, 1);
-	assert_int_equal(assay_plot_file(&p, &o, false, in_folder("x.svg"), &err), ASSAY_EIO);
-	setenv("PATH", path, 1);
-	free(path);
-	has(err.text, "plot.gp line 3: no such thing");
-	has(err.text, "its program with the data is kept in '");
-	assert_false(assay_file_exists(in_folder("x.svg")));
-	assert_int_equal(assay_file_read(in_folder("x.svg.gp"), &data, &len, &err), 0);
-	has(data, "$density1 << END\n");
-	free(data);
-}
-
-UNIT_GROUP(folder_make, folder_remove)
+UNIT_GROUP(NULL, NULL)
