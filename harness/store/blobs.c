@@ -164,8 +164,7 @@ int assay_number_blob_decode(const void *blob, size_t len, struct assay_stored_n
 
 /* ---- sample blob ---- */
 
-/* The sample blob of blobs.h. The decoder takes any bytes: it never reads past them and never allocates more than
- * they justify. */
+/* The decoder takes any bytes: it never reads past them and never allocates more than they justify. */
 
 #define SAMPLES_VERSION 2
 #define CHECKSUM_LEN    8
@@ -182,8 +181,6 @@ enum {
 	HAS_WAITED = 1 << 5,
 	HAS_STOLEN = 1 << 6,
 	WAIT_TOLD = 1 << 7,
-	HAS_ALL = (1 << 8) - 1,
-	HAS_ALL_OF_1 = (1 << 5) - 1,
 };
 
 static void checksum(const unsigned char *p, size_t len, unsigned char out[CHECKSUM_LEN])
@@ -199,43 +196,28 @@ static void checksum(const unsigned char *p, size_t len, unsigned char out[CHECK
 		out[i] = (unsigned char)(v >> (8 * i));
 }
 
+/* Add a number that is left out where it is 0, which its bit in *has says. */
+static unsigned char *put_unless_0(unsigned char *p, uint64_t v, unsigned char bit, unsigned char *has)
+{
+	if (!v)
+		return p;
+	*has |= bit;
+	return assay_blob_put_varint(p, v);
+}
+
 static unsigned char *put_sample(unsigned char *p, const struct assay_sample *s, const struct assay_sample *prev)
 {
-	const uint32_t flags = s->flags & ~ASSAY_SAMPLE_WAIT_TOLD;
-	unsigned char has = s->flags & ASSAY_SAMPLE_WAIT_TOLD ? WAIT_TOLD : 0;
+	unsigned char *has = p++;
 
-	if (s->iterations != prev->iterations)
-		has |= HAS_ITERATIONS;
-	if (flags)
-		has |= HAS_FLAGS;
-	if (s->switches)
-		has |= HAS_SWITCHES;
-	if (s->faults)
-		has |= HAS_FAULTS;
-	if (s->steal_ticks)
-		has |= HAS_STEAL;
-	if (s->waited_ns)
-		has |= HAS_WAITED;
-	if (s->stolen_ns)
-		has |= HAS_STOLEN;
-
-	*p++ = has;
+	*has = s->flags & ASSAY_SAMPLE_WAIT_TOLD ? WAIT_TOLD : 0;
 	p = assay_blob_put_varint(p, assay_blob_zigzag(s->ns - prev->ns));
-	if (has & HAS_ITERATIONS)
-		p = assay_blob_put_varint(p, assay_blob_zigzag(s->iterations - prev->iterations));
-	if (has & HAS_FLAGS)
-		p = assay_blob_put_varint(p, flags);
-	if (has & HAS_SWITCHES)
-		p = assay_blob_put_varint(p, s->switches);
-	if (has & HAS_FAULTS)
-		p = assay_blob_put_varint(p, s->faults);
-	if (has & HAS_STEAL)
-		p = assay_blob_put_varint(p, s->steal_ticks);
-	if (has & HAS_WAITED)
-		p = assay_blob_put_varint(p, s->waited_ns);
-	if (has & HAS_STOLEN)
-		p = assay_blob_put_varint(p, s->stolen_ns);
-	return p;
+	p = put_unless_0(p, assay_blob_zigzag(s->iterations - prev->iterations), HAS_ITERATIONS, has);
+	p = put_unless_0(p, s->flags & ~ASSAY_SAMPLE_WAIT_TOLD, HAS_FLAGS, has);
+	p = put_unless_0(p, s->switches, HAS_SWITCHES, has);
+	p = put_unless_0(p, s->faults, HAS_FAULTS, has);
+	p = put_unless_0(p, s->steal_ticks, HAS_STEAL, has);
+	p = put_unless_0(p, s->waited_ns, HAS_WAITED, has);
+	return put_unless_0(p, s->stolen_ns, HAS_STOLEN, has);
 }
 
 int assay_sample_blob_encode(const struct assay_sample *v, size_t n, unsigned char **out, size_t *len,
@@ -266,13 +248,10 @@ int assay_sample_blob_encode(const struct assay_sample *v, size_t n, unsigned ch
 	return 0;
 }
 
-static void get_sample(struct assay_blob_reader *r, unsigned char version, struct assay_sample *s,
-		       const struct assay_sample *prev)
+static void get_sample(struct assay_blob_reader *r, struct assay_sample *s, const struct assay_sample *prev)
 {
 	unsigned char has = assay_blob_get_byte(r);
 
-	if (has & ~(version == 1 ? HAS_ALL_OF_1 : HAS_ALL))
-		r->bad = true;
 	s->ns = prev->ns + assay_blob_unzigzag(assay_blob_get_varint(r, UINT64_MAX));
 	s->iterations = prev->iterations;
 	if (has & HAS_ITERATIONS)
@@ -296,9 +275,9 @@ int assay_sample_blob_decode(const void *blob, size_t len, struct assay_sample *
 
 	if (len < 2 + CHECKSUM_LEN)
 		return assay_err_set(err, ASSAY_ESTORE, "sample data are cut off (%zu bytes)", len);
-	if (bytes[0] < 1 || bytes[0] > SAMPLES_VERSION)
-		return assay_err_set(err, ASSAY_ESTORE, "sample data have format %u, this assay reads 1 to %d",
-				     bytes[0], SAMPLES_VERSION);
+	if (bytes[0] != SAMPLES_VERSION)
+		return assay_err_set(err, ASSAY_ESTORE, "sample data have format %u, this assay reads %d", bytes[0],
+				     SAMPLES_VERSION);
 	checksum(bytes, len - CHECKSUM_LEN, sum);
 	if (memcmp(sum, bytes + len - CHECKSUM_LEN, CHECKSUM_LEN) != 0)
 		return assay_err_set(err, ASSAY_ESTORE, "sample data are damaged (check sum differs)");
@@ -313,7 +292,7 @@ int assay_sample_blob_decode(const void *blob, size_t len, struct assay_sample *
 			return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu samples", (size_t)count);
 	}
 	for (size_t i = 0; i < count && !r.bad; i++) {
-		get_sample(&r, bytes[0], &v[i], &prev);
+		get_sample(&r, &v[i], &prev);
 		prev = v[i];
 	}
 	if (r.bad || r.p != r.end) {

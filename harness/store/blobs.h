@@ -80,7 +80,7 @@ int assay_number_blob_decode(const void *blob, size_t len, struct assay_stored_n
  *               varint  flags, switches, faults, steal ticks, waited and stolen ns, each only if it is not 0
  *     8 bytes   check sum, little-endian: the first 64 bits of the XXH3-128 digest's text form over all that precedes
  *
- * An undisturbed sample takes two to seven bytes. Version 1, which is read as well, has neither waited nor stolen ns.
+ * An undisturbed sample takes two to seven bytes.
  */
 
 /* @out is malloc'ed, also for n 0. ASSAY_ENOMEM. */

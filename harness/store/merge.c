@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The other database is attached, read-only, and rows are copied by INSERT ... SELECT. Whole things are merged: a run, a
- * comparison, counts that stand alone, a certification, a profile. Two things are the same if they began at the same
+ * The other database is attached, read-only, and rows are copied by INSERT ... SELECT. Whole things are merged: a run,
+ * a comparison, counts that stand alone, a certification, a profile. Two things are the same if they began at the same
  * time and agree in what they are of, and one of them holds all that the other does.
  *
- * One list of tables drives the copying. Rows are numbered anew: temp.moved_TABLE keeps what the numbers of the thing at
- * hand become, temp.same_TABLE those of shared rows and of whole things. Columns and what they refer to are taken from
- * the schema.
+ * One list of tables drives the copying. Rows are numbered anew: temp.moved_TABLE keeps what the numbers of the thing
+ * at hand become, temp.same_TABLE those of shared rows and of whole things. Columns and what they refer to are taken
+ * from the schema.
  */
 #include "store/merge.h"
 
@@ -136,48 +136,32 @@ struct thing {
 };
 
 #define LIST(table, where) "SELECT id FROM other." table where " ORDER BY started_ns, id"
-#define SAME(table, agree, parts, progress)                                                                                                            \
-	"SELECT m.id, NOT EXISTS (SELECT * FROM (" parts("other", "o.id") ") EXCEPT SELECT * FROM (" parts(                                            \
-		"main",                                                                                                                                \
-		"m"                                                                                                                                    \
-		"."                                                                                                                                    \
-		"i"                                                                                                                                    \
-		"d") ")), NOT EXISTS (SELECT * FROM (" parts("main",                                                                                   \
-							     "m.id") ") EXCEPT SELECT * FROM (" parts("other",                                         \
-												      "o.id") ")),"                                    \
-													      " " progress("main", "m") ", " progress( \
-														      "other",                         \
-														      "o") " FROM "                    \
-															   "other"                     \
-															   "." table                   \
-															   " o JOIN "                  \
-															   "main." table               \
-															   " m ON "                    \
-															   "m.started_"                \
-															   "ns = "                     \
-															   "o.started_"                \
-															   "ns "                       \
-															   "AND " agree                \
-															   " WHERE "                   \
-															   "o.id = ?1 "                \
-															   "ORDER BY "                 \
-															   "m.id"
+/* Does row @x of database @a hold all that row @y of @b does? */
+#define HOLDS(parts, a, x, b, y) "NOT EXISTS (SELECT * FROM (" parts(b, y) ") EXCEPT SELECT * FROM (" parts(a, x) "))"
+#define HOLDS_ALL(parts)         HOLDS(parts, "main", "m", "other", "o")
+#define IS_HELD(parts)           HOLDS(parts, "other", "o", "main", "m")
+#define OF_BOTH(progress)        progress("main", "m") ", " progress("other", "o")
+#define SAME(table, agree, parts, progress)                                                                            \
+	"SELECT m.id, " HOLDS_ALL(parts) ", " IS_HELD(parts) ", " OF_BOTH(                                             \
+		progress) " FROM other." table " o JOIN main." table " m ON m.started_ns = o.started_ns AND " agree    \
+			  " WHERE o.id = ?1 ORDER BY m.id"
 
-#define RUN_PARTS(db, id)                                                                                              \
+#define RUN_PARTS(db, row)                                                                                             \
 	"SELECT c.key, r.n_samples, r.status, r.median_ns, r.started_ns FROM " db ".result r JOIN " db                 \
-	".bench_case c ON c.id = r.bench_case WHERE r.run = " id " UNION ALL SELECT c.key, c.digest, c.status, NULL, " \
-	"'exact' FROM " db ".exact_run e JOIN " db ".exact_case c ON c.exact_run = e.id WHERE e.run = " id
+	".bench_case c ON c.id = r.bench_case WHERE r.run = " row ".id UNION ALL SELECT c.key, c.digest, c.status, "   \
+	"NULL, 'exact' FROM " db ".exact_run e JOIN " db ".exact_case c ON c.exact_run = e.id WHERE e.run = " row      \
+	".id"
 #define RUN_PROGRESS(db, row) row ".ended_ns IS NOT NULL, (SELECT count(*) FROM " db ".result WHERE run = " row ".id)"
-#define COMPARISON_PARTS(db, id)                                                                                       \
-	"SELECT c.key, k.control, p.seed, p.wall_ns FROM " db ".comparison_case k JOIN " db ".bench_case c ON c.id = " \
-	"k.bench_case LEFT JOIN " db ".pair p ON p.comparison_case = k.id WHERE k.comparison = " id
+#define COMPARISON_PARTS(db, row)                                                                                      \
+	"SELECT c.key, k.control, p.seed, p.wall_ns FROM " db ".comparison_case k JOIN " db ".bench_case c ON "        \
+	"c.id = k.bench_case LEFT JOIN " db ".pair p ON p.comparison_case = k.id WHERE k.comparison = " row ".id"
 #define COMPARISON_PROGRESS(db, row)                                                                                   \
 	row ".ended_ns IS NOT NULL, (SELECT count(*) FROM " db ".comparison_case c JOIN " db                           \
 	    ".pair p ON p.comparison_case = c.id WHERE c.comparison = " row ".id)"
-#define COUNTS_PARTS(db, id)        "SELECT key, digest, status FROM " db ".exact_case WHERE exact_run = " id
-#define CERTIFICATION_PARTS(db, id) "SELECT gates FROM " db ".certify WHERE id = " id
-#define PROFILE_PARTS(db, id)       "SELECT seconds, timed_weight FROM " db ".profile WHERE id = " id
-#define FINISHED(db, row)           "1, 0"
+#define COUNTS_PARTS(db, row)        "SELECT key, digest, status FROM " db ".exact_case WHERE exact_run = " row ".id"
+#define CERTIFICATION_PARTS(db, row) "SELECT " row ".gates"
+#define PROFILE_PARTS(db, row)       "SELECT " row ".seconds, " row ".timed_weight"
+#define FINISHED(db, row)            "1, 0"
 
 static const struct thing things[] = {
 	{ RUN, "run", LIST("run", ""),

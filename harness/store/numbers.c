@@ -86,46 +86,56 @@ static bool same(const char *a, const char *b)
 	return *a == *b && !strcmp(a, b);
 }
 
-static void name_metric(struct name *to, const struct assay_metric *m)
+/* A metric, a count or one that is missing, with the texts of the result that it is of. */
+struct number {
+	enum kind kind;
+	const char *name, *source, *unit, *how;
+	int better;
+	bool estimated, per_iteration;
+	double value, running_frac;
+};
+
+/* Metrics come first, then counts, then those that are missing. */
+static struct number number_at(const struct assay_result *r, size_t i)
 {
-	*to = (struct name){ .kind = METRIC, .better = m->better, .estimated = m->estimated };
-	memcpy(to->name, m->tag, sizeof(m->tag));
-	memcpy(to->source, m->source, sizeof(m->source));
-	memcpy(to->unit, m->unit, sizeof(m->unit));
+	const struct assay_counters *c = &r->counters;
+
+	if (i < r->n_metrics) {
+		const struct assay_metric *m = &r->metrics[i];
+
+		return (struct number){ METRIC,    m->tag,       m->source, m->unit,  "",
+					m->better, m->estimated, false,     m->value, 1 };
+	}
+	i -= r->n_metrics;
+	if (i < c->n) {
+		const struct assay_count *v = &c->v[i];
+
+		return (struct number){ COUNT, v->name, v->source,        "",       v->how,
+					0,     false,   v->per_iteration, v->value, v->running_frac };
+	}
+	i -= c->n;
+	return (struct number){ MISSING, c->missing[i].name,   c->missing[i].source,
+				"",      c->missing[i].reason, .running_frac = 1 };
 }
 
-static void name_count(struct name *to, const struct assay_count *c)
+static bool is_called(const struct number *v, const struct name *name)
 {
-	*to = (struct name){ .kind = COUNT, .per_iteration = c->per_iteration };
-	memcpy(to->name, c->name, sizeof(c->name));
-	memcpy(to->source, c->source, sizeof(c->source));
-	memcpy(to->how, c->how, sizeof(c->how));
+	return name->kind == v->kind && same(name->name, v->name) && same(name->source, v->source) &&
+	       same(name->unit, v->unit) && same(name->how, v->how) && name->better == v->better &&
+	       name->estimated == v->estimated && name->per_iteration == v->per_iteration;
 }
 
-static void name_missing(struct name *to, const struct assay_unavailable *u)
+static struct name name_of(const struct number *v)
 {
-	*to = (struct name){ .kind = MISSING };
-	memcpy(to->name, u->name, sizeof(u->name));
-	memcpy(to->source, u->source, sizeof(u->source));
-	memcpy(to->how, u->reason, sizeof(u->reason));
-}
+	struct name name = {
+		.kind = v->kind, .better = v->better, .estimated = v->estimated, .per_iteration = v->per_iteration
+	};
 
-static bool is_metric(const struct name *name, const struct assay_metric *m)
-{
-	return name->kind == METRIC && same(name->name, m->tag) && same(name->source, m->source) &&
-	       same(name->unit, m->unit) && name->better == m->better && name->estimated == m->estimated;
-}
-
-static bool is_count(const struct name *name, const struct assay_count *c)
-{
-	return name->kind == COUNT && same(name->name, c->name) && same(name->source, c->source) &&
-	       same(name->how, c->how) && name->per_iteration == c->per_iteration;
-}
-
-static bool is_missing(const struct name *name, const struct assay_unavailable *u)
-{
-	return name->kind == MISSING && same(name->name, u->name) && same(name->source, u->source) &&
-	       same(name->how, u->reason);
+	snprintf(name.name, sizeof(name.name), "%s", v->name);
+	snprintf(name.source, sizeof(name.source), "%s", v->source);
+	snprintf(name.unit, sizeof(name.unit), "%s", v->unit);
+	snprintf(name.how, sizeof(name.how), "%s", v->how);
+	return name;
 }
 
 static int insert_name(struct assay_store *s, const struct name *name, int64_t *id, struct assay_err *err)
@@ -215,39 +225,24 @@ static const char *find_twice(const struct assay_result *r)
 	return NULL;
 }
 
-static int collect(struct assay_store *s, const struct assay_result *r, struct assay_stored_number *v,
+static int collect(struct assay_store *s, const struct assay_result *r, struct assay_stored_number *v, size_t n,
 		   struct assay_err *err)
 {
-	const struct assay_counters *c = &r->counters;
 	struct assay_store_names *names;
-	struct name name;
-	size_t at = 0;
 	int rc = names_of(s, &names, err);
 
-	for (size_t i = 0; i < r->n_metrics && !rc; i++, at++) {
-		if (at >= names->n_last || !is_metric(&names->last[at], &r->metrics[i])) {
-			name_metric(&name, &r->metrics[i]);
-			rc = put_name(s, names, at, &name, err);
+	for (size_t i = 0; i < n && !rc; i++) {
+		const struct number number = number_at(r, i);
+
+		if (i >= names->n_last || !is_called(&number, &names->last[i])) {
+			struct name name = name_of(&number);
+
+			rc = put_name(s, names, i, &name, err);
 		}
-		v[at].value = r->metrics[i].value;
-		v[at].running_frac = 1;
+		v[i].value = number.value;
+		v[i].running_frac = number.running_frac;
 	}
-	for (size_t i = 0; i < c->n && !rc; i++, at++) {
-		if (at >= names->n_last || !is_count(&names->last[at], &c->v[i])) {
-			name_count(&name, &c->v[i]);
-			rc = put_name(s, names, at, &name, err);
-		}
-		v[at].value = c->v[i].value;
-		v[at].running_frac = c->v[i].running_frac;
-	}
-	for (size_t i = 0; i < c->n_missing && !rc; i++, at++) {
-		if (at >= names->n_last || !is_missing(&names->last[at], &c->missing[i])) {
-			name_missing(&name, &c->missing[i]);
-			rc = put_name(s, names, at, &name, err);
-		}
-		v[at].running_frac = 1;
-	}
-	for (size_t i = 0; i < at && !rc; i++)
+	for (size_t i = 0; i < n && !rc; i++)
 		v[i].name = names->last[i].id;
 	return rc;
 }
@@ -286,7 +281,7 @@ int assay_store_put_result_numbers(struct assay_store *s, int64_t id, const stru
 	v = calloc(n, sizeof(*v));
 	if (!v)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu numbers", n);
-	rc = collect(s, r, v, err);
+	rc = collect(s, r, v, n, err);
 	if (!rc)
 		rc = insert_numbers(s, id, v, n, r->c.key, err);
 	free(v);
