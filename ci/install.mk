@@ -5,11 +5,11 @@ DESTDIR ?=
 # one word of the shell, whatever the line holds
 quote = '$(subst ','\'',$(1))'
 I = $(call quote,$(DESTDIR)$(PREFIX))
-# The man page is made from the help texts. An installation goes without it where help2man is missing.
+# Man pages are made from the help texts. An installation goes without them where help2man is missing.
 HELP2MAN = $(shell command -v help2man)
-man_page = ci/man_page.sh $(BUILD)/bin/assay $(VERSION) > $(BUILD)/assay.1.tmp && mv $(BUILD)/assay.1.tmp $(BUILD)/assay.1
-man: all ## write the man page build/assay.1, with help2man
-	$(say)$(man_page)
+man_pages = rm -rf $(BUILD)/man && mkdir -p $(BUILD)/man && ci/man_page.sh $(BUILD)/bin/assay $(VERSION) $(BUILD)/man
+man: all ## write the man pages below build/man, with help2man
+	$(say)$(man_pages)
 install: all ## install to PREFIX (/usr/local) below DESTDIR
 	@$(MAKE) --no-print-directory install-files
 install-files:
@@ -24,7 +24,7 @@ install-files:
 	$(if $(HEAP_LIB) $(GPU_LIB),install -m 755 $(HEAP_LIB) $(THREADS_LIB) $(GPU_LIB) $(I)/lib/assay/)
 	install -m 644 harness/include/assay/*.h $(I)/include/assay/
 	{ printf 'prefix=%s\n' $(call quote,$(PREFIX)); sed 's|@VERSION@|$(VERSION)|' harness/cli/assay.pc.in; } > $(I)/lib/pkgconfig/assay.pc
-	$(if $(HELP2MAN),$(man_page) && install -m 644 $(BUILD)/assay.1 $(I)/share/man/man1/,@echo 'no help2man: the man page is left out')
+	$(if $(HELP2MAN),$(man_pages) && install -m 644 $(BUILD)/man/*.1 $(I)/share/man/man1/,@echo 'no help2man: the man pages are left out')
 	install -m 644 harness/cli/completion/assay.bash $(I)/share/bash-completion/completions/assay
 	install -m 644 harness/cli/completion/_assay $(I)/share/zsh/site-functions/
 	install -m 644 harness/cli/completion/assay.fish $(I)/share/fish/vendor_completions.d/

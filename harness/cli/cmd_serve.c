@@ -68,7 +68,7 @@ static const struct assay_command_line line = {
 	       "examples:\n"
 	       "  assay serve\n"
 	       "  assay serve --model tiny\n"
-	       "  assay serve --listen 0.0.0.0:8080 --token-file ~/.assay-token --allow-host bench.example.org",
+	       "  assay serve --listen 0.0.0.0:8080 --token-file ~/.assay-token",
 	.tables = { { options, 0 }, { assay_options_load, 0 }, ASSAY_OPTIONS_READING },
 	.argument = refuse,
 };

@@ -199,18 +199,22 @@ bare_make() {
 	elsewhere/assay/bin/assay list ops | grep -q quantize
 }
 
-@test "the man page is what the help texts say, of every command and option" {
+@test "each command has a man page that says what its help text does, and each example is a command line" {
 	type -P help2man man >/dev/null || skip "no help2man or no man"
-	"$ASSAY_SOURCE/ci/man_page.sh" "$ASSAY" 1.2.3 >assay.1
-	[ -z "$(MANROFFOPT=-ww man --warnings -l assay.1 2>&1 >/dev/null)" ]
-	MANWIDTH=200 man -l assay.1 | col -b >page
+	mkdir pages
+	"$ASSAY_SOURCE/ci/man_page.sh" "$ASSAY" 1.2.3 pages
+	[ -z "$(MANROFFOPT=-ww man --warnings -l pages/*.1 2>&1 >/dev/null)" ]
+	MANWIDTH=200 man -l pages/assay.1 | col -b >page
 	grep -q '^ASSAY(1) ' page && grep -q '^assay 1.2.3 ' page
 	grep -Eq '^ +assay COMMAND \[OPTION...\]$' page
-	"$ASSAY" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p' >commands
-	[ "$(wc -l <commands)" -ge 12 ]
+	"$ASSAY" --help | sed -n '/^example/q; s/^  \([a-z][a-z]*\)  *.*/\1/p' >commands
+	[ "$(wc -l <commands)" -ge 12 ] && [ "$(wc -l <commands)" = "$(($(ls pages | wc -l) - 1))" ]
 	while read -r command; do
-		sed -n "/^ASSAY ${command^^}\$/,/^ASSAY .*[^)]\$/p" page >section
+		grep -q "^.BR assay-$command (1)" pages/assay.1
+		MANWIDTH=200 man -l "pages/assay-$command.1" | col -b >section
+		grep -q "^ASSAY-${command^^}(1)[[:space:]]" section
 		grep -Eq "^ +assay $command " section
+		! grep -q 'Mandatory or optional' section
 		# options, and an example that was not filled into its neighbours
 		"$ASSAY" "$command" --help-all >help
 		for option in $(grep -Eo -- '^ {2,6}(-., )?--[a-z-]+' help | grep -Eo -- '--[a-z-]+'); do
@@ -219,24 +223,29 @@ bare_make() {
 		sed -n '/^examples\?:/,$s/^  //p' help | while read -r example; do
 			grep -qxE " +$(sed 's/[][\.*^$()+?{|]/\\&/g' <<<"$example")" section
 		done
+		# an example has options that exist; --help keeps it from running
+		sed -n '/^examples\?:/,$s/^  assay /assay /p' help | sed 's/ && .*//; s/ -- .*//; s/ [|<>].*//' | while read -r example; do
+			bash -c "assay() { \"$ASSAY\" \"\$@\"; }; $example --help" >/dev/null
+		done
 	done <commands
-	! grep -q 'Mandatory or optional' page
 }
 
-@test "an installation has the man page, or says that it goes without" {
+@test "an installation has man pages, or says that it goes without; and completion" {
 	local root=$PWD/root
 	into() {
 		install_build PREFIX=/usr DESTDIR="$root" "$@"
 	}
 	run into HELP2MAN=
 	[ "$status" = 0 ]
-	[ "$output" = "no help2man: the man page is left out" ]
+	[ "$output" = "no help2man: the man pages are left out" ]
 	[ ! -e root/usr/share/man/man1/assay.1 ]
+	[ -s root/usr/share/bash-completion/completions/assay ] && [ -s root/usr/share/zsh/site-functions/_assay ] &&
+		[ -s root/usr/share/fish/vendor_completions.d/assay.fish ]
 	type -P help2man >/dev/null || skip "no help2man"
 	run into
 	[ "$status" = 0 ]
 	[ -z "$output" ]
-	grep -q 'ASSAY COMPARE' root/usr/share/man/man1/assay.1
+	[ -s root/usr/share/man/man1/assay.1 ] && [ -s root/usr/share/man/man1/assay-compare.1 ]
 }
 
 @test "folders with spaces and quotes are installed to" {
