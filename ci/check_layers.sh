@@ -126,7 +126,7 @@ harness/formats 2850
 harness/include 1900
 harness/judge 9800
 harness/machine 5300
-harness/measure 5600
+harness/measure 5800
 harness/model 6500
 harness/plan 2500
 harness/profile 5100
