@@ -94,6 +94,7 @@ int assay_measure_profile(const struct assay_case *c, const struct assay_case_fa
 struct assay_profile_pair_options {
 	const struct assay_strings *plugins[2]; /* of base and head */
 	const char *parts[2];                   /* see enum assay_plugin_part; NULL: all of everything */
+	const char *folders[2];                 /* that programs run in; NULL: the current one */
 	const struct assay_case *base_case;     /* another variant of the op; NULL: the head's case */
 	struct assay_cpu_sampling sampling[2];  /* how either is sampled; rate 0: it is not */
 	bool costs;                             /* find what sampling costs: turns are sampled or not, in turn */
@@ -109,6 +110,11 @@ struct assay_profile_pair {
 
 /* As assay_measure_profile(), of a pair. The caller releases both sides of @out in either case. */
 int assay_measure_profile_pair(const struct assay_case *c, const struct assay_case_facts *facts,
+			       const struct assay_measure_options *o, const struct assay_profile_pair_options *p,
+			       struct assay_profile_pair *out, struct assay_profile_end *end, struct assay_err *err);
+
+/* The same of a program: a process of either side, from start to end. Only p->folders and p->sampling are looked at. */
+int assay_program_profile_pair(const struct assay_case *c, const struct assay_catalog_op *op,
 			       const struct assay_measure_options *o, const struct assay_profile_pair_options *p,
 			       struct assay_profile_pair *out, struct assay_profile_end *end, struct assay_err *err);
 

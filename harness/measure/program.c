@@ -183,18 +183,19 @@ int assay_program_words(const struct assay_catalog_op *op, const struct assay_ca
 	return rc;
 }
 
-static int place(struct program_session *s, const struct assay_measure_options *o, int **cpus, struct assay_err *err)
+int assay_program_place(const struct assay_case *c, const struct assay_measure_options *o, int **cpus, cpu_set_t *set,
+			struct assay_err *err)
 {
 	int rc;
 
-	*cpus = calloc(s->c->threads, sizeof(**cpus));
+	*cpus = calloc(c->threads, sizeof(**cpus));
 	if (!*cpus)
 		return no_memory(err);
-	rc = assay_placement_pick(o->worker.topology, &o->placement, s->c->threads, *cpus, err);
-	CPU_ZERO(&s->cpus);
-	for (unsigned i = 0; i < s->c->threads && !rc; i++)
+	rc = assay_placement_pick(o->worker.topology, &o->placement, c->threads, *cpus, err);
+	CPU_ZERO(set);
+	for (unsigned i = 0; i < c->threads && !rc; i++)
 		if ((*cpus)[i] < CPU_SETSIZE)
-			CPU_SET((*cpus)[i], &s->cpus);
+			CPU_SET((*cpus)[i], set);
 	return rc;
 }
 
@@ -529,7 +530,7 @@ int assay_program_case(const struct assay_case *c, const struct assay_catalog_op
 	struct program_session s = { .c = c, .op = op, .side = { { .folder = o->folder } } };
 	struct assay_time_process *runs = NULL;
 	struct assay_err why = { 0 };
-	int *cpus, rc = place(&s, o, &cpus, &why);
+	int *cpus, rc = assay_program_place(c, o, &cpus, &s.cpus, &why);
 
 	if (rc == ASSAY_EUSAGE) {
 		out->status = ASSAY_STATUS_FAILED;
@@ -635,7 +636,7 @@ int assay_program_pair(const struct assay_case *c, const struct assay_catalog_op
 				     .side = { { .folder = po->folders[0] }, { .folder = po->folders[1] } },
 				     .slower_frac = po->injected_frac };
 	const uint64_t began_ns = assay_monotonic_ns();
-	int *cpus, rc = place(&s, o, &cpus, err);
+	int *cpus, rc = assay_program_place(c, o, &cpus, &s.cpus, err);
 
 	*out = (struct assay_pair){ .seed = po->pair_seed,
 				    .iterations = 1,

@@ -56,6 +56,15 @@ int assay_program_usage(const struct assay_time_process *p, size_t n, struct ass
 int assay_program_words(const struct assay_catalog_op *op, const struct assay_case *c, struct assay_strings *out,
 			struct assay_err *err);
 
+/* Where the program of @words lies that is started in @folder; a name without a slash is looked for in PATH. */
+void assay_program_path(const char *folder, const struct assay_strings *words, char *path, size_t size);
+/*
+ * The CPUs that @c may use, as many as it has threads: a list, malloc'ed in either case, and a set. ASSAY_EUSAGE, as
+ * assay_placement_pick() says it; ASSAY_ENOMEM.
+ */
+int assay_program_place(const struct assay_case *c, const struct assay_measure_options *o, int **cpus, cpu_set_t *set,
+			struct assay_err *err);
+
 /* As assay_measure_case(), of a case whose op is a program. */
 int assay_program_case(const struct assay_case *c, const struct assay_catalog_op *op,
 		       const struct assay_measure_options *o, struct assay_result *out, struct assay_err *err);

@@ -6,8 +6,11 @@
 #ifndef ASSAY_PROFILE_PROFILE_H
 #define ASSAY_PROFILE_PROFILE_H
 
+#include <sched.h>
+#include <signal.h>
 #include <sys/types.h>
 
+#include "base/process.h"
 #include "counters/gpu/records.h"
 #include "model/profile.h"
 #include "model/trace.h"
@@ -47,6 +50,25 @@ bool assay_cpu_profile_pauses_free(const struct assay_cpu_profile *p);
 /* Stop, take the rest and fill in the numbers of the profile. ASSAY_ENOMEM if memory ended meanwhile. */
 int assay_cpu_profile_end(struct assay_cpu_profile *p, struct assay_err *err);
 void assay_cpu_profile_close(struct assay_cpu_profile *p);
+
+/* ---- program sample ---- */
+
+struct assay_program_sampling {
+	struct assay_process_options process; /* before_exec is taken */
+	struct assay_cpu_sampling how;
+	const char *op;        /* above its stacks, which are timed then; NULL: there is no op */
+	const cpu_set_t *cpus; /* that it may use; NULL: those of this process */
+	uint64_t for_ns;       /* 0: to its end */
+	const volatile sig_atomic_t *interrupted;
+};
+
+/*
+ * Start a program as @p and sample it and its children until it ends, the time is over or the user has seen enough,
+ * which took *wall_ns: what was sampled is kept in @out. The caller ends @p, which may still run. On failure there is
+ * no process. ASSAY_EUSAGE: it cannot be started. ASSAY_EUNAVAILABLE: it cannot be sampled, or ended before it was.
+ */
+int assay_program_sample(const struct assay_program_sampling *q, struct assay_process *p, struct assay_profile *out,
+			 uint64_t *wall_ns, struct assay_err *err);
 
 /* ---- heap profile ---- */
 

@@ -76,7 +76,7 @@ compared() {
 	[ "$status" = "$want" ] || { printf '%s instead of %s\n' "$status" "$want" "$output" "$stderr"; return 1; }
 	jq -e "$filter" <<<"$output" >/dev/null && return
 	printf 'not so: %s\n' "$filter"
-	jq -c '.controls, (.cases[] | [.key, .metric, .verdict, .ratio, .reason])' <<<"$output"
+	jq -c '.controls, (.cases[] | [.key, .metric, .verdict, .ratio, .reason, .because_unknown, .because])' <<<"$output"
 	return 1
 }
 
@@ -249,6 +249,59 @@ compared() {
 	# nothing is said of the time where nobody asks
 	sed -i 's/metric "time_s" { }//' bench/nap.bench
 	compared 0 '[.cases[] | [.metric, .verdict]] == [["naps", "PASS"]]' main
+}
+
+@test "the function of a program that became slower is named, and waiting is told apart" {
+	# it works for as long as it says, and says what does not depend on what else runs here
+	cat >prog.c <<-'END'
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		static volatile double sink;
+		__attribute__((noinline)) static void parse(int n)
+		{
+			for (int i = 0; i < n; i++)
+				sink = sink / 2 + i;
+		}
+		__attribute__((noinline)) static void crunch(int n)
+		{
+			for (int i = 0; i < n; i++)
+				sink = sink / 3 + i;
+		}
+		int main(int argc, char **argv)
+		{
+			const int n = 200000, more = 1;
+			FILE *out = NULL;
+			for (int i = 1; i < argc; i++) {
+				if (!strcmp(argv[i], "--benchmark_list_tests=true"))
+					return puts("BM_A") < 0;
+				if (!strncmp(argv[i], "--benchmark_out=", 16))
+					out = fopen(argv[i] + 16, "w");
+			}
+			parse(n);
+			crunch(more * n);
+			if (!out)
+				return system("sleep 0.01");
+			return fprintf(out, "{\"context\": {}, \"benchmarks\": [{\"name\": \"BM_A\", \"run_name\": \"BM_A\", \"run_type\": \"iteration\", "
+					    "\"iterations\": 1, \"real_time\": %d, \"cpu_time\": 1, \"time_unit\": \"us\"}]}", 100 * (1 + more)) < 0;
+		}
+	END
+	bench prog 'command = "./prog" reads = "google-benchmark"'
+	bench wait 'command = "./prog"'
+	suite '"prog" { }' '"wait" { }'
+	echo prog >>.gitignore
+	sed -i "s/^build = .*/build = \"${CC:-cc} -O1 -g -o prog prog.c\"/" assay.conf
+	echo 'margin "*" { paired = "20%" }' >baselines/policy.conf
+	git add . && git commit -q -m prog
+	sed -i 's/more = 1/more = 4/' prog.c
+	compared 1 '.cases[0] | .verdict == "REGRESSED" and (.because[0] | .function == "crunch" and .file == "prog.c" and .lines[0] >= 10
+		and .lines[1] <= 14 and .delta_ns > 2e5 and .delta_ns < 4e5) and (.because | length) == 1' main --only prog --profile auto
+	"$ASSAY" compare --replay last | grep -q 'because crunch (prog.c:'
+	git checkout -q prog.c
+	sed -i 's/sleep 0.01/sleep 0.3/' prog.c
+	compared 1 '.cases[0] | .verdict == "REGRESSED" and
+		.because_unknown == "cause unknown: its processor time did not change as much as its time: it waits for something"' \
+		main --only wait --profile auto
 }
 
 @test "programs that one side lacks, or that fail on one" {

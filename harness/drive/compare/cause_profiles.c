@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Judged samples are never profiled: this takes process pairs of its own, after the verdict. Several short ones, since
- * processes differ by layout.
+ * processes differ by layout. Of a program, each runs from its start to its end.
  */
 #include "drive/compare/cause_profiles.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +13,13 @@
 
 #include "judge/function_blame.h"
 #include "measure/profile.h"
+#include "measure/program.h"
 #include "store/comparison.h"
 
 #define MOST_CASES 5
 #define PAIRS      10
+#define FEW_PAIRS  5 /* of programs that run for long */
+#define MOST_PAIRS 20
 /* To read the names in the code of both processes of a pair. */
 #define NAMES_NS 3e8
 #define RATE_HZ  39989 /* of the place alone, without its callers; prime: in step with no timer */
@@ -26,8 +30,8 @@ struct blaming {
 	const struct assay_watch *watch;
 	const struct assay_because_keeping *keep;
 	struct assay_clock clock;
-	struct assay_side_codes codes[2];
-	size_t done, n; /* process pairs, of all cases */
+	struct assay_side_codes codes[2]; /* of plugins */
+	size_t done, n;                   /* process pairs, of all cases */
 };
 
 static bool is_wanted(const struct assay_compare_request *q, const struct assay_gate_case *c)
@@ -35,8 +39,7 @@ static bool is_wanted(const struct assay_compare_request *q, const struct assay_
 	const bool timed = !strcmp(c->metric, "time_s") && c->evidence == ASSAY_EVIDENCE_PAIRED && isfinite(c->ratio) &&
 			   isfinite(c->ci_lo) && c->ratio != 1;
 
-	/* programs have no worker that could be sampled */
-	if (!timed || c->same_code || assay_key_is_program(c->key))
+	if (!timed || c->same_code)
 		return false;
 	return q->profile == ASSAY_PROFILE_ALL || c->verdict == ASSAY_REGRESSED || c->verdict == ASSAY_IMPROVED;
 }
@@ -73,21 +76,98 @@ static size_t find(const struct assay_comparison *cmp, const char *key)
 	return cmp->n_cases;
 }
 
+/* The program of a case; NULL: it is a kernel. */
+static const struct assay_catalog_op *program_of(const struct assay_compare_plan *p, size_t at)
+{
+	const struct assay_catalog_op *op = assay_catalog_op(p->session.catalog, p->cmp.cases[at].c.op);
+
+	return op && op->program ? op : NULL;
+}
+
+static double for_ns_of(const struct assay_compare_request *q)
+{
+	return (double)(q->profile_for_ns ? q->profile_for_ns : ASSAY_BECAUSE_FOR_NS);
+}
+
+/* What a process of a program took while it was compared, with its start. */
+static double process_ns(const struct assay_comparison_case *c)
+{
+	double wall_ns = 0, n = 0;
+
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		wall_ns += (double)c->pairs[i].wall_ns;
+		n += 4 * (double)c->pairs[i].n_blocks;
+	}
+	return n > 0 ? wall_ns / n : 0;
+}
+
+static unsigned pairs_of(const struct assay_compare_plan *p, const struct assay_compare_request *q, size_t at)
+{
+	const double ns = process_ns(&p->cmp.cases[at]);
+
+	if (!program_of(p, at))
+		return PAIRS;
+	return (unsigned)fmax(FEW_PAIRS, fmin(MOST_PAIRS, ns > 0 ? for_ns_of(q) / (2 * ns) : MOST_PAIRS));
+}
+
+/* The machine code of what a case runs: of its program, where that lies in the side's own folder, or of plugins. */
+static int codes_of_program(const struct blaming *k, size_t at, struct assay_side_codes codes[2], struct assay_err *err)
+{
+	const struct assay_catalog_op *op = program_of(k->plan, at);
+	struct assay_strings words = { 0 };
+	int rc = assay_program_words(op, &k->plan->cmp.cases[at].c, &words, err);
+
+	for (unsigned side = 0; side < 2 && !rc; side++) {
+		struct assay_strings files = { 0 };
+		char path[PATH_MAX];
+
+		assay_program_path(k->plan->side[side].folder, &words, path, sizeof(path));
+		rc = assay_strings_add(&files, path, err);
+		if (!rc)
+			rc = assay_side_codes_read(&codes[side], &files, err);
+		assay_strings_release(&files);
+	}
+	assay_strings_release(&words);
+	return rc;
+}
+
+/*
+ * Does a program take longer because it waits? Samples are of processor time, so that those of both sides would be as
+ * many: how many there are must have changed by half as much as its time.
+ */
+static bool waits(const struct assay_because_evidence *e)
+{
+	double weight[2] = { 0, 0 }, ns[2] = { 0, 0 }, sampled, took;
+
+	for (size_t i = 0; i < e->n_pairs; i++) {
+		ns[0] += e->pairs[i].base_ns;
+		ns[1] += e->pairs[i].head_ns;
+		for (size_t f = 0; f < e->n; f++)
+			for (unsigned side = 0; side < 2; side++)
+				weight[side] += (double)e->functions[f].weight[side][i];
+	}
+	sampled = log(weight[1] / weight[0]);
+	took = log(ns[1] / ns[0]);
+	return isfinite(sampled) && isfinite(took) && sampled * (took < 0 ? -1 : 1) < fabs(took) / 2;
+}
+
 /* One pair more into @e; a case that fails here, after it was measured, ends it with the reason in @end. */
-static int add_pair(const struct blaming *k, size_t at, struct assay_because_evidence *e, struct assay_profile_end *end,
-		    struct assay_err *err)
+static int add_pair(const struct blaming *k, size_t at, const struct assay_side_codes codes[2],
+		    struct assay_because_evidence *e, struct assay_profile_end *end, struct assay_err *err)
 {
 	struct assay_compare_plan *p = k->plan;
 	const struct assay_comparison_case *c = &p->cmp.cases[at];
+	const struct assay_catalog_op *program = program_of(p, at);
 	const struct assay_measure_options o = assay_compare_plan_loop(p, k->q->what, &k->clock, k->watch).measure;
 	struct assay_profile_pair pair = { .iteration_ns = { NAN, NAN } };
 	struct assay_case base_case;
 	struct assay_profile_pair_options po = {
 		.plugins = { &p->side[ASSAY_BASE].plugins, &p->side[ASSAY_HEAD].plugins },
 		.parts = { p->side[ASSAY_BASE].parts.s, p->side[ASSAY_HEAD].parts.s },
+		.folders = { p->side[ASSAY_BASE].folder, p->side[ASSAY_HEAD].folder },
 		.base_case = c->base_variant[0] ? &base_case : NULL,
-		.sampling = { { .rate_hz = RATE_HZ, .leaves = true, .own_case = true },
-			      { .rate_hz = RATE_HZ, .leaves = true, .own_case = true } },
+		.sampling = { { .rate_hz = RATE_HZ, .leaves = true, .own_case = !program },
+			      { .rate_hz = RATE_HZ, .leaves = true, .own_case = !program } },
 		.for_ns = (k->q->profile_for_ns ? k->q->profile_for_ns : ASSAY_BECAUSE_FOR_NS) / PAIRS,
 		.layout_seed = p->cmp.seed + e->n_pairs + 1,
 	};
@@ -95,12 +175,13 @@ static int add_pair(const struct blaming *k, size_t at, struct assay_because_evi
 
 	if (rc)
 		return rc;
-	rc = assay_measure_profile_pair(&c->c, &p->facts[at], &o, &po, &pair, end, err);
+	rc = program ? assay_program_profile_pair(&c->c, program, &o, &po, &pair, end, err)
+		     : assay_measure_profile_pair(&c->c, &p->facts[at], &o, &po, &pair, end, err);
 	if (!rc && end->status == ASSAY_STATUS_OK && !(pair.iteration_ns[0] > 0 && pair.iteration_ns[1] > 0))
 		rc = assay_err_set(err, ASSAY_EWORKER, "no iteration was timed");
 	if (!rc && end->status == ASSAY_STATUS_OK)
-		rc = assay_because_add_pair(e, pair.side, pair.iteration_ns, k->codes, err);
-	e->seconds += (double)po.for_ns * 1e-9;
+		rc = assay_because_add_pair(e, pair.side, pair.iteration_ns, codes, err);
+	e->seconds += program ? pair.side[0].seconds + pair.side[1].seconds : (double)po.for_ns * 1e-9;
 	for (unsigned side = 0; side < 2; side++)
 		assay_profile_release(&pair.side[side]);
 	return rc;
@@ -118,23 +199,33 @@ static int gather(struct blaming *k, size_t at, struct assay_err *err)
 {
 	struct assay_comparison_case *c = &k->plan->cmp.cases[at];
 	struct assay_because_evidence *e = calloc(1, sizeof(*e));
+	const struct assay_catalog_op *program = program_of(k->plan, at);
+	const unsigned pairs = pairs_of(k->plan, k->q, at);
+	struct assay_side_codes own[2] = { { .n = 0 }, { .n = 0 } };
 	struct assay_profile_end end = { .status = ASSAY_STATUS_OK };
 	int rc = 0;
 
 	if (!e)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	c->because = e;
-	for (unsigned i = 0; i < PAIRS && !rc && end.status == ASSAY_STATUS_OK; i++) {
+	if (program)
+		rc = codes_of_program(k, at, own, err);
+	for (unsigned i = 0; i < pairs && !rc && end.status == ASSAY_STATUS_OK; i++) {
 		rc = assay_watch_check(k->watch, err);
 		if (!rc)
-			rc = add_pair(k, at, e, &end, err);
+			rc = add_pair(k, at, program ? own : k->codes, e, &end, err);
 		k->done++;
 		tell(k, c->c.key);
 	}
 	if (!rc && end.status != ASSAY_STATUS_OK)
 		rc = assay_err_set(err, ASSAY_EWORKER, "%s: %.300s", assay_status_name(end.status), end.reason);
+	assay_side_codes_release(&own[0]);
+	assay_side_codes_release(&own[1]);
 	if (!rc)
 		assay_because_add_counts(e, k->plan->cmp.exact, c->c.key);
+	if (!rc && program && !program->program->reads && waits(e))
+		rc = assay_err_set(err, ASSAY_EWORKER,
+				   "its processor time did not change as much as its time: it waits for something");
 	if (rc == ASSAY_ENOMEM || rc == ASSAY_EINTERRUPTED) {
 		assay_because_evidence_free(e);
 		c->because = NULL;
@@ -151,7 +242,11 @@ static int gather_all(struct blaming *k, struct assay_gate_case **v, size_t n, s
 
 	for (unsigned side = 0; side < 2 && !rc; side++)
 		rc = assay_side_codes_read(&k->codes[side], &k->plan->side[side].plugins, err);
-	k->n = n * PAIRS;
+	for (size_t i = 0; i < n; i++) {
+		const size_t at = find(&k->plan->cmp, v[i]->key);
+
+		k->n += at < k->plan->cmp.n_cases ? pairs_of(k->plan, k->q, at) : 0;
+	}
 	for (size_t i = 0; i < n && !rc; i++) {
 		const size_t at = find(&k->plan->cmp, v[i]->key);
 
@@ -167,20 +262,24 @@ static int gather_all(struct blaming *k, struct assay_gate_case **v, size_t n, s
  * What profiling a case takes: beside the samples each pair starts and prepares both processes, as its pairs of the
  * comparison did, and reads the names in their code.
  */
-static double expected_ns(const struct assay_comparison_case *c, double sampled_ns)
+static double expected_ns(const struct assay_compare_plan *p, const struct assay_compare_request *q, size_t at)
 {
+	const struct assay_comparison_case *c = &p->cmp.cases[at];
 	double beside_ns = 0;
 
+	if (program_of(p, at))
+		return pairs_of(p, q, at) * (2 * process_ns(c) + NAMES_NS);
+
 	for (size_t i = 0; i < c->n_pairs; i++) {
-		const struct assay_pair *p = &c->pairs[i];
-		double ns = (double)p->wall_ns;
+		const struct assay_pair *pair = &c->pairs[i];
+		double ns = (double)pair->wall_ns;
 
 		for (unsigned side = 0; side < 2; side++)
-			for (size_t k = 0; p->side[side].samples && k < 2 * p->n_blocks; k++)
-				ns -= (double)p->side[side].samples[k].ns;
+			for (size_t k = 0; pair->side[side].samples && k < 2 * pair->n_blocks; k++)
+				ns -= (double)pair->side[side].samples[k].ns;
 		beside_ns += fmax(0, ns) / (double)c->n_pairs;
 	}
-	return sampled_ns + PAIRS * (beside_ns + NAMES_NS);
+	return for_ns_of(q) + PAIRS * (beside_ns + NAMES_NS);
 }
 
 int assay_profile_because(struct assay_compare_plan *plan, const struct assay_compare_request *q,
@@ -188,7 +287,6 @@ int assay_profile_because(struct assay_compare_plan *plan, const struct assay_co
 			  struct assay_gate_report *r, struct assay_err *err)
 {
 	struct blaming k = { .plan = plan, .q = q, .watch = w, .keep = keep };
-	const double for_ns = (double)(q->profile_for_ns ? q->profile_for_ns : ASSAY_BECAUSE_FOR_NS);
 	struct assay_gate_case **v;
 	size_t n = 0;
 	int rc = 0;
@@ -206,7 +304,7 @@ int assay_profile_because(struct assay_compare_plan *plan, const struct assay_co
 			const size_t at = find(&plan->cmp, v[i]->key);
 
 			if (at < plan->cmp.n_cases)
-				all_ns += expected_ns(&plan->cmp.cases[at], for_ns);
+				all_ns += expected_ns(plan, q, at);
 		}
 		snprintf(text, sizeof(text), "profiling %zu case%s to find the cause: about %.0f s", n,
 			 n == 1 ? "" : "s", all_ns * 1e-9);

@@ -17,7 +17,6 @@
 #define FEW_SAMPLES    20
 #define MUCH_LOST_FRAC 0.01
 #define MUCH_FRAC      0.1
-#define LOOK_NS        20000000u
 
 /* What a reader must know of the numbers before trusting them. */
 static void warn_of_gaps(const struct assay_profile *p, const struct assay_watch *w)
@@ -82,93 +81,25 @@ int assay_profile_cpu_case(const struct assay_profile_request *q, const struct a
 	return rc;
 }
 
-static bool over(const struct assay_profile_request *q, uint64_t began)
-{
-	return q->for_ns && assay_monotonic_ns() - began >= q->for_ns;
-}
-
-/* Until it ends, or the time is over, or the user has seen enough: what was sampled is kept. */
-static void watch_program(const struct assay_profile_request *q, const struct assay_watch *w, struct assay_process *p,
-			  struct assay_cpu_profile *cpu)
-{
-	const uint64_t began = assay_monotonic_ns();
-	uint64_t half = assay_cpu_profile_read_every_ns(cpu) / 2;
-
-	while (!assay_process_wait(p, half < LOOK_NS ? half : LOOK_NS)) {
-		assay_cpu_profile_drain(cpu);
-		half = assay_cpu_profile_read_every_ns(cpu) / 2;
-		if (over(q, began) || (w->interrupted && *w->interrupted))
-			break;
-	}
-}
-
-struct program {
-	const struct assay_profile_request *q;
-	struct assay_cpu_profile *cpu;
-	struct assay_profile *out;
-	struct assay_err why; /* it cannot be sampled */
-};
-
-/* From its first instruction on, so that its children are sampled, too. */
-static void attach(void *arg, pid_t pid)
-{
-	struct program *g = arg;
-
-	assay_cpu_profile_attach(g->cpu, pid, &g->why);
-}
-
-static int sample_program(struct program *g, const struct assay_watch *w, struct assay_process *p,
-			  struct assay_err *err)
-{
-	int rc = g->why.code;
-
-	if (rc)
-		*err = g->why;
-	if (!rc) {
-		watch_program(g->q, w, p, g->cpu);
-		rc = assay_cpu_profile_end(g->cpu, err);
-	}
-	if (rc)
-		assay_process_kill(p);
-	else
-		assay_profile_end_program(p, w);
-	if (!rc && assay_cpu_profile_absent(g->cpu))
-		rc = assay_err_set(err, ASSAY_EUNAVAILABLE, "'%.200s' cannot be sampled: %s", g->q->command[0],
-				   assay_cpu_profile_absent(g->cpu));
-	else if (!rc && !g->out->stacks.weight)
-		rc = assay_err_set(err, ASSAY_EUNAVAILABLE,
-				   "'%s' ended before it was sampled: profile something that runs longer",
-				   g->q->command[0]);
-	return rc;
-}
-
 int assay_profile_cpu_program(const struct assay_profile_request *q, const struct assay_watch *w,
 			      struct assay_profile *out, struct assay_err *err)
 {
-	struct program g = { .q = q, .out = out };
+	const struct assay_program_sampling s = {
+		.process = { .argv = q->command, .keep_fd = -1, .stdout_fd = STDERR_FILENO, .stderr_fd = -1 },
+		.how = { .rate_hz = q->rate_hz },
+		.for_ns = q->for_ns,
+		.interrupted = w->interrupted,
+	};
 	struct assay_process p = { 0 };
+	uint64_t wall_ns;
 	int rc;
 
 	assay_profile_name_command(q, out);
 	out->started_ns = assay_clock_unix_ns();
-	rc = assay_cpu_profile_open(&g.cpu, &(struct assay_cpu_sampling){ .rate_hz = q->rate_hz }, out, err);
-	if (rc)
-		return rc;
 	assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = (double)q->for_ns });
-	rc = assay_process_start(&p,
-				 &(struct assay_process_options){ .argv = q->command,
-								  .env = assay_cpu_profile_environment(g.cpu),
-								  .keep_fd = -1,
-								  .stdout_fd = STDERR_FILENO,
-								  .stderr_fd = -1,
-								  .before_exec = attach,
-								  .before_exec_arg = &g },
-				 err);
-	if (rc == ASSAY_ENOTFOUND || rc == ASSAY_EIO)
-		rc = err->code = ASSAY_EUSAGE;
+	rc = assay_program_sample(&s, &p, out, &wall_ns, err);
 	if (!rc)
-		rc = sample_program(&g, w, &p, err);
-	assay_cpu_profile_close(g.cpu);
+		assay_profile_end_program(&p, w);
 	assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_DONE });
 	if (!rc)
 		warn_of_gaps(out, w);
