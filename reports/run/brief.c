@@ -260,8 +260,8 @@ static void add_legend(const struct view *v, struct assay_text *out)
 	assay_text_add(out, assay_paint(v->style, ASSAY_DIM));
 	if (v->faster)
 		legend_line(v, "vs ref",
-			    "speed-up over the reference variant on as many threads; empty where one of both times has "
-			    "no interval, or was taken mostly from disturbed samples, and where its own would be "
+			    "speed-up over the reference variant on as many threads; unsure where one of both times "
+			    "has no interval, or was taken mostly from disturbed samples, and where its own would be "
 			    "wider than the ratio",
 			    out);
 	if (v->roof)

@@ -52,9 +52,10 @@ struct assay_run_against assay_run_cells_against(const struct assay_run *run, co
 			reference = o;
 	}
 	other = best != r ? best : reference;
-	return other && assay_summary_ratio(r, other, &times)
-		       ? (struct assay_run_against){ other, times }
-		       : (struct assay_run_against){ NULL, { NAN, { NAN, NAN } } };
+	if (!other)
+		return (struct assay_run_against){ NULL, { NAN, { NAN, NAN } } };
+	assay_summary_ratio(r, other, &times);
+	return (struct assay_run_against){ other, times };
 }
 
 const struct assay_result *assay_run_cells_reference(const struct assay_run *run, const struct assay_result *r)
@@ -86,11 +87,14 @@ void assay_run_cells_vs_reference(const struct assay_run *run, const struct assa
 	buf[0] = '\0';
 	if (reference == r)
 		snprintf(buf, size, utf8 ? "×1.00" : "1.00x");
-	if (!reference || reference == r || !assay_summary_ratio(reference, r, &t))
+	if (!reference || reference == r)
 		return;
+	assay_summary_ratio(reference, r, &t);
 	half = fmax(t.ci.hi / t.times, t.times / t.ci.lo) - 1;
-	if (!(half < 1)) /* an interval wider than the ratio says nothing */
+	if (!(half < 1)) { /* an interval wider than the ratio says nothing, nor does a ratio without one */
+		snprintf(buf, size, "unsure");
 		return;
+	}
 	decimals = t.times < 9.95 ? 2 : t.times < 99.5 ? 1 : 0;
 	snprintf(buf, size, utf8 ? "×%.*f ±%.*f %%" : "%.*fx +-%.*f %%", decimals, t.times, half < 0.0995 ? 1 : 0,
 		 100 * half);
@@ -107,7 +111,10 @@ void assay_run_cells_against_text(const struct assay_run *run, const struct assa
 	buf[0] = '\0';
 	if (!a.other)
 		return;
-	if (times < 1.005)
+	if (!isfinite(times))
+		snprintf(buf, size, "unsure against %s: %s", a.other->c.variant,
+			 r->disturbed || a.other->disturbed ? "most samples were disturbed" : "no interval");
+	else if (times < 1.005)
 		snprintf(buf, size, "as fast as %s", a.other->c.variant);
 	else
 		snprintf(buf, size, "%.*fx %s than %s (%.*fx to %.*fx)", decimals, times, slower ? "slower" : "faster",

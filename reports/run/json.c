@@ -5,6 +5,7 @@
  */
 #include "reports/emitter.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -75,7 +76,7 @@ static json_t *roof_json(const struct assay_result *r)
 /* Of what a time is held against: null where no other variant was measured, or the ratio has no interval. */
 static json_t *against_json(const struct assay_run_against *a)
 {
-	if (!a->other)
+	if (!a->other || !isfinite(a->times.times))
 		return json_null();
 	return json_pack("{s:o,s:o,s:[o,o]}", "variant", assay_json_text(a->other->c.variant), "speedup",
 			 assay_json_number(1 / a->times.times), "speedup_ci", assay_json_number(1 / a->times.ci.hi),

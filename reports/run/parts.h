@@ -18,11 +18,14 @@ void assay_run_cells_shape(const struct assay_run *run, const struct assay_case 
 
 /* What a time is held against: the fastest variant on as many threads; of that one itself the reference variant. */
 struct assay_run_against {
-	const struct assay_result *other; /* NULL: none was measured, or the ratio has no interval */
-	struct assay_time_ratio times;    /* as long as @other takes; below 1 it is faster */
+	const struct assay_result *other; /* NULL: none was measured */
+	struct assay_time_ratio times;    /* as long as @other takes; below 1 it is faster; NaN: it has no interval */
 };
 struct assay_run_against assay_run_cells_against(const struct assay_run *run, const struct assay_result *r);
-/* "48.0x slower than avx512 (47.1x to 49.0x)"; "" where there is no other. */
+/*
+ * "48.0x slower than avx512 (47.1x to 49.0x)", "unsure against avx512: no interval"; "" where there is no other. A
+ * ratio is never shown without its interval: it may be off by any factor.
+ */
 void assay_run_cells_against_text(const struct assay_run *run, const struct assay_result *r, char *buf, size_t size);
 
 /* Has an earlier result the op of result @i? */
@@ -44,10 +47,7 @@ void assay_run_cells_no_roof(const struct assay_run *run, char *buf, size_t size
 
 /* The reference on as many threads as @r, perhaps @r itself; NULL: there is none, or nothing but @r. */
 const struct assay_result *assay_run_cells_reference(const struct assay_run *run, const struct assay_result *r);
-/*
- * "×4.32 ±0.8 %": how many times as fast as the reference. With its interval, or "": a ratio may be off by any factor
- * where one of both times is.
- */
+/* "×4.32 ±0.8 %": how many times as fast as the reference, or "unsure" as above; "" where there is none. */
 void assay_run_cells_vs_reference(const struct assay_run *run, const struct assay_result *r, bool utf8, char *buf,
 				  size_t size);
 
