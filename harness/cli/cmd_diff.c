@@ -191,7 +191,8 @@ static int diff(void *args, struct assay_watcher *w, int *status, struct assay_e
 	if (are_profiles(a))
 		return diff_profiles(a, err);
 	if (a->sanitize)
-		return assay_err_set(err, ASSAY_EUSAGE, "--sanitize is of profiles: '%s' is none", a->first);
+		return assay_err_set(err, ASSAY_EUSAGE, "--sanitize applies to profiles, and '%s' is not one",
+				     a->first);
 	rc = assay_diff_make(&a->q, &d, err);
 	for (size_t i = 0; i < d.n_cases; i++)
 		any |= assay_diff_compared(&d.cases[i]);

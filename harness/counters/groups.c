@@ -66,7 +66,7 @@ static struct assay_group_event *new_event(struct assay_counter_group *g, const 
 		return NULL;
 	}
 	if (names_event(g, name)) {
-		*rc = assay_conf_fail(err, file->path, line, "event '%s' stands twice in group '%s'", name, g->name);
+		*rc = assay_conf_fail(err, file->path, line, "event '%s' is listed twice in group '%s'", name, g->name);
 		return NULL;
 	}
 	if (g->n_events == MAX_NAMES) {

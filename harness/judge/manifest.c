@@ -144,7 +144,7 @@ static int add_key(struct line_keys *l, struct assay_err *err)
 	if (rc)
 		return rc;
 	if (twice)
-		return assay_conf_fail(err, m->path, l->e.line, "'%s' stands in line %u already", l->e.key,
+		return assay_conf_fail(err, m->path, l->e.line, "'%s' is already in line %u", l->e.key,
 				       m->entries[at].line);
 	if (assay_grow(&m->entries, m->n_entries, sizeof(*m->entries)))
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory reading '%s'", m->path);

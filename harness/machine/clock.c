@@ -61,7 +61,7 @@ int assay_clock_prove(assay_clock_read_fn read, void *arg, uint64_t *step, struc
 		before = t;
 	}
 	if (!steps)
-		return assay_err_set(err, ASSAY_EUNAVAILABLE, "clock stands still");
+		return assay_err_set(err, ASSAY_EUNAVAILABLE, "the clock does not advance");
 	*step = smallest;
 	return 0;
 }

@@ -125,7 +125,7 @@ static void add_unknown(const struct assay_diff *d, const struct assay_emit_styl
 	}
 	if (!n)
 		return;
-	assay_text_addf(&line, "not known of %zu case%s that moved", n, n == 1 ? "" : "s");
+	assay_text_addf(&line, "unknown for %zu case%s that moved", n, n == 1 ? "" : "s");
 	if (uncounted)
 		assay_text_addf(&line,
 				": no instructions were counted of %zu; 'assay run --evidence all' or '--counters "

@@ -309,8 +309,7 @@ static void add_counts(struct assay_text *out, const struct assay_run *run)
 			const struct assay_count *c = &run->results[i].counters.v[k];
 
 			if (!any)
-				add_family(out, name, "",
-					   "What was counted, by its source, in an iteration or in the case");
+				add_family(out, name, "", "Counts by source, per call or of the whole case");
 			any = true;
 			add_case_labels(out, name, run, &run->results[i]);
 			add_label(out, "event", c->name);

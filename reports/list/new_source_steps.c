@@ -89,7 +89,7 @@ static void write_program_text(const struct assay_new_result *r, const struct as
 	if (r->ran_s > 0)
 		assay_text_addf(out, " ran for %s and ended well", seconds);
 	else
-		assay_text_add(out, " told its benchmarks");
+		assay_text_add(out, " reported its benchmarks");
 	assay_text_addf(out, "; what a gate measures:\n");
 	for (size_t i = 0; i < r->cases.n; i++)
 		assay_text_addf(out, "  %s\n", r->cases.v[i]);

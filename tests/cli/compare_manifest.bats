@@ -134,5 +134,5 @@ replayed() {
 	is '[.cases[] | select(.verdict == "NOT_MEASURED") | .key] == ["lenient.triple/gone/n=1024/t=1/warm"]'
 	git -c user.name=a -c user.email=a@b commit -qam second
 	comparison 0 --evidence exact
-	[[ $stderr == *"the comparison is not held to a manifest: "*"quick.manifest:1: unknown word 'maybe'"* ]]
+	[[ $stderr == *"the comparison is not checked against a manifest: "*"quick.manifest:1: unknown word 'maybe'"* ]]
 }

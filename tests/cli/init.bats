@@ -263,7 +263,7 @@ program() {
 	END
 	chmod +x bench_all
 	run -0 --separate-stderr assay init --program ./bench_all --reads google-benchmark
-	[[ $output == *"./bench_all told its benchmarks; what a gate measures:"$'\n  bench_all/bench_all/BM_Copy,arg1=8/t=all/-\n'* ]]
+	[[ $output == *"./bench_all reported its benchmarks; what a gate measures:"$'\n  bench_all/bench_all/BM_Copy,arg1=8/t=all/-\n'* ]]
 	grep -q 'reads   = "google-benchmark"' assay/bench/bench_all.bench
 	[ "$(grep -v '^#' assay/baselines/quick.manifest)" = "required bench_all/bench_all/BM_Copy,arg1={8,16}/t=all/-
 required bench_all/bench_all/BM_Sum/t=all/-" ]

@@ -76,7 +76,7 @@ load profile_helpers
 	run --separate-stderr "$ASSAY" show before --bottlenecks
 	[[ $output == *"bound by "*", by run 1: "* ]]
 	"$ASSAY" profile cpu --name prog -- ./split 4000 >/dev/null
-	KEEP_DB=1 fails 2 "--bottlenecks is of profiles of cases: this one is of a program" show prog --bottlenecks
+	KEEP_DB=1 fails 2 "--bottlenecks needs the profile of a case, and this one is of a program" show prog --bottlenecks
 }
 
 @test "a full disk, a folder that is not ours and an ordinary user leave nothing half-written" {

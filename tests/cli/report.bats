@@ -225,6 +225,11 @@ broken() {
 	page_value 'location.hash = document.querySelector(".cases a.key").hash' >/dev/null
 	page_is 'document.querySelectorAll("#case figure").length >= 3 && document.querySelector("#case code").textContent.includes("assay compare ")'
 	looks_right
+	# a change that is not shown has its reason in its place
+	compare base base
+	assay report -o same.html >/dev/null
+	browser_open "$PWD/same.html"
+	page_is 'page.gate.verdict === "PASS" && document.querySelector(".cases .reason").textContent.startsWith("same machine code")'
 	[ -z "$(browser_complaints)" ] || { browser_complaints; false; }
 }
 

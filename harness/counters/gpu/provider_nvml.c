@@ -148,7 +148,7 @@ static int total(const struct assay_counter_context *ctx, size_t event, double *
 		return counts_energy(ctx) ? 0
 					  : assay_err_set(why, ASSAY_EUNAVAILABLE, "the GPU does not count its energy");
 	if (!l || !l->looks)
-		return assay_err_set(why, ASSAY_EUNAVAILABLE, "nobody looked at the GPU between samples");
+		return assay_err_set(why, ASSAY_EUNAVAILABLE, "the GPU was not read between samples");
 
 	const double values[] = {
 		[BUSY] = mean_of(&l->busy),

@@ -178,7 +178,7 @@ static int add_pair(const struct blaming *k, size_t at, const struct assay_side_
 	rc = program ? assay_program_profile_pair(&c->c, program, &o, &po, &pair, end, err)
 		     : assay_measure_profile_pair(&c->c, &p->facts[at], &o, &po, &pair, end, err);
 	if (!rc && end->status == ASSAY_STATUS_OK && !(pair.iteration_ns[0] > 0 && pair.iteration_ns[1] > 0))
-		rc = assay_err_set(err, ASSAY_EWORKER, "no iteration was timed");
+		rc = assay_err_set(err, ASSAY_EWORKER, "no call was timed");
 	if (!rc && end->status == ASSAY_STATUS_OK)
 		rc = assay_because_add_pair(e, pair.side, pair.iteration_ns, codes, err);
 	e->seconds += program ? pair.side[0].seconds + pair.side[1].seconds : (double)po.for_ns * 1e-9;

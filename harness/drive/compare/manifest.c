@@ -45,7 +45,7 @@ static int check(struct assay_compare_plan *p, const char *path, const struct as
 		return assay_err_set(err, rc, "%s", why.text);
 	/* one of another time may have another syntax */
 	if (rc) {
-		assay_watch_warn(w, "the comparison is not held to a manifest: %s", why.text);
+		assay_watch_warn(w, "the comparison is not checked against a manifest: %s", why.text);
 		return 0;
 	}
 	for (size_t i = 0; i < m.n_entries && !rc; i++) {

@@ -220,7 +220,7 @@ static int ended(void *arg, size_t i, const struct assay_err *why, struct assay_
 		return why->code;
 	}
 	if (!t->done)
-		return assay_err_set(err, ASSAY_EINTERNAL, "nothing was told of '%s'", t->c->key);
+		return assay_err_set(err, ASSAY_EINTERNAL, "no result of '%s' arrived", t->c->key);
 	if (wants_smaller(t))
 		add_smaller(k, t);
 	tell_share(k);

@@ -45,7 +45,7 @@ static int take_pair(const struct costing *k, unsigned rate_hz, unsigned number,
 	if (!rc)
 		rc = assay_profile_failed(&end, k->s, err);
 	if (!rc && !(*ratio > 0))
-		rc = assay_err_set(err, ASSAY_EWORKER, "cannot profile '%s': no iteration was timed",
+		rc = assay_err_set(err, ASSAY_EWORKER, "cannot profile '%s': no call was timed",
 				   k->s->plan.cases[0].key);
 	return rc;
 }

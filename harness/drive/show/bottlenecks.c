@@ -82,7 +82,7 @@ int assay_bottleneck_of_profile(const char *db, const struct assay_profile *p, i
 
 	if (!p->is_case)
 		return assay_err_set(err, ASSAY_EUSAGE,
-				     "--bottlenecks is of profiles of cases: this one is of a program");
+				     "--bottlenecks needs the profile of a case, and this one is of a program");
 	rc = find_run(db, p, id, err);
 	if (!rc && *id)
 		rc = assay_stored_run(db, *id, NULL, &run, err);

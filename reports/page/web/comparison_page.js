@@ -22,7 +22,7 @@ function comparisonTable() {
 		badges: r => [r.verdict],
 		text: r => [r.key, r.verdict, r.metric, r.evidence, r.reason, r.suspect ? 'suspect' : ''].join(' '),
 		columns: [
-			{label: 'Case', value: r => r.key, cell: r => [caseLink(r.key), element('div', {class: 'reason'}, [r.verdict === 'PASS' ? '' : r.reason, causeText(r)].filter(Boolean).join('; '))]},
+			{label: 'Case', value: r => r.key, cell: r => [caseLink(r.key), element('div', {class: 'reason'}, [r.verdict === 'PASS' && changeText(r) ? '' : r.reason, causeText(r)].filter(Boolean).join('; '))]},
 			{label: 'Verdict', number: true, left: true, value: r => gravest.indexOf(r.verdict), cell: r => [badge(r.verdict), r.suspect ? ' suspect' : '']},
 			{label: 'Metric', value: r => r.metric, cell: r => r.metric},
 			{label: 'Change', number: true, value: r => r.ratio, cell: changeText},

@@ -99,7 +99,7 @@ TEST_WITH(test_errors, set_up, tear_down)
 		  "bad range of metric 'm'" },
 		{ "group \"g\" { events = {\"a\"} metric \"m\" { formula = \"a\" range = {\"0\"} } }",
 		  "bad range of metric 'm'" },
-		{ "group \"g\" { events = {\"a\", \"a\"} }", "event 'a' stands twice in group 'g'" },
+		{ "group \"g\" { events = {\"a\", \"a\"} }", "event 'a' is listed twice in group 'g'" },
 		{ "group \"g\" { events = {\"\"} }", "bad event name ''" },
 		{ "group \"g\" { }", "group 'g' has no events" },
 		{ "group \"h\" { events = {\"a\"} }", "expected one group \"g\" in this file" },

@@ -43,7 +43,7 @@ TEST_WITH(test_manifest, NULL, forget)
 	write_text(&t);
 	assert_int_equal(assay_manifest_load(&m, t.path, &err), ASSAY_EUSAGE);
 	unlink(t.path);
-	snprintf(want, sizeof(want), "%s:100000: 'a.b/ref/n=77/t=1/warm' stands in line 78 already", t.path);
+	snprintf(want, sizeof(want), "%s:100000: 'a.b/ref/n=77/t=1/warm' is already in line 78", t.path);
 	assert_string_equal(err.text, want);
 
 	text.len = len;

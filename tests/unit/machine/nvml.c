@@ -152,7 +152,7 @@ TEST(levels_between_samples)
 		const struct assay_counter_context ctx = { .levels = &levels };
 
 		assert_int_equal(p->total(&ctx, 1, &value, &per_iteration, &why), ASSAY_EUNAVAILABLE);
-		assert_string_equal(why.text, "nobody looked at the GPU between samples");
+		assert_string_equal(why.text, "the GPU was not read between samples");
 		for (int look = 0; look < 2; look++) {
 			struct assay_device_state s;
 			struct assay_nvml_use u;
