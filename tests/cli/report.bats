@@ -47,9 +47,10 @@ teardown() {
 	fails 2 "no run 9 in 'assay.db': the nearest is 1" report r9 -o s.html
 }
 
-# looks_right: in light, dark and print, wide and narrow, and then as it was.
+# looks_right: in light, dark and print, wide and narrow, and then as it was; and no value is one that only scripts know.
 looks_right() {
 	local setting
+	page_is '[...document.querySelectorAll("dd, td")].map(e => e.textContent).filter(t => /^(false|true|null|undefined|NaN|\[object.*)$/.test(t)).join() === ""'
 	for setting in '1280 dark' '400 light' '400 dark' '760 light print' '1280 light'; do
 		# shellcheck disable=SC2086
 		browser_screen $setting

@@ -115,6 +115,6 @@ function shellWord(word) {
 
 // A list of [name, value]; those without a value are left out.
 function facts(pairs) {
-	return element('dl', null, pairs.filter(([, value]) => value != null && value !== '').map(
+	return element('dl', null, pairs.filter(([, value]) => value != null && value !== '' && value !== false).map(
 		([name, value]) => [element('dt', null, name), element('dd', null, value)]));
 }
