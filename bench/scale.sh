@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # How the store bears a database of many results, made from a seed. Takes minutes and four gigabytes: for figures, not for tests.
-# usage: bench/scale.sh [RUNS [CASES [FILE_CASES]]]
+# usage: bench/scale.sh [RUNS [CASES [FILE_CASES [NODES]]]]
 set -eu
 
 runs=${1:-10000}
 cases=${2:-100}
 file_cases=${3:-200000}
+nodes=${4:-100}
 build=${BUILD:-build}
 assay=${ASSAY:-$build/bin/assay}
 out=${OUT:-$build/scale}
@@ -90,3 +91,40 @@ row 'assay db merge, into a new database' 'none' "$(once "$assay" db merge "$db"
 row 'assay db merge, once more' 'none' "$(once "$assay" db merge "$db" --db "$out/merged.db")"
 row 'assay db prune --keep-runs 500' 'none' "$(once "$assay" db prune --keep-runs 500 --db "$out/merged.db")"
 rm -f "$out"/merged.db* "$out"/imported.db* "$out/made.json"
+
+# What a fleet brings: a database of a run from each of $nodes nodes, each a machine of its own.
+for i in $(seq "$nodes"); do
+	rm -f "$out/node$i.db"*
+	"$build/tests/make_database" "$out/node$i.db" 1 "$cases" $((100 + i)) >/dev/null
+done
+
+# grown RUNS: rows of a database of so many runs that the nodes are merged into, the first time and once more.
+grown() {
+	local first again
+	rm -f "$out"/fleet.db*
+	"$build/tests/make_database" "$out/fleet.db" "$1" "$cases" >/dev/null
+	first=$(timed 1 "$assay" db merge "$out"/node*.db --db "$out/fleet.db")
+	again=$(timed 1 "$assay" db merge "$out"/node*.db --db "$out/fleet.db")
+	row "merging the run of a node into $1 runs" none "$(awk -v n="$nodes" -v t="$first" 'BEGIN { split(t, v); printf "%.1f ms, %.1f ms of processors", v[1] / n, v[2] / n }')"
+	merged=$first
+	row "the same once more" none "$(awk -v n="$nodes" -v t="$again" 'BEGIN { split(t, v); printf "%.1f ms, %.1f ms of processors", v[1] / n, v[2] / n }')"
+	row "assay history CASE among $1 runs" none "$(seconds "$assay" history "$key" --machine 'made machine 0' --db "$out/fleet.db" --json)"
+	row "assay show, the list of $1 runs" none "$(seconds "$assay" show --db "$out/fleet.db")"
+}
+grown $((runs / 10))
+grown "$runs"
+
+# 10,000 nodes, 300 cases and 100 revisions a day, from the figures of the greater one. SQLite has 2^32 - 2 pages.
+sqlite3 "$out/fleet.db" "SELECT name NOT IN (SELECT name FROM sqlite_master WHERE type = 'table'), sum(pgsize) FROM dbstat GROUP BY 1" 'PRAGMA page_size' |
+	awk -F '|' -v n=$((n + nodes * cases)) -v a_day=3e8 -v nodes="$nodes" -v merged="$merged" '
+	NF == 2 { size += $2; if ($1) index_size = $2 }
+	NF == 1 { most = $1 * (2 ^ 32 - 2) }
+	END {
+		printf "| bytes a result, and of indexes | none | %.0f, %.0f |\n", size / n, index_size / n
+		printf "| a fleet of 10,000 nodes × 300 cases × 100 revisions: a day brings | none | %.0f GB, %.0f GB of indexes |\n", size / n * a_day / 1e9, index_size / n * a_day / 1e9
+		split(merged, ms)
+		printf "| … one process merges that in | none | %.1f h, %.1f h of processors |\n", ms[1] / nodes / 3.6, ms[2] / nodes / 3.6
+		printf "| … its indexes fill 64 GiB of memory after | none | %.1f days |\n", 64 * 2 ^ 30 / (index_size / n * a_day)
+		printf "| … the greatest file of SQLite (%.1f TB) is full after | none | %.0f days |\n", most / 1e12, most / (size / n * a_day)
+	}'
+rm -f "$out"/fleet.db* "$out"/node*.db*

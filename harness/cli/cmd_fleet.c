@@ -50,6 +50,9 @@ static int check(void *args, struct assay_err *err)
 	if (q->base && !q->gate)
 		return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': only --gate compares with a BASE",
 				     q->base);
+	if (q->nodes && q->per_kind)
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "--nodes counts all nodes, and --per-kind those of each kind: drop one");
 	if (q->shard && q->gate)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "--shard divides a run, and --gate compares on every node: drop one");
@@ -71,6 +74,8 @@ static int set_nodes(void *to, const char *arg, const char *name, struct assay_e
 static const struct assay_option options[] = {
 	{ "slurm", 0, "PARTITION", assay_option_text, AT(partition), "The partition whose nodes measure" },
 	{ "nodes", 0, "N", set_nodes, AT(nodes), "How many of them (default: all)" },
+	{ "per-kind", 0, "N", set_nodes, AT(per_kind),
+	  "Of each kind of node so many: alike in sockets, cores, memory, features and devices, as Slurm has them" },
 	{ "gate", 0, NULL, assay_option_flag, AT(gate),
 	  "Compare BASE (default: where HEAD left the main branch) with HEAD on each node, in place of a run" },
 	{ "shard", 0, NULL, assay_option_flag, AT(shard),

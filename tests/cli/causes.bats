@@ -3,19 +3,6 @@
 # What the surroundings lack is said as it is, with exit 2, since the user can mend it.
 load helpers
 
-# in_own_mounts COMMAND: run it by sh where mounts are its own.
-in_own_mounts() {
-	if [ "$(id -u)" = 0 ]; then
-		unshare -m sh -c "$1"
-	else
-		unshare -rm sh -c "$1"
-	fi
-}
-
-need_own_mounts() {
-	in_own_mounts 'mount -t tmpfs none /mnt' 2>/dev/null || skip "no mount namespaces for this user"
-}
-
 # The first case of the last run.
 a_case() {
 	"$ASSAY" show last --json | jq -r '.cases[0].key'

@@ -8,7 +8,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	export SLURM=$PWD/slurm PATH=$PWD/bin:$PATH ASSAY_DETERMINISTIC=1
 	mkdir -p bin slurm/jobs
-	printf '%s\n' 'n1|idle|none' 'n2|idle|none' 'n3|idle|none' >slurm/nodes
+	printf '%s\n' 'n1|idle|1:2:1 500 (null) (null)|none' 'n2|idle|1:2:1 500 (null) (null)|none' 'n3|idle|1:2:1 500 (null) (null)|none' >slurm/nodes
 	slurm
 	manifest
 }
@@ -242,7 +242,7 @@ fits() {
 }
 
 @test "a node that is down gets no job, and one that does not start in time none that stays" {
-	sed -i 's/n2|.*/n2|down*|Not responding/' slurm/nodes
+	sed -i 's/n2|idle|\(.*\)|none/n2|down*|\1|Not responding/' slurm/nodes
 	waits n1
 	fleet --start-within 1s --json
 	[ "$status" = 4 ]
@@ -255,6 +255,22 @@ fits() {
 	rm -r assay-fleet slurm/n1.before
 	fleet --nodes 2 --json
 	is '[.machines[].name] == ["n1", "n3"]'
+}
+
+@test "of each kind of node one is measured, and that is one that can run a job" {
+	printf '%s\n' 'n1|down*|2:8:1 500 zen4 (null)|Not responding' 'n2|idle|2:8:1 500 zen4 (null)|none' 'n3|mixed|2:8:1 500 zen4 (null)|none' \
+		'n4|idle|2:8:1 500 zen4 gpu:1|none' 'n5|idle|2:8:1 500 zen3 (null)|none' 'n6|down|1:8:1 500 zen4 (null)|broken' >slurm/nodes
+	fails 2 "--per-kind is '0'" fleet quick --slurm cpu --per-kind 0
+	fails 2 "--nodes counts all nodes, and --per-kind those of each kind: drop one" fleet quick --slurm cpu --per-kind 1 --nodes 2
+	fleet --per-kind 1 --json
+	[ "$status" = 4 ]
+	is '[.machines[].name] == ["n2", "n4", "n5", "n6"]'
+	is '.machines[3].reason == "the node is down: broken"'
+	# another choice is another fleet
+	KEEP_DB=1 fails 2 "holds a fleet of another suite, partition or options" fleet quick --slurm cpu --per-kind 2
+	rm -r assay-fleet
+	fleet --per-kind 2 --json
+	is '[.machines[].name] == ["n2", "n3", "n4", "n5", "n6"]'
 }
 
 @test "a job that fails says why, and nothing of it is stored" {
@@ -317,4 +333,26 @@ fits() {
 	ASSAY=$PWD/bin/without_slurm fails 2 "no Slurm here" fleet quick --slurm cpu
 	[ ! -e assay-fleet ]
 	no_job_is_left
+}
+
+@test "a full disk is one line where nothing was begun, and the reason of each node where jobs ran" {
+	need_own_mounts
+	mkdir small
+	export ASSAY BENCH room
+	for room in 8 64; do
+		run --separate-stderr in_own_mounts 'mount -t tmpfs -o size=${room}k none small || exit 99
+			[ "$room" != 8 ] || head -c 8k /dev/zero >small/x
+			"$ASSAY" fleet quick --slurm cpu --nodes 2 --dir small/fleet --manifest quick.manifest --policy plain.conf --json -- --bench-dir "$BENCH"
+			status=$?
+			[ -e small/fleet ] && echo "left" >&2
+			exit $status'
+		no_job_is_left
+		[ ! -e assay.db ]
+		if [ "$room" = 8 ]; then
+			[ "$status" = 2 ] && [ "${#stderr_lines[@]}" = 1 ] && [[ $stderr == "assay: "*"No space left on device"* ]] && [ ! -e slurm/submitted ]
+		else
+			[ "$status" = 4 ]
+			is '.machines | length == 2 and all(.status == "NOT_MEASURED" and (.reason | contains("the disk is full; free some space")))'
+		fi
+	done
 }

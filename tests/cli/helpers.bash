@@ -63,6 +63,19 @@ alive() {
 	done
 }
 
+# in_own_mounts COMMAND: run it by sh where mounts are its own.
+in_own_mounts() {
+	if [ "$(id -u)" = 0 ]; then
+		unshare -m sh -c "$1"
+	else
+		unshare -rm sh -c "$1"
+	fi
+}
+
+need_own_mounts() {
+	in_own_mounts 'mount -t tmpfs none /mnt' 2>/dev/null || skip "no mount namespaces for this user"
+}
+
 # interrupt PID: what Ctrl-C does to a job of this shell, which ends with its status.
 interrupt() {
 	local status=0

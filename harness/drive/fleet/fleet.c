@@ -161,9 +161,9 @@ static json_t *request_json(const struct fleet *f)
 
 	for (size_t i = 0; i < q->more.n; i++)
 		json_array_append_new(more, json_string(q->more.v[i]));
-	return json_pack("{s:s,s:s,s:i,s:b,s:b,s:s,s:s,s:o}", "suite", q->suite, "partition", q->partition, "nodes",
-			 (int)q->nodes, "gate", q->gate, "shard", q->shard, "base", q->base ? q->base : "", "head",
-			 q->head ? q->head : "", "options", more);
+	return json_pack("{s:s,s:s,s:i,s:i,s:b,s:b,s:s,s:s,s:o}", "suite", q->suite, "partition", q->partition, "nodes",
+			 (int)q->nodes, "per_kind", (int)q->per_kind, "gate", q->gate, "shard", q->shard, "base",
+			 q->base ? q->base : "", "head", q->head ? q->head : "", "options", more);
 }
 
 static int write_state(struct fleet *f, struct assay_err *err)
@@ -247,6 +247,18 @@ static int read_state(struct fleet *f, struct assay_err *err)
 
 /* ---- what is asked for ------------------------------------------------------------------------------------------- */
 
+/* How many nodes of its kind come before it, where those that can run a job do? */
+static size_t place_in_kind(const struct assay_slurm_node *v, size_t n, size_t i)
+{
+	const bool down = assay_slurm_node_is_down(&v[i]);
+	size_t before = 0;
+
+	for (size_t k = 0; k < n; k++)
+		if (!strcmp(v[k].kind, v[i].kind))
+			before += assay_slurm_node_is_down(&v[k]) == down ? k < i : down;
+	return before;
+}
+
 /* Of the nodes of the partition those that take part, with what Slurm says of them. */
 static int choose_nodes(struct fleet *f, const struct assay_slurm_node *v, size_t n, struct assay_err *err)
 {
@@ -261,7 +273,8 @@ static int choose_nodes(struct fleet *f, const struct assay_slurm_node *v, size_
 	/* where some are enough, those that can run a job come first */
 	for (int down = 0; down < 2; down++)
 		for (size_t i = 0; i < n && f->n < wanted; i++)
-			if (assay_slurm_node_is_down(&v[i]) == (down == 1))
+			if (assay_slurm_node_is_down(&v[i]) == (down == 1) &&
+			    (!f->q->per_kind || place_in_kind(v, n, i) < f->q->per_kind))
 				set_node(f, &f->nodes[f->n++], v[i].name);
 	return 0;
 }

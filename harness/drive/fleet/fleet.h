@@ -20,6 +20,7 @@ struct assay_fleet_request {
 	const char *suite, *partition;
 	const char *dir;            /* on a file system that all nodes share; NULL: ASSAY_FLEET_DIR */
 	unsigned nodes;             /* that take part; 0: all of the partition */
+	unsigned per_kind;          /* so many nodes of each kind take part, in place of `nodes`; 0: as it says */
 	bool gate;                  /* compare two revisions on each node, in place of a run */
 	bool shard;                 /* each case on one of the nodes, in place of on all; not of a gate */
 	const char *base, *head;    /* of a gate; NULL: where HEAD branched off; HEAD */
@@ -49,7 +50,8 @@ int assay_fleet(const struct assay_fleet_request *q, const struct assay_watch *w
 
 struct assay_slurm_node {
 	char name[ASSAY_NAME_MAX];
-	char state[32];   /* "idle", "down*" */
+	char state[32]; /* "idle", "down*" */
+	char kind[256]; /* sockets, cores, threads, memory, features and devices: nodes alike in these are of a kind */
 	char reason[160]; /* why it is not available; "none" where it is */
 };
 

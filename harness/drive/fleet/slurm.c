@@ -80,6 +80,7 @@ static int read_nodes(const struct assay_strings *lines, struct assay_slurm_node
 
 		take(&line, node->name, sizeof(node->name));
 		take(&line, node->state, sizeof(node->state));
+		take(&line, node->kind, sizeof(node->kind));
 		take(&line, node->reason, sizeof(node->reason));
 		if (!is_name(node->name) || !node->state[0])
 			return assay_err_set(err, ASSAY_EIO, "cannot read what sinfo prints: '%s'", lines->v[i]);
@@ -92,8 +93,9 @@ static int read_nodes(const struct assay_strings *lines, struct assay_slurm_node
 int assay_slurm_nodes(const char *partition, const volatile sig_atomic_t *interrupted, struct assay_slurm_node **out,
 		      size_t *n, struct assay_err *err)
 {
-	const char *const argv[] = { "sinfo",   "--noheader",        "--Node", "--partition",
-				     partition, "--format=%N|%T|%E", NULL };
+	const char *const argv[] = { "sinfo",       "--noheader", "--Node",
+				     "--partition", partition,    "--format=%N|%T|%X:%Y:%Z %m %b %G|%E",
+				     NULL };
 	struct assay_strings lines = { 0 };
 	struct assay_slurm_node *v = NULL;
 	size_t count = 0;
