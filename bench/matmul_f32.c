@@ -77,7 +77,7 @@ int assay_matmul_f32_fill(struct assay_job *job)
 
 /* ---- oracle ---- */
 
-/* What one thread found: its worst error, and the lowest element that is wrong. */
+/* The findings of one thread: its worst error, and the lowest element that is wrong. */
 struct finding {
 	double max_rel_err;
 	int64_t first; /* flat index, or INT64_MAX */

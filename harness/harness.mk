@@ -32,7 +32,7 @@ $(BUILD)/gen/store_schema.h: harness/store/schema/embed.awk $(STORE_SQL)
 	$(say)awk -f $< $(STORE_SQL) > $@.tmp && mv $@.tmp $@
 $(BUILD)/obj/harness/store/migrate.o: $(BUILD)/gen/store_schema.h
 
-# What `assay new` writes, as C strings.
+# The templates of `assay new`, as C strings.
 TEMPLATES := $(sort $(wildcard harness/drive/author/templates/*.in))
 $(BUILD)/gen/new_templates.h: harness/drive/author/templates/embed.awk $(TEMPLATES)
 	@mkdir -p $(@D)

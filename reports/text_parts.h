@@ -54,7 +54,7 @@ void assay_csv_add(struct assay_text *out, const char *s);
 void assay_xml_attribute(struct assay_text *out, const char *name, const char *value);
 
 /*
- * What a worker printed: a blank line, "@of wrote:", and its lines; nothing if @log is NULL or "". An empty @of stands
+ * The output of a worker: a blank line, "@of wrote:", and its lines; nothing if @log is NULL or "". An empty @of stands
  * for the case above.
  */
 void assay_log_text(struct assay_text *out, const char *of, const char *log);

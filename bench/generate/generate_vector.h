@@ -33,7 +33,7 @@ struct gen_vector {
 	void (*to_bf16)(const float *x, int64_t n, uint16_t *out);
 };
 
-/* What every CPU of the architecture has, and wider. */
+/* The widths: one that every CPU of the architecture has, and wider ones. */
 extern const struct gen_vector assay_generate_vector_base;
 #if defined(__x86_64__)
 extern const struct gen_vector assay_generate_vector_avx2, assay_generate_vector_avx512;

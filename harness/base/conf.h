@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "base/text.h"
 
-/* What a file may hold. Tables end with an entry whose name is NULL; a NULL table is empty. */
+/* The grammar of a file. Tables end with an entry whose name is NULL; a NULL table is empty. */
 struct assay_conf_option {
 	const char *name;
 	bool list; /* name = {"a", "b"}; one value without braces is a list of one */

@@ -193,7 +193,7 @@ static int write_all(int fd, const char *data, size_t len)
 	return 0;
 }
 
-/* What errno says of writing @path, and what helps. */
+/* Describe errno after writing @path failed, with a remedy. */
 static int cannot_write(const char *path, struct assay_err *err)
 {
 	const bool full = errno == ENOSPC || errno == EDQUOT;
@@ -470,7 +470,7 @@ static int compare_strings(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* What opens but has no end, such as a named pipe, must not be waited for. */
+/* A file that opens but has no end, such as a named pipe, must not be waited for. */
 static int check_regular(int dir, const char *folder, const char *name, struct assay_err *err)
 {
 	struct stat st;

@@ -32,7 +32,7 @@
 #define GIVE_UP_NS    UINT64_C(2000000000)
 #define KILL_AGAIN_NS UINT64_C(100000000)
 
-/* What the child needs, all of it made before the fork. */
+/* Everything that the child needs, made before the fork. */
 struct launch {
 	const struct assay_process_options *o;
 	char path[PATH_MAX];

@@ -9,7 +9,7 @@
 #define SHOWN_MAX 60
 #define CPU_MAX   65535
 
-/* What a message quotes: one line, and short enough that the expectation behind it is never cut off. */
+/* The quotation of a value in a message: one line, and short enough that the expectation behind it is never cut off. */
 struct shown {
 	char s[SHOWN_MAX + 4];
 };

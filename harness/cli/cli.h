@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all commands share: their list, exit codes, output to a person or a script. */
+/* Shared by all commands: their list, exit codes, output to a person or a script. */
 #ifndef ASSAY_CLI_CLI_H
 #define ASSAY_CLI_CLI_H
 

@@ -106,7 +106,7 @@ static int set_with(void *to, const char *arg, const char *name, struct assay_er
 	return assay_profile_tool_check(arg, err);
 }
 
-/* What one kind knows and the others do not. */
+/* Options of one kind that the others do not have. */
 static int check_kind(const struct profile_args *a, struct assay_err *err)
 {
 	const char *dot = a->out ? strrchr(a->out, '.') : NULL;
@@ -239,7 +239,7 @@ static const char *file_format(const struct profile_args *a)
 	return !strcmp(a->q.kind, "trace") && dot && !strcmp(dot, ".json") ? "trace" : NULL;
 }
 
-/* What was measured is shown even where it could not be stored or written. */
+/* Measurements are shown even if they could not be stored or written. */
 static int profile_once(struct profile_args *a, struct assay_watcher *w, int *status, struct assay_err *err)
 {
 	struct assay_profile p;
@@ -303,7 +303,7 @@ static const char *next_kind(const struct profile_args *a, size_t *i)
 	return assay_profile_kind(*i);
 }
 
-/* What this machine cannot profile is told, and left out. */
+/* Kinds that this machine cannot profile are reported and left out. */
 static int profile_several(const struct profile_args *a, struct assay_watcher *w, int *status, struct assay_err *err)
 {
 	size_t taken = 0, i = 0;
@@ -405,7 +405,7 @@ static int profile(void *args, struct assay_watcher *w, int *status, struct assa
 	return rc;
 }
 
-/* What follows "--" is a command of another program, whose options are its own. */
+/* Everything after "--" is another program's command, with options of its own. */
 int assay_cmd_profile(int argc, char **argv)
 {
 	struct profile_args a = { .out = NULL };

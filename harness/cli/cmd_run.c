@@ -155,7 +155,7 @@ static const struct assay_result *lacks_most(const struct assay_run *run, bool c
 	return of;
 }
 
-/* What was asked for by name and cannot be counted here stands in the details of each case; say so once. */
+/* Events that were asked for by name and cannot be counted here stand in the details of each case; say so once. */
 static void warn_of_unavailable(const struct assay_run *run, const struct assay_settings *s)
 {
 	const struct assay_unavailable *first = NULL;

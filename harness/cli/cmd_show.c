@@ -233,7 +233,7 @@ static int show_profile(const struct show_args *a, struct assay_err *err)
 	return rc;
 }
 
-/* What the options and a case leave of the kinds. */
+/* The kinds that the options and a case leave. */
 static unsigned kinds_of(const struct show_args *a)
 {
 	if (of_profile(a))

@@ -112,7 +112,7 @@ int assay_command_line_parse(const struct assay_command_line *c, int argc, char 
 /* ---- interrupt ---- */
 
 /*
- * What Ctrl-C, SIGTERM and SIGHUP do to the program, from its first lines to its last: it says so and ends with
+ * The program handles Ctrl-C, SIGTERM and SIGHUP from its first lines to its last: it says so and ends with
  * ASSAY_CLI_EXIT_INTERRUPTED.
  */
 
@@ -136,7 +136,7 @@ void assay_complete_begin(void);
 bool assay_completing(void);
 /* Print @word, if it begins with @typed; @help may be NULL. */
 void assay_complete_say(const char *typed, const char *word, const char *help);
-/* What may stand in place of the last argument, which may be empty. @args has its defaults. */
+/* The completions of the last argument, which may be empty. @args has its defaults. */
 void assay_complete_command(const struct assay_command_line *line, int argc, char **argv, void *args);
 
 /* ---- work ---- */

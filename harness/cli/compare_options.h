@@ -10,7 +10,7 @@
 #include "drive/compare/plan.h"
 #include "model/gate_report.h"
 
-/* What the options of compare and certify fill; their own arguments begin with it. */
+/* Filled by the options of compare and certify; the arguments of both begin with it. */
 struct assay_compare_args {
 	struct assay_settings s;
 	struct assay_compare_request q; /* its `what` is to be set to the request of s */

@@ -224,7 +224,7 @@ static void say_profile_kinds(const struct completion *c)
 		say(c, kind, NULL);
 }
 
-/* What a capital word of a usage, or the value of an option, stands for. */
+/* The meaning of a capital word of a usage, or of an option's value. */
 static const struct {
 	const char *command, *option, *word; /* NULL: any */
 	void (*say)(const struct completion *c);

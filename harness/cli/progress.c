@@ -19,7 +19,7 @@
 /* A case that takes turns with what bounds it, mostly one or two limits: times what it takes alone. */
 #define IN_TURN_TIMES 3
 #define REDRAW_NS     100000000u
-/* What is over in two seconds needs no bar. */
+/* A task that is over in two seconds needs no bar. */
 #define WORTH_NS 2e9
 
 static double times(const struct assay_progress *p, size_t i)

@@ -41,7 +41,7 @@ const struct assay_papi *assay_counter_papi(struct assay_counter_context *ctx)
 
 #define LINE_BYTES 64 /* threads write their counts apart */
 
-/* What the values of a thread are of, one block behind the other. */
+/* The events that the values of a thread belong to, one block after the other. */
 enum moment { BEFORE, AFTER, STOOD, N_MOMENTS };
 
 struct set {

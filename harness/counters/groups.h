@@ -60,7 +60,7 @@ void assay_counter_groups_release(struct assay_counter_groups *g);
 /* "intel", "amd", "arm" or "", from the name of the CPU's model. */
 const char *assay_counter_vendor(const char *cpu_model);
 
-/* What a case counts: pointers into groups. All-zero counts nothing. */
+/* The events that a case counts: pointers into groups. All-zero counts nothing. */
 struct assay_counter_choice {
 	const struct assay_counter_group **groups;
 	size_t n_groups;

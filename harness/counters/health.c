@@ -55,7 +55,7 @@ static void test_counters(struct assay_counter_context *ctx, struct assay_text *
 #define SAMPLES 500
 #define N_CELLS 6
 
-/* What PAPI publishes stays so for as long as it is loaded. */
+/* PAPI's answers do not change while it is loaded. */
 static uint64_t cells[N_CELLS];
 static const char *const cell_names[N_CELLS] = { "cost_0", "cost_1", "cost_2", "cost_3", "cost_4", "cost_5" };
 /* That fit into one set of any PMU. */

@@ -10,7 +10,7 @@
 #include "counters/threads/log.h"
 
 #define ASSAY_PRELOADED_PATH_MAX 4200
-/* What the records of a process take at first, and then again and again. */
+/* The room for the records of a process: its first size, and the size by which it grows. */
 #define ASSAY_PRELOADED_ROOM_BYTES (UINT64_C(1) << 20)
 
 /*

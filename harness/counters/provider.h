@@ -19,7 +19,7 @@
 #include "model/counter.h"
 #include "model/reports.h"
 
-/* What became of the one run of a case. */
+/* The outcome of the one run of a case. */
 struct assay_syscall_case {
 	bool wanted;  /* an event of the case asks for it */
 	bool counted; /* otherwise see reason */
@@ -62,7 +62,7 @@ void assay_os_counts_read_children(struct assay_os_counts *out);
 /* Add the difference @d of one thread to @sum (which starts all-zero); its `cpu` stays. */
 void assay_os_counts_add(struct assay_os_counts *sum, const struct assay_os_counts *d);
 
-/* What providers may use; lives as long as their sets. */
+/* The services that providers may use; they live as long as the sets. */
 struct assay_counter_context {
 	struct assay_papi papi; /* after assay_counter_papi() */
 	bool papi_loaded;
@@ -132,7 +132,7 @@ struct assay_counter_provider {
 		     struct assay_err *why);
 	/* Share of the time in which each event of a set with @n events counts. NULL: all of it. */
 	double (*running_frac)(const struct assay_counter_context *ctx, size_t n);
-	/* What it reads @event with, for people. */
+	/* The means by which it reads @event, for people. */
 	void (*how)(const struct assay_counter_context *ctx, const char *event, char *buf, size_t size);
 };
 

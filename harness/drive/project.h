@@ -50,7 +50,7 @@ int assay_project_conf_read(struct assay_project_conf *c, const char *top, struc
 void assay_project_conf_release(struct assay_project_conf *c);
 
 /*
- * What the assay.conf that is used here says of profiling, or the defaults. It may have these sections alone, and then
+ * Profiling settings of the assay.conf that is used here, or the defaults. It may have these sections alone, and then
  * describes no repository. ASSAY_EUSAGE for one that cannot be used; then *out has the defaults.
  */
 int assay_project_profiling(struct assay_profiling_conf *out, struct assay_err *err);

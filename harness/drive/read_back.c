@@ -9,7 +9,7 @@
 #include "store/exact.h"
 #include "store/store.h"
 
-/* What is to be found; one of them, or none. */
+/* The record to be found; one of them, or none. */
 struct wanted {
 	const struct assay_run *run;
 	const struct assay_exact_run *counts;

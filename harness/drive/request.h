@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a command asks of the driving layer: which cases, of which plugins, where and how they are measured. What only
+ * A command's request to the driving layer: which cases, of which plugins, where and how they are measured. What only
  * one command needs is in a struct of its own, see compare/plan.h, gate/request.h and compare/certify.h.
  */
 #ifndef ASSAY_DRIVE_REQUEST_H

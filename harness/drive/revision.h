@@ -30,7 +30,7 @@ struct assay_revision_options {
 	void (*building)(void *arg, const char *name, const char *command);
 	void *arg;
 	/*
-	 * What files that are not a revision were built from. NULL: whatever the repository that they lie in says, if
+	 * The revision that plain files were built from. NULL: whatever the repository that they lie in says, if
 	 * any.
 	 */
 	const struct assay_commit *stated;
@@ -65,7 +65,7 @@ int assay_revision_read_sides(const char *text, struct assay_commit sides[2], st
 int assay_revision_check(const struct assay_strings *plugins, const volatile sig_atomic_t *interrupted,
 			 struct assay_commit *c, struct assay_err *err);
 /*
- * What is checked out in the repository around the folder of the first of @plugins. Empty where there is none. 0 or
+ * The commit checked out in the repository around the folder of the first of @plugins. Empty where there is none. 0 or
  * ASSAY_EINTERRUPTED.
  */
 int assay_revision_of_plugins(const struct assay_strings *plugins, const volatile sig_atomic_t *interrupted,

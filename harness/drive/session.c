@@ -238,7 +238,7 @@ static void warn_of_idle_plugins(const struct assay_session *s, const struct ass
 					 s->catalog->plugins[i].path);
 }
 
-/* What the user asks for by number, CPUs and threads, must be there: it is named, not silently skipped. */
+/* CPUs and threads that the user asks for by number must exist: a missing one is named, not silently skipped. */
 static int check_placement(const struct assay_session *s, const struct assay_request *q, struct assay_err *err)
 {
 	size_t most = q->placement.n_cpus;
@@ -270,7 +270,7 @@ static int check_devices(const struct assay_session *s, const struct assay_reque
 	return rc;
 }
 
-/* What `all` means: every core that may be used, as far as the container's quota keeps them running. */
+/* The meaning of `all`: every core that may be used, as far as the container's quota keeps them running. */
 static int count_threads(struct assay_session *s, const struct assay_request *q, struct assay_err *err)
 {
 	s->all_threads = (unsigned)assay_placement_max(s->topology, &q->placement);

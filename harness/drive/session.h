@@ -75,7 +75,7 @@ void assay_session_close(struct assay_session *s);
 
 /* ---- entry ---- */
 
-/* What a program that drives measurements must do first, because the program is also its own worker. */
+/* A program that drives measurements must call this first, because the program is also its own worker. */
 
 /* To be called at the start of main(). True: it was a worker, has done its work, and *status is to be returned. */
 bool assay_drive_entry(int argc, char **argv, int *status);

@@ -81,7 +81,7 @@ static struct words count_words(double n)
 	return w;
 }
 
-/* What instructions narrower than the best would give, and these. */
+/* The gain of the best instructions, and of narrower ones. */
 static void add_steps(const struct assay_case_evidence *e, struct assay_advice *a)
 {
 	for (size_t i = 0; i < e->n_peaks && a->n_steps < ASSAY_ADVICE_STEPS_MAX; i++) {

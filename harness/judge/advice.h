@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What bounds a case and what may be done: pure rules over measured numbers. reports/ADVICE.md names them. */
+/* Bottlenecks and advice: pure rules over measured numbers. reports/ADVICE.md names them. */
 #ifndef ASSAY_JUDGE_ADVICE_H
 #define ASSAY_JUDGE_ADVICE_H
 

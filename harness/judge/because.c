@@ -7,7 +7,7 @@
 
 #include "model/quantity.h"
 
-/* What may be left unexplained: a third of the change, and a factor of 1.5 whatever the change. */
+/* The part of a change that may be left unexplained: a third of the change, and a factor of 1.5 whatever the change. */
 #define REST_FRAC   (1.0 / 3.0)
 #define REST_FACTOR 1.5
 /* From this share of the roof on, the faster side may be held back by that. */

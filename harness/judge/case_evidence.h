@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one run measured that bears on the bottleneck of one of its cases: numbers only, NaN where there is none. */
+/* Measurements of one run that bear on the bottleneck of one of its cases: numbers alone, or NaN. */
 #ifndef ASSAY_JUDGE_CASE_EVIDENCE_H
 #define ASSAY_JUDGE_CASE_EVIDENCE_H
 

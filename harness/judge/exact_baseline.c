@@ -94,7 +94,7 @@ static int take_lines(const char *path, json_t *lines, struct assay_exact_case *
 	return rc;
 }
 
-/* What is not the counts of a function; false where it is. */
+/* Parse a field that is not the counts of a function; false where it is. */
 static bool take_other(const char *path, const char *name, json_t *value, struct assay_exact_case *c, int *rc,
 		       struct assay_err *err)
 {
@@ -319,7 +319,7 @@ static bool has_counts(const struct assay_exact_run *run, const char *key)
 	return c && c->status == ASSAY_STATUS_OK;
 }
 
-/* What @run counted, and what @before, which may be NULL, has beside that. */
+/* The counts of @run, and those that @before, which may be NULL, has beside them. */
 static int join_cases(struct assay_exact_run *to, const struct assay_exact_run *run,
 		      const struct assay_exact_run *before, size_t *kept)
 {

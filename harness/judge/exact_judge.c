@@ -262,7 +262,7 @@ static int look_up(const void *arg, const struct assay_limit *l, struct assay_li
 	return 0;
 }
 
-/* What is wrong, crashed or hangs says so itself. */
+/* A case that is wrong, crashed or hangs says so itself. */
 static int judge_limits(struct judging *j, const struct assay_exact_case *head)
 {
 	const struct counted counted = { j->in, head->key };

@@ -40,7 +40,7 @@ struct assay_exact_judge_input {
 int assay_exact_judge(const struct assay_exact_judge_input *in, struct assay_gate_report *report,
 		      struct assay_err *err);
 
-/* What is known of @metric, which is of exact counts, in the case @key of @head and @base, which may be NULL. */
+/* The facts about @metric, which is of exact counts, in the case @key of @head and @base, which may be NULL. */
 void assay_exact_limit_facts(const struct assay_exact_run *head, const struct assay_exact_run *base, const char *key,
 			     const char *metric, struct assay_limit_facts *out);
 

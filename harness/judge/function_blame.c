@@ -161,7 +161,7 @@ static void add_text(const struct blaming *k, const char *before, double ns, con
 	snprintf(out->text + at, sizeof(out->text) - at, "%s%s%s", before, text, after);
 }
 
-/* What is known besides samples, behind the sentence. */
+/* Append the facts known besides samples to the sentence. */
 static void add_evidence(const struct blaming *k, const struct assay_function_part *p)
 {
 	struct assay_gate_because *out = k->out;

@@ -29,7 +29,7 @@ static void count(const struct assay_because_evidence *e, struct shares *s)
 			}
 }
 
-/* What is known of it before it is sampled. */
+/* The facts known of a function before it is sampled. */
 static double weigh(const struct assay_because_function *f)
 {
 	const bool counted = f->counted[0] >= 0 && f->counted[1] >= 0;

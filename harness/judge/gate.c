@@ -78,7 +78,7 @@ static const char *file_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* What to do about cases that are missing, for the first of them. */
+/* The remedy for missing cases, added to the first of them. */
 static void hint_at_missing(struct judging *j)
 {
 	const struct assay_run *run = j->in->run;
@@ -232,7 +232,7 @@ static int judge_unfinished(struct judging *j)
 
 /* ---- status ----------------------------------------------------------------------------------------------------- */
 
-/* What became of a case that has no time to judge. */
+/* The row of a case that has no time to judge. */
 static int judge_failed(struct judging *j, const struct assay_result *r, const struct assay_manifest_entry *e)
 {
 	const struct assay_row_name name = status_of(r->c.key);

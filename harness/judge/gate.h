@@ -32,9 +32,9 @@ struct assay_gate_input {
 	 */
 	const struct assay_manifest *const *other_manifests;
 	size_t n_other_manifests;
-	/* What may be counted in a run that asks for it, beside what the cases of this one have; NULL: unknown. */
+	/* The events that a run can count on request, beside those that the cases of this one have; NULL: unknown. */
 	const struct assay_countable *countable;
-	/* What `all` meant in the run. 1: manifest lines with t=all are met by t=1. 0: unknown. */
+	/* The number of threads that `all` meant in the run. 1: manifest lines with t=all are met by t=1. 0: unknown. */
 	unsigned all_threads;
 };
 

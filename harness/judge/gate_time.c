@@ -99,7 +99,7 @@ struct base {
 	bool same_code; /* every run of it had the very machine code of the case */
 };
 
-/* What the named baseline has of a case. */
+/* The results of a case in the named baseline. */
 static struct base base_of_runs(struct assay_gate_time *t, const struct assay_result *r)
 {
 	bool same = r->code_hash[0] != '\0';

@@ -30,7 +30,7 @@
 #include "model/gate_report.h"
 #include "model/result.h"
 
-/* What a demand is held against. */
+/* The facts that a demand is held against. */
 struct assay_limit_facts {
 	double value;                     /* NaN: not measured */
 	char unit[ASSAY_METRIC_UNIT_MAX]; /* of the metric, "1" of a count, "" where nothing is known of it */
@@ -42,7 +42,7 @@ struct assay_limit_facts {
 };
 
 /*
- * What can be counted on request: names.v[i] is an event or a metric, in units.v[i], of group groups.v[i] ("": of
+ * The counts that can be requested: names.v[i] is an event or a metric, in units.v[i], of group groups.v[i] ("": of
  * none).
  */
 struct assay_countable {
@@ -61,7 +61,7 @@ void assay_limit_judge(const struct assay_limit *l, const struct assay_limit_fac
 struct assay_limit_case {
 	const struct assay_case *c;              /* of which only the key need be known */
 	const struct assay_countable *countable; /* NULL: nothing is known */
-	/* What is known of l->metric. ASSAY_ENOMEM. */
+	/* The facts about l->metric. ASSAY_ENOMEM. */
 	int (*look_up)(const void *arg, const struct assay_limit *l, struct assay_limit_facts *out,
 		       struct assay_err *err);
 	const void *arg;

@@ -31,7 +31,7 @@ static struct block block_of(const struct assay_pair *p, size_t b)
 	return k;
 }
 
-/* What speaks against a block as a whole. */
+/* Disturbances of a block as a whole. */
 static uint32_t block_disturbance(const struct assay_pair *p, size_t b)
 {
 	const struct assay_sample *base = &p->side[ASSAY_BASE].samples[2 * b],

@@ -293,7 +293,7 @@ static enum assay_verdict look_at_ranges(const struct pile *p, bool last, const 
 }
 
 /*
- * What can be said after these pairs; INCONCLUSIVE: go on. @last: no pair follows. *passes is set at a look if the case
+ * The verdict after these pairs; INCONCLUSIVE: go on. @last: no pair follows. *passes is set at a look if the case
  * would pass but looks faster, so that it gets more pairs, which may show the improvement.
  */
 static enum assay_verdict look(const struct pile *p, bool last, const struct assay_paired_rule *rule, bool *passes)
@@ -364,7 +364,7 @@ static size_t deciding_look(const struct pile *p, const struct assay_paired_rule
 	return 0;
 }
 
-/* What would decide an undecided case, in @out and as "; a budget of 12 s or a margin of 1.6 % would decide it". */
+/* A remedy for an undecided case, in @out and as "; a budget of 12 s or a margin of 1.6 % would decide it". */
 static void advise(const struct assay_comparison_case *c, const struct pile *p, const struct assay_paired_rule *rule,
 		   struct assay_gate_case *out, char *buf, size_t size)
 {

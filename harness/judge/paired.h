@@ -12,7 +12,7 @@
 
 /* ---- pair estimate ---- */
 
-/* What one process pair says about the time of the head relative to the base, from the samples of its blocks. */
+/* One process pair's estimate of the head's time relative to the base, from the samples of its blocks. */
 
 /*
  * Version of the rule by which comparisons are stopped and judged; it is stored with each. Raise it whenever the same

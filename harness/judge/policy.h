@@ -94,7 +94,7 @@ struct assay_policy {
 };
 
 /*
- * What applies without a file: 10 % stored, 0.5 % paired, alpha 1 %, pass_alpha 2.5 %, 30 % dropped, 10 s, no limits.
+ * The defaults without a file: 10 % stored, 0.5 % paired, alpha 1 %, pass_alpha 2.5 %, 30 % dropped, 10 s, no limits.
  * Owns nothing.
  */
 struct assay_policy assay_policy_default(void);

@@ -120,7 +120,7 @@ static bool is_skipped(const struct assay_result *r)
 	return r->status == ASSAY_STATUS_SKIPPED;
 }
 
-/* What cannot run here has nothing to compare: a case that neither side measured, or a variant. */
+/* Skipped cases have nothing to compare: a case that neither side measured, or a variant. */
 static bool skip(struct work *w, const struct assay_result *r[2], struct assay_diff_case *c)
 {
 	if (!is_skipped(r[1]) || !(w->out->by_variant || is_skipped(r[0])))

@@ -17,7 +17,7 @@ struct assay_diff_runs {
 	const char *name; /* as people call it */
 };
 
-/* What a side has of one case: the result of each run, NULL where it has none. */
+/* The results of one case on one side: the result of each run, NULL where it has none. */
 struct assay_diff_case_side {
 	const struct assay_diff_runs *runs;
 	const struct assay_result **r; /* as many as runs */

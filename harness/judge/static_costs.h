@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the compiler reports about kernels for GPUs, and verdicts about it: exact evidence that needs no GPU. The build
+ * The compiler's figures for GPU kernels, and verdicts about them: exact evidence that needs no GPU. The build
  * writes the report beside its plugin, and a record of it is committed as baselines/exact/SUITE.kernels.json.
  */
 #ifndef ASSAY_JUDGE_STATIC_COSTS_H

@@ -23,7 +23,7 @@ bool assay_stopping_wants_pairs(const struct assay_comparison_case *c)
 	return c->in_head && !c->reason[0];
 }
 
-/* What a pair took on average; a pair that was not kept took time of the budget and tells nothing of the others. */
+/* The average time of a pair; a pair that was not kept took time of the budget and tells nothing of the others. */
 static uint64_t pair_ns(const struct assay_comparison_case *c)
 {
 	uint64_t sum = 0;
@@ -104,7 +104,7 @@ static bool awaits_look(const struct assay_gate_case *v, const struct assay_pair
 	       assay_paired_interval_decides(v, rule);
 }
 
-/* What @c, judged as @v, may spend once a slowdown can be seen. */
+/* The time that @c, judged as @v, may spend once a slowdown can be seen. */
 static uint64_t budget_of(const struct assay_comparison *cmp, const struct assay_gate_case *v,
 			  const struct assay_paired_rule *rule)
 {

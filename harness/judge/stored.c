@@ -70,7 +70,7 @@ static double at_rank(struct assay_stored_points p, size_t rank)
 	return NAN;
 }
 
-/* What the runs of a side say together. */
+/* The combined result of the runs of a side. */
 struct side {
 	double centre;       /* logarithm of the median of the medians */
 	double below, above; /* squared widths of that */

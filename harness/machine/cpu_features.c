@@ -17,7 +17,7 @@
 #include <cpuid.h>
 #endif
 
-/* What kernels of this kind choose their code by, in the order shown. */
+/* The features by which kernels of this kind choose their code, in the order shown. */
 static const char *const kernel_features[] = {
 	"sse4_2",      "avx",         "f16c",          "fma",
 	"avx2",        "avx_vnni",    "avx_vnni_int8", "avx512f",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the machine is (fingerprint) and in which state it is (environment). */
+/* The identity of the machine (fingerprint) and its state (environment). */
 #ifndef ASSAY_MACHINE_ENVIRONMENT_H
 #define ASSAY_MACHINE_ENVIRONMENT_H
 
@@ -56,7 +56,7 @@ uint32_t assay_disturbance_poll(struct assay_disturbance *d, uint32_t *steal_tic
 
 /* ---- health ---- */
 
-/* What `assay doctor` says about the host: its state, and what is installed. */
+/* Findings of `assay doctor` about the host: its state, and what is installed. */
 
 /* Adds to @out, all-zero before; release it in either case. ASSAY_ENOMEM. */
 int assay_doctor(const struct assay_topology *t, const struct assay_clock *clock, struct assay_findings *out,

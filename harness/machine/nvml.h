@@ -29,7 +29,7 @@ bool assay_nvml_find(const struct assay_nvml *n, const char *pci, unsigned *inde
 /* The present state of GPU @index. ASSAY_EUNAVAILABLE if not even its clock is reported. */
 int assay_nvml_state(const struct assay_nvml *n, unsigned index, struct assay_device_state *out, struct assay_err *err);
 
-/* What GPU @index did recently and uses at present. Members that its driver does not report are NaN or 0. */
+/* The recent activity of GPU @index, and its present use. Members that its driver does not report are NaN or 0. */
 struct assay_nvml_use {
 	double busy_frac, memory_busy_frac; /* of the driver's last sampling period, up to a second */
 	double joules;                      /* since the driver was loaded */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the machine has done since it was started, and how much of its memory and disk is in use now. */
+/* The work of the machine since it was started, and how much of its memory and disk is in use now. */
 #ifndef ASSAY_MACHINE_SYSTEM_STATE_H
 #define ASSAY_MACHINE_SYSTEM_STATE_H
 

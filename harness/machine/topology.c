@@ -157,7 +157,7 @@ static uint64_t memory_of(const struct assay_topology *t)
 	return hwloc_get_root_obj(t->hw)->total_memory;
 }
 
-/* What assay_topology_text() hands out; NULL where it cannot be had. */
+/* The text that assay_topology_text() hands out; NULL where it cannot be had. */
 static void write_text(struct assay_topology *t)
 {
 	int bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What topology.c, placement.c and binding.c share. Not for other files, because it exposes hwloc. */
+/* Internals that topology.c, placement.c and binding.c share. Not for other files, because it exposes hwloc. */
 #ifndef ASSAY_MACHINE_TOPOLOGY_TABLE_H
 #define ASSAY_MACHINE_TOPOLOGY_TABLE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What bounds a case, by which measured numbers, and what may be done about it. reports/ADVICE.md names the rules. */
+/* Bottlenecks: the resource that bounds a case, its evidence, and advice by the rules of reports/ADVICE.md. */
 #ifndef ASSAY_MODEL_BOTTLENECK_H
 #define ASSAY_MODEL_BOTTLENECK_H
 
@@ -24,7 +24,7 @@ const char *assay_bound_by_name(enum assay_bound_by b);
 #define ASSAY_ADVICE_MAX       8
 #define ASSAY_ADVICE_STEPS_MAX 4
 
-/* What the instructions of one variant of the op that measures the peak would give. */
+/* The gain that the instructions of one variant of the peak-measuring op would bring. */
 struct assay_advice_step {
 	char variant[ASSAY_NAME_MAX];
 	double gain;

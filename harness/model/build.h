@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was measured: sources, compiler and plugins. */
+/* The build that was measured: sources, compiler and plugins. */
 #ifndef ASSAY_MODEL_BUILD_H
 #define ASSAY_MODEL_BUILD_H
 
@@ -41,9 +41,9 @@ void assay_build_text(const struct assay_build *b, char *buf, size_t size);
 
 /* ---- revision ---- */
 
-/* What was measured, as people and scripts name it: its commit, and whether it is a kernel at all. */
+/* The measured code, as people and scripts name it: its commit, and whether it is a kernel at all. */
 
-/* What the measured code was built from: the plugins' repository, or the program's where the plugins are its own. */
+/* The revision of the measured code: of the plugins' repository, or of the program's where the plugins are its own. */
 struct assay_commit assay_build_revision(const struct assay_build *b);
 /* "8c1f0aa49d21 with changes", "unknown" */
 void assay_commit_text(const struct assay_commit *c, char *buf, size_t size);

@@ -90,7 +90,7 @@ bool assay_case_same_but_variant(const struct assay_case *a, const struct assay_
 
 /* ---- status ---- */
 
-/* What became of a case. */
+/* The outcome of a case. */
 
 enum assay_status {
 	ASSAY_STATUS_OK,

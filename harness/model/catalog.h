@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the loaded plugins offer, as plain data: the process that plans and judges never runs plugin code. */
+/* The contents of the loaded plugins, as plain data: the process that plans and judges never runs plugin code. */
 #ifndef ASSAY_MODEL_CATALOG_H
 #define ASSAY_MODEL_CATALOG_H
 
@@ -26,7 +26,7 @@ struct assay_catalog_metric {
 };
 
 /*
- * What a bench with a command says of the program. Its cases are those of an op that is named like the bench, which
+ * The program of a bench with a command. Its cases are those of an op that is named like the bench, which
  * declares the metrics that the program prints, and of one variant, which is named like the program.
  */
 struct assay_program {
@@ -107,15 +107,15 @@ const struct assay_catalog_variant *assay_catalog_variant(const struct assay_cat
 							  const char *name);
 /* The kind of device that variants of @kind run on; NULL: no plugin brings it. */
 const struct assay_catalog_device *assay_catalog_device(const struct assay_catalog *cat, unsigned kind);
-/* What it is called in keys, whether a plugin brings it or not. */
+/* Its name in keys, whether a plugin brings it or not. */
 const char *assay_catalog_device_name(const struct assay_catalog *cat, unsigned kind);
-/* What is known of the device "cuda:0"; NULL: nothing. */
+/* The facts about the device "cuda:0"; NULL: none are known. */
 const struct assay_device_info *assay_catalog_device_info(const struct assay_catalog *cat, const char *device);
 /* ASSAY_EUSAGE with those that exist, unless @device is one of them; messages call it @what. */
 int assay_catalog_check_device(const struct assay_catalog *cat, const char *device, const char *what,
 			       struct assay_err *err);
 
-/* What the op says of one case. */
+/* The op's answers about one case. */
 struct assay_case_facts {
 	bool failed;    /* its plugin is at fault, see reason; neither of the next two */
 	bool supported; /* false: the variant cannot run this shape, see reason */

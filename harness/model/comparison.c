@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a comparison holds: release it, find in it. */
+/* Release a comparison, and find its parts. */
 #include "model/comparison.h"
 
 #include <stdio.h>

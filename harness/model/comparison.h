@@ -18,7 +18,7 @@
 /* ---- because evidence ---- */
 
 /*
- * What is known of how a case's time divides over its functions on both sides of a comparison: samples by process pair,
+ * The known division of a case's time over its functions on both sides of a comparison: samples by process pair,
  * whether the machine code is the same, and exact counts. The judge says from it which function to blame.
  */
 
@@ -129,13 +129,13 @@ struct assay_comparison {
 	struct assay_exact_run exact[2]; /* counts of either side; a head without cases: none were asked for */
 };
 
-/* What the judge takes from a pair. */
+/* The numbers that the judge takes from a pair. */
 struct assay_pair_reading {
 	double ratio;     /* head time / base time; NaN: too disturbed, or a side is not ok */
 	size_t n_dropped; /* blocks */
 };
 
-/* What follows from the pairs of a case. */
+/* The numbers that follow from the pairs of a case. */
 struct assay_case_reading {
 	struct assay_pair_reading *pairs; /* one a pair of the case; malloc'ed */
 	size_t n_used;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was counted in a case, what kind of evidence each count is, and what could not be counted and why. */
+/* The counts of a case, the kind of evidence that each is, and the counters that were unavailable, with reasons. */
 #ifndef ASSAY_MODEL_COUNTER_H
 #define ASSAY_MODEL_COUNTER_H
 

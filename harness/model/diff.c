@@ -58,7 +58,7 @@ bool assay_diff_moved(const struct assay_diff_case *c)
 	return c->result == ASSAY_DIFF_FASTER || c->result == ASSAY_DIFF_SLOWER;
 }
 
-/* What a case is sorted by, and its place before. */
+/* The value that a case is sorted by, and its original place. */
 struct rank {
 	double by; /* greater comes first; NaN last */
 	size_t at;

@@ -34,7 +34,7 @@ struct assay_exact_counts {
 
 #define ASSAY_EXACT_FUNCTION_MAX 160
 
-/* What one function itself took, without the functions that it called. */
+/* Counts of one function itself, without the functions that it called. */
 struct assay_exact_function {
 	char name[ASSAY_EXACT_FUNCTION_MAX];
 	char object[ASSAY_NAME_MAX]; /* file name of the program or library: "libm.so.6"; "" where it is not known */
@@ -101,7 +101,7 @@ int assay_exact_add_function(struct assay_exact_case *c, const struct assay_exac
 /* Release counts and detail only; the rest of the case stays. */
 void assay_exact_case_drop_counts(struct assay_exact_case *c);
 void assay_exact_case_release(struct assay_exact_case *c);
-/* What is known about the case that was counted: everything by which manifests and policies name it. */
+/* The facts about the case that was counted: everything by which manifests and policies name it. */
 struct assay_case assay_exact_case_named(const struct assay_exact_case *c);
 const struct assay_exact_function *assay_exact_function_find(const struct assay_exact_case *c, const char *name,
 							     const char *object);
@@ -150,7 +150,7 @@ void assay_exact_about_text(double count, char *buf, size_t size);
 /* "+3.1 %", "+0.002 %" where that is little, "new" from 0, "gone" to 0, "=" */
 void assay_exact_change_text(uint64_t base, uint64_t head, char *buf, size_t size);
 
-/* What decides the counts besides the code. */
+/* Everything besides the code that decides the counts. */
 struct assay_exact_setting {
 	char arch[32];             /* "x86_64" */
 	char tool[ASSAY_NAME_MAX]; /* "valgrind-3.19.0" */
@@ -191,7 +191,7 @@ const struct assay_exact_case *assay_exact_case_find(const struct assay_exact_ru
 /* ---- exact detail ---- */
 
 /*
- * What is known about exact counts beyond functions: counts by source line and by thread, and the mix of instructions.
+ * Details of exact counts beyond functions: counts by source line and by thread, and the mix of instructions.
  * All of a case is one text with a line for each entry, as the store keeps it.
  */
 

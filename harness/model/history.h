@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lists and histories say about stored runs, baselines and comparisons. */
+/* Lists and histories of stored runs, baselines and comparisons. */
 #ifndef ASSAY_MODEL_HISTORY_H
 #define ASSAY_MODEL_HISTORY_H
 
 #include "model/comparison.h"
 #include "model/result.h"
 
-/* What grows with every run that is stored. */
+/* Totals that grow with every run that is stored. */
 struct assay_run_totals {
 	uint64_t runs;
 	uint64_t results[ASSAY_N_STATUS]; /* by enum assay_status */
@@ -73,7 +73,7 @@ struct assay_trend_point {
  */
 const char *assay_trend_commit(const struct assay_trend_point *p, bool *dirty);
 
-/* What a comparison of both commits said about a change. */
+/* The verdict of a comparison of both commits about a change. */
 struct assay_change_answer {
 	char from_commit[65], to_commit[65];
 	bool slower;           /* that is what was asked */
@@ -91,7 +91,7 @@ enum assay_confirmed {
 	ASSAY_NOT_CONFIRMED,
 };
 
-/* What became of a case the last time that a run stored a result of it. */
+/* The outcome of a case the last time that a run stored a result of it. */
 struct assay_newest_result {
 	char key[ASSAY_KEY_MAX];
 	char suite[ASSAY_NAME_MAX];

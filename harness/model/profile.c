@@ -85,7 +85,7 @@ static int group_frames(const struct assay_stack_table *t, size_t *of, struct as
 	return rc;
 }
 
-/* What a variant runs in timed iterations: what the harness does around its calls is not. */
+/* Does this function belong to the variant's timed iterations, and not to the harness around its calls? */
 static void mark_kernel(const struct assay_stack_table *t, const struct assay_stack *s, const size_t *of,
 			struct assay_profile_function *v)
 {

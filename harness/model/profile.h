@@ -100,7 +100,7 @@ struct assay_profile_thread {
 	uint64_t weight;
 };
 
-/* What was allocated at one call site, or at all of them. Sampled numbers are estimates, so they are not integers. */
+/* Allocations at one call site, or at all of them. Sampled numbers are estimates, so they are not integers. */
 struct assay_profile_site {
 	double blocks, bytes;           /* that were allocated */
 	double live_blocks, live_bytes; /* never given back */
@@ -119,7 +119,7 @@ struct assay_profile_heap {
 	struct assay_profile_site *sites; /* one a stack */
 };
 
-/* What a kernel or a kind of copy did on one stream of a GPU; the weight of its stack is its time. */
+/* The work of a kernel or a kind of copy on one stream of a GPU; the weight of its stack is its time. */
 struct assay_profile_gpu_work {
 	uint64_t calls, least_ns, most_ns;
 	uint64_t bytes;         /* that were copied or set; 0: of a kernel */
@@ -228,7 +228,7 @@ int assay_profile_lines(const struct assay_profile *p, bool instructions, struct
 /* ---- thread states ---- */
 
 /*
- * What threads did, as the stacks of a profile have it: a thread's label, then a label of its state, then the call that
+ * Activity of threads as stacks of a profile: a thread's label, then a label of its state, then the call that
  * waits with its callers. Weights are ns, so that all stacks of a thread add up to its wall time.
  */
 
@@ -269,7 +269,7 @@ int assay_thread_accounts(const struct assay_profile *p, struct assay_thread_acc
  */
 struct assay_thread_efficiency assay_thread_efficiency(const struct assay_thread_account *v, size_t n);
 
-/* What threads waited for at one place: equal stacks of all threads. */
+/* Waits of threads at one place: equal stacks of all threads. */
 struct assay_thread_wait {
 	const struct assay_stack *stack; /* one of those */
 	uint64_t ns;

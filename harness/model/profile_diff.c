@@ -34,7 +34,7 @@ static int out_of_memory(struct assay_err *err)
 
 /* ---- functions -------------------------------------------------------------------------------------------------- */
 
-/* What is without a name is known by its object. */
+/* A function without a name is known by its object. */
 static int index_of(struct assay_name_index *index, const struct assay_frame *f, size_t n, size_t *at, bool *found,
 		    struct assay_err *err)
 {

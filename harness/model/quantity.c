@@ -87,7 +87,7 @@ static bool ends_in(const char *s, const char *end)
 	return len >= n && !strcmp(s + len - n, end);
 }
 
-/* What a rate counts: "requests" of "requests_per_s", "tok" of "tokens_per_s"; "" where the tag does not say. */
+/* The noun of a rate: "requests" of "requests_per_s", "tok" of "tokens_per_s"; "" where the tag does not say. */
 static void counted_name(const char *tag, char *buf, size_t size)
 {
 	if (!strcmp(tag, "tokens_per_s"))

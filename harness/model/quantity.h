@@ -28,7 +28,7 @@ void assay_metric_text(const char *tag, double value, const char *unit, bool utf
 bool assay_unit_read(const char *tag, const char *text, double *factor, char unit[ASSAY_METRIC_UNIT_MAX]);
 /* Does a number of this base unit count something that there is a whole number of, such as bytes? */
 bool assay_unit_is_counted(const char *unit);
-/* What may follow a number of the metric @tag, whose base unit is @unit: "ns, us, ms or s". */
+/* The units that may follow a number of the metric @tag, whose base unit is @unit: "ns, us, ms or s". */
 void assay_unit_choice(const char *tag, const char *unit, char *buf, size_t size);
 /* "1024"; "about 1024" where it counted only part of the time. */
 void assay_count_text(const struct assay_count *c, char *buf, size_t size);

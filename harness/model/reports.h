@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What commands report beside runs and verdicts. */
+/* Reports of commands other than runs and verdicts. */
 #ifndef ASSAY_MODEL_REPORTS_H
 #define ASSAY_MODEL_REPORTS_H
 
@@ -17,7 +17,7 @@
 
 /* ---- bisect report ---- */
 
-/* What a search for the commit that changed a time found, and by which steps. */
+/* The result of a search for the commit that changed a time, and the steps that led there. */
 
 #define ASSAY_COMMIT_MAX  65
 #define ASSAY_SUBJECT_MAX 160
@@ -211,7 +211,7 @@ void assay_import_report_release(struct assay_import_report *r);
 
 /* ---- fleet report ---- */
 
-/* What a suite showed on many machines: a matrix of cases and machines. */
+/* The results of a suite on many machines: a matrix of cases and machines. */
 
 /* A case on a machine. Numbers are NaN where they do not apply. */
 struct assay_fleet_cell {
@@ -251,13 +251,13 @@ static inline struct assay_fleet_cell *assay_fleet_cell_at(const struct assay_fl
 	return &r->cells[i * r->n_machines + k];
 }
 
-/* What all machines say of case @i. */
+/* The common verdict of all machines on case @i. */
 enum assay_verdict assay_fleet_case_verdict(const struct assay_fleet_report *r, size_t i);
 void assay_fleet_report_release(struct assay_fleet_report *r);
 
 /* ---- time report ---- */
 
-/* What `assay time` found out about commands. */
+/* The findings of `assay time` about commands. */
 
 /* One process of a command. */
 struct assay_time_process {
@@ -330,7 +330,7 @@ void assay_findings_release(struct assay_findings *l);
 
 #define ASSAY_ABILITY_MAX 400
 
-/* What a machine can measure. */
+/* The measuring abilities of a machine. */
 struct assay_health_check {
 	char topology[256];                   /* in one line */
 	char abilities[4][ASSAY_ABILITY_MAX]; /* what can be measured here, a sentence each; "": nothing to say */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was measured: samples, the result of a case, a run, and the identities (build, machine) it belongs to. */
+/* Measurements: samples, the result of a case, a run, and the identities (build, machine) it belongs to. */
 #ifndef ASSAY_MODEL_RESULT_H
 #define ASSAY_MODEL_RESULT_H
 
@@ -15,7 +15,7 @@
 #include "model/metric.h"
 
 /*
- * What disturbed a sample, as far as the host shows it. Frequency and pressure are recorded but never drop a sample; a
+ * Disturbances of a sample, as the host shows them. Frequency and pressure are recorded but never drop a sample; a
  * slow core drops it if enough others remain (model/result.h).
  */
 enum assay_disturb {
@@ -67,7 +67,7 @@ struct assay_sample {
 };
 
 /*
- * What speaks against @n samples taken together, as flags; 0: they are clean. A migration or throttling, of a device
+ * The disturbances of @n samples taken together, as flags; 0: they are clean. A migration or throttling, of a device
  * too, always does; switches and steal do when they cost over 2 % of the time: long samples never escape a switch. The
  * cost is what the kernel told. Where it did not tell, a switch is taken for a millisecond and a tick of steal for
  * ten. How long the samples took plays no other part.
@@ -91,7 +91,7 @@ enum assay_bound { ASSAY_BOUND_NONE, ASSAY_BOUND_BANDWIDTH, ASSAY_BOUND_ARITHMET
 /* "none", "bandwidth", "arithmetic" */
 const char *assay_bound_name(enum assay_bound b);
 
-/* What bounds a case; the time that it allows is the count roof_ns. */
+/* The limit that bounds a case; the time that it allows is the count roof_ns. */
 struct assay_result_roof {
 	enum assay_bound bound;  /* none: there is a reason at roof_frac instead, or the case was not measured */
 	char op[ASSAY_NAME_MAX]; /* whose rate it is: "stream.read", "peak.i8_dot" */
@@ -241,7 +241,7 @@ const struct assay_result *assay_run_result(const struct assay_run *run, const c
 
 /* ---- call time ---- */
 
-/* What a call takes while it has its cores for itself, from samples that others may have disturbed. Pure. */
+/* The time of a call while it has its cores for itself, from samples that others may have disturbed. Pure. */
 
 /*
  * The time of an iteration, in ns, of each call of @s that counts, without what the kernel says was lost to others;

@@ -81,7 +81,7 @@ int assay_trace_add_count(struct assay_trace *t, const struct assay_trace_count 
 
 /* ---- nesting ---------------------------------------------------------------------------------------------------- */
 
-/* What begins at one time lies in what ends last; a wait lies in a span of the same time. */
+/* Of spans that begin together, each lies within the one that ends last; a wait lies in a span of the same time. */
 static int by_track_and_time(const void *a, const void *b)
 {
 	const struct assay_trace_span *x = a, *y = b;

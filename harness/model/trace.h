@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What threads did, one after the other: spans that nest, waits among them, numbers over time, the critical path. */
+/* Traces of threads in order of time: spans that nest, waits among them, numbers over time, the critical path. */
 #ifndef ASSAY_MODEL_TRACE_H
 #define ASSAY_MODEL_TRACE_H
 

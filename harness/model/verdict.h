@@ -56,7 +56,7 @@ enum assay_evidence assay_evidence_of_source(const char *source);
 enum assay_exit assay_verdict_exit(enum assay_verdict v, bool strict);
 /* The graver of two, in the order 70, 2, 3, 4, 1, 5, 6, 0. */
 enum assay_exit assay_exit_worse(enum assay_exit a, enum assay_exit b);
-/* What a case of this status stands for: 0 also where it was skipped, 3, or 4. */
+/* The exit code that a case of this status stands for: 0 (also when it was skipped), 3 or 4. */
 enum assay_exit assay_exit_of_status(enum assay_status s);
 /* The graver of two verdicts in the same order; INCONCLUSIVE is graver than PASS and IMPROVED. */
 enum assay_verdict assay_verdict_worse(enum assay_verdict a, enum assay_verdict b);

@@ -121,7 +121,7 @@ static void take_fields(const struct assay_conf_section *s, const struct assay_c
 		field[f] = assay_conf_entry(s, field_names[f]);
 }
 
-/* What has no meaning for a kind of bench is refused, so that nobody believes that it has one. */
+/* A setting that has no meaning for a kind of bench is refused, so that nobody believes that it has one. */
 static int check_kind(const struct assay_conf *file, const struct assay_conf_section *s, struct assay_err *err)
 {
 	static const enum assay_bench_field of_ops[] = { ASSAY_BENCH_VARIANTS, ASSAY_BENCH_CACHE,

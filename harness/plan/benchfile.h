@@ -6,7 +6,7 @@
 #include "base/conf.h"
 #include "base/err.h"
 
-/* What a bench says, and what a suite may say instead. */
+/* The settings of a bench, which a suite may override. */
 enum assay_bench_field {
 	ASSAY_BENCH_OP, /* benches only */
 	ASSAY_BENCH_SHAPES,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a plan is asked for, and the syntax that options and bench files share. */
+/* The request for a plan, and the syntax that options and bench files share. */
 #ifndef ASSAY_PLAN_OPTIONS_H
 #define ASSAY_PLAN_OPTIONS_H
 

@@ -152,7 +152,7 @@ static int read_better(const struct adding *a, const struct assay_conf_section *
 		       : 0;
 }
 
-/* What a benchmark reports by itself is named, and perhaps told what is better. It is judged besides the time. */
+/* A metric that a benchmark reports by itself has a name and perhaps a direction. It is judged besides the time. */
 static int add_reported(const struct adding *a, const struct assay_conf_section *s)
 {
 	struct assay_catalog_metric *m = &a->op->metrics[a->op->n_metrics];

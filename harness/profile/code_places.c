@@ -91,7 +91,7 @@ int assay_code_places_open(struct assay_code_places **out, struct assay_err *err
 	return 0;
 }
 
-/* What is added to addresses in the file, by the segment that begins in the page of @file_offset. */
+/* The offset that is added to addresses in the file, by the segment that begins in the page of @file_offset. */
 static bool find_bias(const char *path, uint64_t start, uint64_t file_offset, uint64_t *bias)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

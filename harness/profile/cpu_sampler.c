@@ -8,7 +8,7 @@
 #define LEAF_BYTES 48
 /* A sample copies no more of the stack than a ring has room for in so many. */
 #define LEAST_SAMPLES 8
-/* What callers take beyond the one that was asked for. */
+/* The frames of callers beyond the one that was asked for. */
 #define OUTER_BYTES 4096
 
 static void clear(struct assay_cpu_sampler *s)

@@ -62,9 +62,9 @@ extern const struct assay_cpu_source assay_perf_source, assay_timer_source;
  * it in either case; NULL is allowed.
  */
 int assay_cpu_sampler_open(struct assay_cpu_sampler **out, const struct assay_cpu_sampling *how, struct assay_err *err);
-/* What the process needs in its environment, as "NAME=value" up to a NULL. */
+/* The environment that the process needs, as "NAME=value" up to a NULL. */
 const char *const *assay_cpu_sampler_environment(const struct assay_cpu_sampler *s);
-/* What samples, for people. */
+/* The name of the source of samples, for people. */
 const char *assay_cpu_sampler_source(const struct assay_cpu_sampler *s);
 /*
  * Attach to @pid and all its threads, and to those that it starts later; nothing is sampled before
@@ -114,7 +114,7 @@ struct assay_perf_event {
 struct assay_perf_opener {
 	/* A descriptor of an event of the calling thread that counts, else -1 and errno. */
 	int (*open)(void *arg, const struct perf_event_attr *a);
-	/* What it counted while the thread worked a little; 0: it does not tick. Closes it. */
+	/* The count while the thread worked a little; 0: it does not tick. Closes it. */
 	uint64_t (*close)(void *arg, int fd);
 	void *arg;
 };

@@ -341,7 +341,7 @@ static void perf_enable(struct assay_cpu_sampler *s, bool on)
 		ioctl(k->fds[i], what, 0);
 }
 
-/* What an event copies cannot be changed: others take its place, and its ring. */
+/* The number of bytes that an event copies cannot be changed, so another event takes its place, and its ring. */
 static int perf_deepen(struct assay_cpu_sampler *s, const pid_t *pids, size_t n)
 {
 	struct perf_state *k = s->state;

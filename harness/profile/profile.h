@@ -30,7 +30,7 @@ struct assay_gpu_meter;
  */
 int assay_cpu_profile_open(struct assay_cpu_profile **out, const struct assay_cpu_sampling *how,
 			   struct assay_profile *into, struct assay_err *err);
-/* What the process needs in its environment, as "NAME=value" up to a NULL. */
+/* The environment that the process needs, as "NAME=value" up to a NULL. */
 const char *const *assay_cpu_profile_environment(const struct assay_cpu_profile *p);
 /* Sample @pid from here on. ASSAY_ENOTFOUND: it has ended. */
 int assay_cpu_profile_attach(struct assay_cpu_profile *p, pid_t pid, struct assay_err *err);

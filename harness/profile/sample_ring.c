@@ -169,7 +169,7 @@ static void drain_processes(struct assay_sample_ring *rings, size_t n, const str
 	}
 }
 
-/* What was read is given back. */
+/* Give back the room of records that were read. */
 static uint64_t drain_samples(struct assay_sample_ring *r, const struct assay_cpu_listener *l)
 {
 	uint64_t tail = *r->tail, lost = 0;

@@ -21,7 +21,7 @@ struct assay_cpu_sample {
 	size_t stack_bytes;
 };
 
-/* What is told of the processes that are sampled. Texts and samples are valid during the call. */
+/* Events of the processes that are sampled. Texts and samples are valid during the call. */
 struct assay_cpu_listener {
 	void *arg;
 	void (*mapped)(void *arg, pid_t pid, const char *path, uint64_t start, uint64_t bytes, uint64_t file_offset);

@@ -20,12 +20,12 @@ void assay_sampled_processes_release(struct assay_sampled_processes *p);
 /* Number @i of them. */
 pid_t assay_sampled_pid(const struct assay_sampled_processes *p, size_t i);
 
-/* What the kernel tells of them. */
+/* Events that the kernel reports of them. */
 void assay_sampled_mapped(struct assay_sampled_processes *p, pid_t pid, const char *path, uint64_t start,
 			  uint64_t bytes, uint64_t file_offset);
 void assay_sampled_forked(struct assay_sampled_processes *p, pid_t parent, pid_t child);
 void assay_sampled_executed(struct assay_sampled_processes *p, pid_t pid);
-/* What is mapped at this moment, for what was before anything was told. */
+/* Read the present mappings, for those that were made before any event. */
 void assay_sampled_look(struct assay_sampled_processes *p, pid_t pid);
 
 /* The frames of @s, outermost first, behind the *n that @frames (of @most) has already. */

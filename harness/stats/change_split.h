@@ -16,7 +16,7 @@
 
 /* A growing series, its points by value, and the intervals whose best split is known. */
 
-/* What an interval of the grid says; later points do not change it. */
+/* The statistic of an interval of the grid; later points do not change it. */
 struct assay_change_split {
 	uint32_t at;
 	float z;
@@ -31,7 +31,7 @@ struct assay_change_layer {
 /* A series. Its members are private. */
 struct assay_change_points {
 	size_t least_run;
-	/* What the last search found: how much less the points tell than as many in random order, and whether levels */
+	/* The result of the last search: how much less the points tell than as many in random order, and whether levels */
 	double inflated;
 	bool takes_turns; /* come back too often for changes of code, so that they are taken for a machine's states. */
 	/* Of points so few that only the clearest split shows a change, the z of that; else 0. */

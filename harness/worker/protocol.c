@@ -194,7 +194,7 @@ unsigned assay_pair_owner(uint64_t order_seed, uint32_t slot)
 #define SLICE_BITS   3u
 #define SLICE_NOBODY 2u
 
-/* What slot @slot of this order is called in the shared word. */
+/* The name of slot @slot of this order in the shared word. */
 static uint32_t word_of(uint64_t order_seed, uint32_t slot)
 {
 	return 2 * (assay_random4(order_seed, 1, 0).v[0] + slot);

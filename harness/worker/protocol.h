@@ -59,7 +59,7 @@ enum assay_command {
 	ASSAY_N_COMMANDS,
 };
 
-/* What the worker is doing, so that the reason for a death can name it. */
+/* The worker's present activity, so that the reason for a death can name it. */
 enum assay_phase {
 	ASSAY_PHASE_START,
 	ASSAY_PHASE_LOAD,
@@ -102,7 +102,7 @@ struct assay_worker_settings {
 	bool even_if_wrong;   /* a wrong kernel goes on all the same, and `wrong` of the reply says why it is */
 };
 
-/* What a worker checks besides its first outputs and the last ones. */
+/* The checks of a worker besides those of its first and last outputs. */
 struct assay_worker_checks {
 	uint32_t few_copies; /* check only this many copies, drawn anew each time; 0: all */
 	bool all;            /* also check other inputs, and once more from poison after the last sample */
@@ -110,7 +110,7 @@ struct assay_worker_checks {
 	bool audit;          /* make calls between samples, on data that changes: see audit/audit.h */
 };
 
-/* What to measure; written before the first command to the worker. */
+/* The order to measure; written before the first command to the worker. */
 struct assay_worker_spec {
 	struct assay_worker_settings settings;
 	struct assay_worker_checks checks;
@@ -177,7 +177,7 @@ struct assay_order {
 	struct assay_worker_args args;
 };
 
-/* What stepping found about a call. */
+/* The results of stepping a call. */
 struct assay_step_reply {
 	uint64_t steps; /* of the last call */
 	uint64_t ns;    /* of processor time that they took */
@@ -288,7 +288,7 @@ struct assay_pair_turn {
 		ring[2]; /* what one signal of the timer costs, as each side measured it, in ticks of the clock */
 };
 
-/* What the sides of a pair tell each other about the tensors that they share. */
+/* Messages between the sides of a pair about the tensors that they share. */
 struct assay_common_memory {
 	_Atomic uint32_t filled; /* the inputs are there, and making them left nothing else behind */
 	uint64_t end;            /* of the last tensor in the file */

@@ -12,7 +12,7 @@
 void assay_reply_publish(struct assay_worker_reply *page, const struct assay_worker_reply *own);
 void assay_reply_withdraw(struct assay_worker_reply *page, const struct assay_worker_reply *own);
 
-/* What the controller knows about an answer beforehand. */
+/* The facts about an answer that the controller knows beforehand. */
 struct assay_reply_expected {
 	const struct assay_order *order;
 	uint32_t n_threads;

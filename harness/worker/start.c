@@ -61,7 +61,7 @@ int assay_worker_spec_fill(struct assay_worker_spec *s, const struct assay_worke
 	return 0;
 }
 
-/* What counts the heap has to stand before everything else in the worker, also before what the user preloads. */
+/* The recorder of the heap must come before everything else in the worker, including the user's own preloads. */
 static const char *preload_variable(const struct assay_worker_options *o, char *buf, size_t size)
 {
 	char path[ASSAY_PRELOADED_PATH_MAX];

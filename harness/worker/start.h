@@ -19,7 +19,7 @@ struct assay_worker_launch {
 
 #define ASSAY_WORKER_MOST_ENV 4
 
-/* What all workers of a command have in common. */
+/* The settings that all workers of a command have in common. */
 struct assay_worker_setup {
 	struct assay_worker_settings settings;
 	const struct assay_strings *plugins; /* paths */

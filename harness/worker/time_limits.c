@@ -31,7 +31,7 @@ static double calls_of(const struct assay_timeout_history *p, enum assay_command
 	return 2.0 * a->count * each * (1 + a->stretch_frac);
 }
 
-/* What a command took, of this side or of the other; 0: this one never had it. */
+/* The time that a command took, on this side or on the other; 0: this one never had it. */
 static double most_taken(const struct assay_timeout_history *p, enum assay_command cmd)
 {
 	const uint64_t own = p->took_ns[cmd], others = p->other ? p->other->took_ns[cmd] : 0;

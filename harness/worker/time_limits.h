@@ -9,7 +9,7 @@
 #include "model/catalog.h"
 #include "worker/protocol.h"
 
-/* What is known about a case from its workers so far; all-zero: nothing. One for each side of a comparison. */
+/* Times of a case as its workers have shown them so far; all-zero: none. One for each side of a comparison. */
 struct assay_timeout_history {
 	uint64_t floor_ns; /* the least limit; 0: what fits every machine */
 	uint64_t first_ns; /* for what was never done; 0: a share of the timeout */

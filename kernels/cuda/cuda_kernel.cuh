@@ -98,7 +98,7 @@ static inline void cuda_let_next_begin(void)
 #define CUDA_WARP 32
 #define CUDA_FULL 0xffffffffu
 
-/* What run() returns after its launches. An error of an earlier kernel may show here, too. */
+/* The return value of run() after its launches. An error of an earlier kernel may show here, too. */
 static inline int cuda_launched(const struct assay_job *job)
 {
 	cudaError_t rc = cudaGetLastError();

@@ -49,7 +49,7 @@ static inline int64_t matmul_trits_lines(int64_t k)
 	return (k + TRITS_LINE_COLS - 1) / TRITS_LINE_COLS;
 }
 
-/* What prepare makes for one weight matrix. */
+/* The packed form that prepare makes of one weight matrix. */
 struct ternary_packed {
 	uint8_t *w;           /* the groups at two bits; NULL where all products take 1.6 */
 	int64_t group_rows;   /* V of w */

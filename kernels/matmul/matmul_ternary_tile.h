@@ -62,7 +62,7 @@ _Static_assert(CODES_LINES % LINES_UNIT == 0, "whole turns of the loop");
 _Static_assert(TILE_TOKENS <= TERNARY_TILE_MAX && TERNARY_PANEL_TOKENS % TERNARY_TILE_MAX == 0,
 	       "panels have room for their tiles");
 
-/* What a tile reads, and the buffer of its codes where it has one. */
+/* The operands of a tile, and the buffer of its codes where it has one. */
 struct tile {
 	const uint8_t *w; /* lines of a group */
 	int64_t lines;

@@ -68,7 +68,7 @@ static int go(const struct assay_job *job, assay_parallel_fn fn, struct work *w)
 	return 0;
 }
 
-/* What exceeds the last-level cache leaves it before it is read again. */
+/* Data that exceeds the last-level cache leaves it before it is read again. */
 static bool exceeds_caches(const struct assay_job *job, uint32_t src, uint32_t dst)
 {
 	uint64_t llc = job->shape->host ? job->shape->host->llc_bytes : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `assay certify` found, for people and for scripts. */
+/* The results of `assay certify`, for people and for scripts. */
 #include <math.h>
 #include <stdio.h>
 

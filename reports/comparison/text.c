@@ -103,7 +103,7 @@ static void pair_row(struct assay_columns *t, const struct assay_pair *p, const 
 
 /* ---- counts of the two sides ---- */
 
-/* What the side has of @name, a count, a metric derived from counts, or a reason; false: nothing. */
+/* The side's value of @name, a count, a metric derived from counts, or a reason; false: it has none. */
 static bool cell(const struct assay_result *s, const char *name, bool utf8, char *value, char *note, size_t size)
 {
 	const struct assay_count *count = assay_counters_find(&s->counters, name);
@@ -172,7 +172,7 @@ static void add_counts(const struct assay_pair *counted, const struct assay_emit
 	assay_columns_release(&t);
 }
 
-/* What the workers of sides that failed printed. */
+/* The output of the workers of sides that failed. */
 static void add_logs(const struct assay_comparison_case *c, struct assay_text *out)
 {
 	for (size_t i = 0; i < c->n_pairs; i++)

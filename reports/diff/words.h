@@ -23,7 +23,7 @@ void assay_diff_words_of(const struct assay_report_diff *d, const struct assay_d
 void assay_diff_words_side(const struct assay_diff_side *s, char *buf, size_t size);
 /* "129 cases: 7 faster, 3 slower, 119 unclear" */
 void assay_diff_words_counts(const struct assay_diff *d, struct assay_text *out);
-/* What to think of cases of unchanged code that moved; "" where none did. */
+/* A remark about cases of unchanged code that moved; "" where none did. */
 void assay_diff_words_controls(const struct assay_diff *d, char *buf, size_t size);
 /* The machine of both, or of each. */
 void assay_diff_words_machine(const struct assay_diff *d, struct assay_text *out);

@@ -76,7 +76,7 @@ static void add_words(struct row *r, const char *const *names, size_t n)
 
 /* ---- runs ---- */
 
-/* What any case has, in the order of the first that has it. */
+/* The columns of metrics that any case has, in the order of the first that has each. */
 static void collect(const struct assay_run *run, struct assay_strings *metrics, struct assay_strings *counts)
 {
 	for (size_t i = 0; i < run->n_results; i++) {

@@ -15,11 +15,11 @@
 
 /* First line of every report: the comment that holds it is the one to replace. */
 #define MARKER "<!-- assay-gate -->"
-/* What a comment on GitHub holds; a report is no longer. */
+/* The most that a comment on GitHub holds; a report is no longer. */
 #define MAX_BYTES 65536
 /* Rows above the fold; a reader in haste reads no more. */
 #define MATTERS_MAX 50
-/* What the rows above the fold and the controls may fill, so that there is always room for what follows. */
+/* The room for rows above the fold and controls, so that there is always room for what follows. */
 #define MATTERS_BYTES (MAX_BYTES / 2)
 /* Kept free for what closes the report. */
 #define CLOSING_BYTES 512
@@ -49,7 +49,7 @@ static const char table_head[] =
 	"| verdict | case | metric | change | interval | margin | pairs | evidence | reason |\n"
 	"| --- | --- | --- | ---: | ---: | ---: | ---: | --- | --- |\n";
 
-/* What rows are chosen, and how much room they have. */
+/* The rows that are chosen, and the room that they have. */
 struct rows {
 	const struct assay_gate_report *r;
 	bool all;             /* also those that do not matter */

@@ -105,7 +105,7 @@ static void assay_gate_doubts(const struct assay_gate_report *r, const struct as
 #define IMPROVED_SHOWN 10
 /* Up to this number, missing cases get a row each; of more, only that many are named. */
 #define MISSING_SHOWN 3
-/* What a row takes besides its key; where that and the longest key do not fit, keys get lines of their own. */
+/* The width of a row besides its key; where that and the longest key do not fit, keys get lines of their own. */
 #define ROOM_FOR_NUMBERS 80
 
 struct view {

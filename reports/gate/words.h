@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the emitters for people have in common about a gate: the order of verdicts, numbers as text, sentences. */
+/* Wording that all emitters of gates for people share: the order of verdicts, numbers as text, sentences. */
 #ifndef ASSAY_REPORTS_GATE_WORDS_H
 #define ASSAY_REPORTS_GATE_WORDS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What bounds each case of a run, with advice, for people and for scripts: {"schema":1,"run","cases":[{"key","bound",
+ * The bottleneck of each case of a run, with advice: {"schema":1,"run","cases":[{"key","bound",
  * "roof_frac","roof","evidence","missing","advice":[{"rule","priority","evidence","text","gain","gain_most",
  * "steps":{}}]}]}.
  */

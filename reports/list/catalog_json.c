@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be measured, for scripts: always all of it, and the cases of a suite where they are asked for. */
+/* The catalog, for scripts: always all of it, and the cases of a suite where they are asked for. */
 #include "reports/emitter.h"
 #include "reports/json_parts.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be measured, for people: ops with their variants, suites, groups of counters, cases. */
+/* The catalog, for people: ops with their variants, suites, groups of counters, cases. */
 #include <stdio.h>
 #include <string.h>
 

@@ -91,7 +91,7 @@ ASSAY_EMITTER(database_json, ASSAY_REPORT_DATABASE, "json", database_json);
 
 /* ---- import done ---- */
 
-/* What became of a file of another tool. */
+/* The outcome of importing a file of another tool. */
 
 static void add_run(struct assay_text *out, const struct assay_import_report *r, const struct assay_import_run *run)
 {

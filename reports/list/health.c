@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `assay doctor` found, for people and for scripts. */
+/* The findings of `assay doctor`, for people and for scripts. */
 #include <stdio.h>
 
 #include "reports/columns.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `assay new` and `assay init` wrote and the commands that come after it, for people and for scripts. */
+/* The files that `assay new` and `assay init` wrote and the commands that come next, for people and for scripts. */
 #include "model/quantity.h"
 #include "reports/emitter.h"
 #include "reports/json_parts.h"
@@ -10,7 +10,7 @@ static void write_names(const struct assay_new_result *r, struct assay_text *out
 		assay_text_addf(out, "wrote %s\n", r->files.v[i]);
 }
 
-/* What no program may write into files of others. */
+/* Lines that the user has to add to existing files. */
 static void write_lines(const struct assay_new_result *r, struct assay_text *out)
 {
 	for (size_t i = 0; i < r->add_to.n; i++)

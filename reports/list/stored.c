@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is stored, for people and for scripts: lists of runs, comparisons and baselines, and what was done to one. */
+/* The contents of the store: lists of runs, comparisons and baselines, and what was done to one. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

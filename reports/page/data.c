@@ -173,7 +173,7 @@ static json_t *run_json(const struct assay_run *run)
 
 /* ---- a comparison ---- */
 
-/* What a page does not show of pairs, which are many. */
+/* Fields of pairs that a page does not show, since pairs are many. */
 static void shorten_pairs(json_t *pairs)
 {
 	json_t *p;

@@ -64,7 +64,7 @@ static void add_sentence(const struct assay_fleet_report *f, struct assay_text *
 		assay_text_add(out, "No machine took part");
 }
 
-/* What the gravest node says, and what a gate promises. */
+/* The verdict of the gravest node, and the promise of a gate. */
 static void add_headline(const struct assay_fleet_report *f, struct assay_text *out)
 {
 	for (size_t k = 0; k < f->n_machines; k++) {

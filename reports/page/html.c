@@ -152,7 +152,7 @@ static void add_reasons(const struct assay_gate_report *r, struct assay_text *ou
 	assay_text_release(&sure);
 }
 
-/* What a run was held against. */
+/* The runs that a run was held against. */
 static void add_base(const struct assay_gate_report *r, struct assay_text *out)
 {
 	struct assay_text t = { 0 };
@@ -197,7 +197,7 @@ static void write_notes(const struct assay_result_page *p, struct assay_text *ou
 	}
 }
 
-/* What stands between the first and the last single quote is a command. */
+/* The text between the first and the last single quote is a command. */
 static void add_with_command(const char *s, struct assay_text *out)
 {
 	const char *from = strchr(s, '\''), *to = from ? strrchr(s, '\'') : NULL;

@@ -135,7 +135,7 @@ static void set_side(struct assay_text *t, size_t number, const struct side *v, 
 	assay_text_addf(t, "%.9g 100\nEND\n", fmax(hi, v->ns[v->s->n - 1]) * factor);
 }
 
-/* What a side is, for the legend. */
+/* The description of a side, for the legend. */
 static void describe(const struct side *v, double lo, double hi, char *buf, size_t size)
 {
 	const struct assay_sample_set *s = v->s;

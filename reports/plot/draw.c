@@ -75,7 +75,7 @@ static int unfinished(const char *folder, size_t len, bool *failed, struct assay
 	return assay_err_set(err, ASSAY_EIO, len ? "gnuplot did not finish the picture" : "gnuplot drew nothing");
 }
 
-/* What gnuplot makes of @script in @folder: *picture is malloc'ed. @failed says that gnuplot itself did. */
+/* Run gnuplot on @script in @folder: *picture is malloc'ed. @failed says that gnuplot itself did. */
 static int run_script(const struct assay_text *script, const char *folder, const volatile sig_atomic_t *interrupted,
 		      char **picture, size_t *len, bool *failed, struct assay_err *err)
 {

@@ -25,7 +25,7 @@ struct assay_case_lines {
 	char common[ASSAY_KEY_MAX]; /* what they share, for a title */
 };
 
-/* What goes along the axis: ASSAY_ALONG_THREADS, or the number of an axis of the op. */
+/* The quantity along the axis: ASSAY_ALONG_THREADS, or the number of an axis of the op. */
 #define ASSAY_ALONG_THREADS (-1)
 
 /*

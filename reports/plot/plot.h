@@ -54,7 +54,7 @@ struct assay_plot_comparison {
 	const char *machine; /* NULL: not named */
 };
 
-/* What a run holds, as far as the kind shows it; select with assay_stored_run(). */
+/* The results of a run that the kind shows; select with assay_stored_run(). */
 struct assay_plot_run {
 	const struct assay_run *run;
 	const char

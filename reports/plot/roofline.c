@@ -231,7 +231,7 @@ static void add_missing(const struct roofline *r, struct assay_text *t)
 		}
 }
 
-/* What the run lacks, and what lies outside of the picture. */
+/* The limits that the run lacks, and the cases outside of the picture. */
 static void tell_missing(const struct roofline *r, char *buf, size_t size)
 {
 	struct assay_text t = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What further threads bring: work a second against that of one thread of the same line, beside the ideal. */
+/* The gain of further threads: work a second against that of one thread of the same line, beside the ideal. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

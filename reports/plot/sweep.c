@@ -76,7 +76,7 @@ static int no_axis(const struct assay_plot_run *s, struct assay_err *err)
 	return rc;
 }
 
-/* What goes up: @tag of each case, of time with its interval. False: no case has it. */
+/* The vertical values: @tag of each case, of time with its interval. False: no case has it. */
 static bool set_values(struct assay_case_lines *l, const char *tag, bool time, double *lo, double *hi)
 {
 	*lo = INFINITY;

@@ -159,7 +159,7 @@ static void add_label(struct assay_plot_array *a, const struct assay_trend_dot *
 	assay_plot_array_add(a, last);
 }
 
-/* What the lines of a label are: the last is the time of a commit's only run, or how many runs it has. */
+/* The name of the axis explains the lines of a label: the last is the time of a commit's only run, or their number. */
 static void add_axis_name(struct assay_text *t, bool plugins, bool dirty, bool single, bool several)
 {
 	assay_text_addf(t, "XLABEL = 'commit%s%s, date, %s'\n", plugins ? " of the plugins, of assay" : "",

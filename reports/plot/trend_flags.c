@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands over a trend: levels and their changes, releases and baselines, in rows of words that do not overlap. */
+/* Flags over a trend: levels and their changes, releases and baselines, in rows of words that do not overlap. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static void add_flag(struct flags *f, const struct flag *flag)
 		f->v[f->n++] = *flag;
 }
 
-/* What several lines do at one commit is one flag. */
+/* Changes of several lines at one commit are one flag. */
 static void add_change(struct flags *f, const struct flag *c)
 {
 	for (size_t i = 0; i < f->n; i++) {

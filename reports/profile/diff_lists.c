@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What changed between two profiles, function by function, as a table and for scripts. */
+/* The differences of two profiles, function by function, as a table and for scripts. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

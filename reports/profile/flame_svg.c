@@ -151,7 +151,7 @@ const char *assay_flame_file(const char *name)
 
 static const char *const kinds[] = { "code", "inlined", "label" };
 
-/* What a frame takes without those that it calls, less what it took. */
+/* The change of a frame's own weight, without the frames that it calls. */
 static double own_change(const struct drawing *d, const struct assay_flame_node *n)
 {
 	double own = d->diff->scale[1] * (double)n->weight - d->diff->scale[0] * (double)n->before;
@@ -299,7 +299,7 @@ static void add_title_text(const struct drawing *d, struct assay_text *title)
 	}
 }
 
-/* What is needed before the frames. */
+/* The head of the picture, before its frames. */
 static void begin(const struct drawing *d, const char *title)
 {
 	assay_text_addf(d->out,

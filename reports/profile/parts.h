@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all emitters of profiles share. */
+/* Parts that all emitters of profiles share. */
 #ifndef ASSAY_REPORTS_PROFILE_PARTS_H
 #define ASSAY_REPORTS_PROFILE_PARTS_H
 
@@ -29,7 +29,7 @@ void assay_profile_tables(const struct assay_report_profile *r, const struct ass
 			  struct assay_text *out);
 void assay_profile_diff_tables(const struct assay_profile_diff *d, const struct assay_emit_style *style,
 			       struct assay_text *out);
-/* What bounds the case, and advice, with the run that says so. */
+/* The bottleneck of the case, with advice and the run that shows it. */
 void assay_profile_put_bottleneck(const struct assay_report_profile *r, const struct assay_emit_style *style,
 				  struct assay_text *out);
 /* A profile of the heap: its totals and call sites. */

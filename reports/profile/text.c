@@ -46,7 +46,7 @@ static void add_more(const struct assay_emit_style *style, struct assay_text *ou
 		assay_profile_put_line(style, out, "  and %zu more %s: --verbose shows all", n - shown, what);
 }
 
-/* What is not of the kernel, in one row: the harness between its calls, and checks of what it gave. */
+/* Everything outside the kernel, in one row: the harness between its calls, and checks of what it gave. */
 static void add_rest(const struct assay_profile *p, const struct assay_profile_function *f, size_t n,
 		     const struct assay_emit_style *style, struct assay_columns *t)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What threads did over time, as one SVG: a row a thread, whose colours are shares of each span of time. */
+/* Activity of threads over time, as one SVG: a row a thread, whose colours are shares of each span of time. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

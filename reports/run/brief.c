@@ -100,7 +100,7 @@ static void add_head(struct view *v)
 	assay_columns_row(&v->table, p);
 }
 
-/* What a program prints is what it is run for. */
+/* The output of a program is the purpose of running it. */
 static void add_metrics(struct view *v, const struct assay_result *r)
 {
 	struct assay_text line = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands above a run, and one result in full, for people. */
+/* The head of a run, and one result in full, for people. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -33,7 +33,7 @@ static void started_text(uint64_t ns, char *buf, size_t size)
 	strftime(buf, size, "%Y-%m-%d %H:%M:%S UTC", &tm);
 }
 
-/* What was measured, then what measured it where that is something else. */
+/* The measured build, then the measuring program if that is another build. */
 static void add_build(const struct assay_build *b, const struct assay_emit_style *style, struct assay_text *out)
 {
 	const struct assay_commit revision = assay_build_revision(b);

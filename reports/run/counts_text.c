@@ -91,7 +91,7 @@ static void begin(struct assay_columns *t)
 	assay_columns_row(t, head);
 }
 
-/* What the workers printed while they counted. @side: of the name; may be "". */
+/* The output of workers while they counted. @side: of the name; may be "". */
 static void add_logs(const struct assay_exact_run *run, const char *side, struct assay_text *out)
 {
 	for (size_t i = 0; i < run->n_cases; i++) {

@@ -33,7 +33,7 @@ static void add_head(struct assay_text *out, const struct assay_run *run)
 	assay_text_add(out, ".\n\n");
 }
 
-/* What is to be said beside the numbers. */
+/* Notes beside the numbers. */
 static const char *check_word(const struct assay_result *r, char *buf, size_t size)
 {
 	char edges[ASSAY_EDGES_MAX];

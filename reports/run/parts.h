@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tables of a run are made of: cells (run/cells.c), the short table (run/brief.c), the lines below. */
+/* The parts of the tables of a run: cells (run/cells.c), the short table (run/brief.c), the lines below. */
 #ifndef ASSAY_REPORTS_RUN_PARTS_H
 #define ASSAY_REPORTS_RUN_PARTS_H
 
@@ -16,7 +16,7 @@
 void assay_run_cells_shape(const struct assay_run *run, const struct assay_case *c, bool common, char *buf,
 			   size_t size);
 
-/* What a time is held against: the fastest variant on as many threads; of that one itself the reference variant. */
+/* The result that a time is compared with: the fastest variant on as many threads; for that one, the reference. */
 struct assay_run_against {
 	const struct assay_result *other; /* NULL: none was measured */
 	struct assay_time_ratio times;    /* as long as @other takes; below 1 it is faster; NaN: it has no interval */

@@ -171,7 +171,7 @@ static size_t add_number(char *text, size_t size, size_t at, size_t n, const cha
 	return n ? (size_t)snprintf(text + at, size - at, "%s%zu %s", at ? ", " : "", n, what) : 0;
 }
 
-/* What is not known well, why, and what helps. With fixed work an interval is what it is. */
+/* Name the uncertain results, the reasons, and remedies. With fixed work an interval is what it is. */
 static void add_doubts(const struct assay_run *run, const struct assay_emit_style *style, struct assay_text *out)
 {
 	size_t n = 0, wide = 0, alone = 0, unsteady = 0, slow = 0, disturbed = 0;

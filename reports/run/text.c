@@ -261,7 +261,7 @@ static void add_metric_legend(struct assay_text *out, const struct view *v)
 	assay_text_release(&line);
 }
 
-/* What the notes that occur mean. */
+/* Explain the notes that occur. */
 static void add_note_legend(struct assay_text *out, const struct view *v)
 {
 	const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `assay time` measured, for programs: the house's JSON; the JSON of hyperfine 1.19, whose fields mean what they
+ * The results of `assay time`, for programs: the house's JSON; the JSON of hyperfine 1.19, whose fields mean what they
  * mean there, with "memory_usage_byte" left out where it is not known; and its tables in Markdown and CSV, with the
  * verdicts behind.
  */

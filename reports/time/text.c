@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `assay time` measured, for a terminal: a few lines a command, then the verdicts. */
+/* The results of `assay time`, for a terminal: a few lines a command, then the verdicts. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,7 +74,7 @@ static void add_missing(const struct assay_counters *c, size_t i, const struct a
 	assay_text_release(&line);
 }
 
-/* What --counters and --events asked for: means of a run, and why others could not be counted. */
+/* The counts of --counters and --events: means of a run, and why others could not be counted. */
 static void add_counts(const struct assay_result *r, const struct assay_emit_style *style, struct assay_text *out)
 {
 	struct assay_text line = { 0 };

@@ -272,7 +272,6 @@ installed_with() {
 	fails 2 "assay show RUN [CASE] --metric time_s" show --metric time_s
 	fails 2 "did you mean 'quantize.q8_0/ref/n=4096/t=all/warm'?" show last quantize.q8_0/rfe/n=4096/t=all/warm
 	fails 2 "3 stored cases match 'q8_0'" plot trend q8_0 -o t.svg
-	fails 2 "nowhere/x.svg" plot trend dequantize -o nowhere/x.svg
 }
 
 @test "a damaged database is no baseline, and nothing of it is shown" {

@@ -49,7 +49,7 @@ void assay_callgrind_environment(char *buf, size_t size);
 #define ASSAY_CALLGRIND_CHECK "check"
 #define ASSAY_CALLGRIND_RUN   "run"
 
-/* What stepping adds to a file of this format: a column of branches taken, and lines for the mix. */
+/* Stepping adds to a file of this format: a column of branches taken, and lines for the mix. */
 #define ASSAY_CALLGRIND_TAKEN "Taken"
 #define ASSAY_CALLGRIND_MIX   "desc: Mix: "
 

@@ -94,7 +94,7 @@ int assay_callgrind_probe(char *version, size_t size, struct assay_err *err)
 	return rc;
 }
 
-/* What kernels ask for by these names and every supported version simulates. */
+/* CPU features that kernels ask for by these names and that every supported version simulates. */
 static const char *const known_features[] = {
 #if defined(__x86_64__)
 	"ssse3", "sse4_1", "sse4_2", "popcnt", "avx", "f16c", "fma", "bmi1", "bmi2", "avx2",
@@ -146,7 +146,7 @@ void assay_callgrind_cap(const char *features, char *buf, size_t size)
 }
 
 /*
- * What libraries choose their code by. glibc: valgrind shows it the same CPU everywhere, but for what the real one
+ * Settings that decide the code of libraries. glibc: valgrind shows it one CPU everywhere, but for features the real one
  * lacks, and this CPU is to look the same where a worker is stepped; the thresholds would follow from cache sizes.
  * OpenBLAS knows more CPUs than valgrind shows it.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is read of a GPU: what CUPTI counts of calls, each time in a run of its own, and the state of the GPU between
+ * Readings of a GPU: CUPTI's counts of calls, each time in a run of its own, and the state of the GPU between
  * samples. Knows no cases; the caller has no other work on the device meanwhile.
  */
 #ifndef ASSAY_COUNTERS_GPU_COUNTS_H
@@ -28,7 +28,7 @@ struct assay_gpu_counted {
 	char reason[256]; /* "": nobody tried */
 };
 
-/* What became of the runs of a case. */
+/* The outcome of the runs of a case. */
 struct assay_gpu_case {
 	bool wanted; /* an event of the case asks for it */
 	struct assay_gpu_counted v[ASSAY_N_GPU_COUNTS];

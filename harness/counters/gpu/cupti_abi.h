@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is used of CUPTI, whose headers are in no free package: its activity API, and its APIs for profiling ranges.
+ * The parts of CUPTI in use, since no free package has its headers: its APIs for activities and profiling ranges.
  * Names, numbers and layouts are those of NVIDIA's "CUPTI Reference". Records grow at their ends alone, and these are
  * their beginnings, the same from version 12 (CUDA 10) on. tests/cli/profile_gpu.bats holds all of them against the
  * toolkit's headers where there are any.

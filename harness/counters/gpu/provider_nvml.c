@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What NVML reports about the GPU that a case runs on, whichever process uses it: energy by the driver's own counter,
+ * NVML's figures for the GPU that a case runs on, whichever process uses it: energy by the driver's own counter,
  * and the state that the worker saw between samples.
  */
 #include <math.h>

@@ -34,7 +34,7 @@ struct assay_gpu_header {
 
 enum assay_gpu_kind { ASSAY_GPU_KERNEL = 1, ASSAY_GPU_COPY, ASSAY_GPU_SET, ASSAY_GPU_DEVICE };
 
-/* What determines a record; members that do not belong to its kind are 0. */
+/* The key of a record; members that do not belong to its kind are 0. */
 struct assay_gpu_key {
 	uint32_t kind, device, stream;
 	uint32_t registers, shared_bytes; /* a thread; a block, static and dynamic */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What variants allocate. A worker that counts it is started with a small object preloaded (preload/heap_preload.c)
+ * Allocations of variants. A worker that counts it is started with a small object preloaded (preload/heap_preload.c)
  * that stands before malloc and its kin. This header is what the two share, and what the worker keeps about a case.
  */
 #ifndef ASSAY_COUNTERS_HEAP_HEAP_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the variant of a case allocates. The worker watches the heap around some of its calls, never around samples. */
+/* Allocations of a case's variant. The worker watches the heap around some of its calls, never around samples. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

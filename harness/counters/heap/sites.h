@@ -48,7 +48,7 @@ struct assay_heap_record_head {
 struct assay_heap_site {
 	struct assay_heap_record_head head;
 	struct assay_heap_numbers its;
-	/* What lived at the end of peak `epoch`. If that is not the last one, nothing has changed since. */
+	/* Blocks that lived at the end of peak `epoch`. If that is not the last one, nothing has changed since. */
 	uint64_t epoch;
 	double peak_blocks, peak_bytes;
 	uint32_t n_frames;

@@ -135,7 +135,7 @@ static void load_sde(struct assay_papi *p)
 	}
 }
 
-/* What PAPI says of its component @name; its index, or -1. */
+/* Ask PAPI about its component @name; its index, or -1. */
 static int find_component(const struct starters *papi, const char *name, int *counters, char *why, size_t size)
 {
 	int n = papi->num_components();

@@ -44,7 +44,7 @@ static const struct {
 #define MISSES_MOST   32   /* a step reads one line; translating its address and prefetching may miss as well */
 
 /*
- * What a turn must count. Equal bounds are exact but for the tolerance. A fused multiply-add is one operation or two,
+ * Counts of a turn. Equal bounds are exact but for the tolerance. A fused multiply-add is one operation or two,
  * by processor; vector counters count instructions or what their lanes do; half of the branches on random bits are
  * mispredicted.
  */

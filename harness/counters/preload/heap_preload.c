@@ -167,7 +167,7 @@ static void erasing_free(void *p)
 	behind.free(p);
 }
 
-/* What comes of such a block is not followed further. */
+/* The block that realloc returns is not followed further. */
 static void *erasing_realloc(void *p, size_t n)
 {
 	if (held(p))

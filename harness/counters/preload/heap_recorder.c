@@ -146,7 +146,7 @@ static void *new_record(enum assay_heap_record kind, size_t bytes)
 	return r;
 }
 
-/* What is written belongs to the file from here on. */
+/* Everything written from here on belongs to the file. */
 static void end_record(const void *record)
 {
 	const struct assay_heap_record_head *r = record;
@@ -345,7 +345,7 @@ static void in_parent(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* What the child inherited belongs to its parent's counts. */
+/* Blocks that the child inherited belong to its parent's counts. */
 static void in_child(void)
 {
 	pthread_mutex_init(&lock, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What recorders of heaps and threads share, without an allocation: a mapped file that grows, which code is mapped,
+ * Shared by recorders of heaps and threads, without an allocation: a mapped file that grows, which code is mapped,
  * and call stacks, each unwound once.
  */
 #ifndef ASSAY_COUNTERS_PRELOAD_RECORDING_H

@@ -313,7 +313,7 @@ void assay_thread_recorder_end(void)
 	assay_thread_file->whole = 1;
 }
 
-/* What lies before it is not counted, and is closed with what the thread had taken until here. */
+/* Time before it is not counted, and is closed with the time that the thread had taken until here. */
 void assay_thread_watch(bool watched)
 {
 	struct assay_thread_self *t = assay_thread_recording.on ? assay_thread_self() : NULL;

@@ -99,7 +99,7 @@ void assay_thread_posted(const void *object)
 }
 
 /*
- * What the kernel does to let a thread sleep in a lock is waiting; in other calls it works for the thread. The first
+ * Kernel work that lets a thread sleep in a lock is waiting; in other calls the kernel works for the thread. The first
  * sleep in @call after a mark is measured.
  */
 static void goes_to_sleep(struct assay_thread_self *t, uint32_t call)
@@ -109,7 +109,7 @@ static void goes_to_sleep(struct assay_thread_self *t, uint32_t call)
 		t->asleep_cpu_ns = assay_thread_now_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* What this sleep in @call, of @slept_ns, took of a processor; one that is not measured as much as others before it. */
+/* The processor time of this sleep of @slept_ns in @call; one that is not measured took as much as earlier ones. */
 static uint64_t slept_cpu_ns(struct assay_thread_self *t, uint32_t call, uint64_t slept_ns)
 {
 	uint64_t *mean = &t->sleep_cpu_ns[call], took;

@@ -194,7 +194,7 @@ static void tell(const struct blaming *k, const char *key)
 							  .text = key });
 }
 
-/* What keeps from profiling a case is kept in place of what it would tell. */
+/* If a case cannot be profiled, the reason is kept in place of its causes. */
 static int gather(struct blaming *k, size_t at, struct assay_err *err)
 {
 	struct assay_comparison_case *c = &k->plan->cmp.cases[at];
@@ -259,7 +259,7 @@ static int gather_all(struct blaming *k, struct assay_gate_case **v, size_t n, s
 }
 
 /*
- * What profiling a case takes: beside the samples each pair starts and prepares both processes, as its pairs of the
+ * The time of profiling a case: beside the samples each pair starts and prepares both processes, as its pairs of the
  * comparison did, and reads the names in their code.
  */
 static double expected_ns(const struct assay_compare_plan *p, const struct assay_compare_request *q, size_t at)

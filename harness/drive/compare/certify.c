@@ -58,7 +58,7 @@ static unsigned to_do(const struct certifying *c, unsigned kind)
 		    : missing(c->q->gates, c->before.gates);
 }
 
-/* What to do in which order, by kind. */
+/* The trials in the order in which they are run, by kind. */
 static unsigned char *draw_order(const struct certifying *c, size_t *n)
 {
 	unsigned char *order;
@@ -194,7 +194,7 @@ static void bound(struct assay_rate *r)
 	r->hi = ci.hi;
 }
 
-/* What the whole budget could show, from the spread of all pairs. */
+/* The smallest change that the whole budget could show, from the spread of all pairs. */
 static double detectable(const struct certifying *c, const struct assay_certify_report *o)
 {
 	const struct assay_comparison *cmp = &c->plan.cmp;
@@ -269,7 +269,7 @@ static int run_trials(struct certifying *c, struct assay_certify_report *out, st
 	return rc;
 }
 
-/* What follows from the counts. */
+/* Rates that follow from the counts. */
 static void conclude(const struct certifying *c, struct assay_certify_report *out)
 {
 	bound(&out->false_alarms);

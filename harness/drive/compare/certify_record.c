@@ -122,7 +122,7 @@ static bool read_power(const json_t *power, struct assay_certify_report *r)
 	return true;
 }
 
-/* What report_json() wrote. */
+/* Parse the text that report_json() wrote. */
 static bool read_report(const char *text, struct assay_certify_report *r)
 {
 	json_t *json = json_loads(text, 0, NULL), *power, *sd;

@@ -42,7 +42,7 @@ void assay_compare_outcome_release(struct assay_compare_outcome *out);
 
 /* ---- reading ---- */
 
-/* What the judge takes from the pairs of a stored comparison, for people and scripts to see. Judges nothing. */
+/* The numbers that the judge takes from the pairs of a stored comparison, for people and scripts. Judges nothing. */
 
 /* One reading a case of @cmp into *out, for assay_case_readings_release. ASSAY_ENOMEM, ASSAY_EUSAGE (the policy). */
 int assay_comparison_read(const struct assay_comparison *cmp, struct assay_case_reading **out, struct assay_err *err);

@@ -18,7 +18,7 @@
 /* Times the announced duration: from here on the user is told that it was wrong. */
 #define EXCEEDED 1.5
 
-/* What stored comparisons of this machine know of a case. */
+/* The times that stored comparisons of this machine have for a case. */
 struct known_case {
 	size_t n_pairs; /* usable ones */
 	unsigned n_measured;
@@ -62,7 +62,7 @@ static int learn_all(const struct assay_compare_plan *p, struct assay_store *sto
 	return rc;
 }
 
-/* What is not known passes at the first look that lets it, and the slower control is told at the first that can. */
+/* Assume that an unknown case passes at the first look that allows it, and that the slower control is found there. */
 static double expected_s(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
 			 const struct assay_policy *policy, const struct known_case *known)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a comparison of two revisions says about the time of one case: for history, which confirms changes, and bisect.
+ * The answer of a comparison of two revisions about one case: for history, which confirms changes, and bisect.
  */
 #ifndef ASSAY_DRIVE_COMPARE_ONE_CASE_H
 #define ASSAY_DRIVE_COMPARE_ONE_CASE_H

@@ -10,7 +10,7 @@
  * ones; below this, starting the processes would take most of the time.
  */
 #define LEAST_NS 30000000.0
-/* What disturbs lasts longer than a block, and what is in the middle of fewer of them follows it. */
+/* Disturbances last longer than a block, so with fewer blocks even the median follows them. */
 #define LEAST_BLOCKS 12
 /* In slices, the two calls of a block meet it alike. */
 #define LEAST_SLICED_BLOCKS 8

@@ -58,7 +58,7 @@ void assay_side_label(const struct assay_side_source *side, char *buf, size_t si
 /* Of the first pair: enough blocks of calls of some milliseconds to see how they spread. */
 #define ASSAY_PAIR_LENGTH_FIRST_NS 80000000.0
 
-/* What the pairs of a case have shown. Times in ns, spreads in logarithms. */
+/* Everything that the pairs of a case have shown so far. Times in ns, spreads in logarithms. */
 struct assay_pair_shown {
 	size_t n;        /* usable pairs that count */
 	double sd;       /* between them */
@@ -67,7 +67,7 @@ struct assay_pair_shown {
 	double least_ns; /* what samples take at least, see assay_pair_length_least_ns() */
 };
 
-/* What the pair took for all but its turns, which took @sampling_ns, or as long as its samples where calls are long. */
+/* The time that the pair took beside its turns, which took @sampling_ns, or as long as the samples of long calls. */
 double assay_pair_length_rest_ns(const struct assay_pair *p, double sampling_ns);
 /* The samples of a block of @p; 0: it has none. */
 double assay_pair_length_block_ns(const struct assay_pair *p);

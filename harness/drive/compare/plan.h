@@ -10,7 +10,7 @@
 
 /* ---- state ---- */
 
-/* What a comparison is asked for, and what the parts of planning it share. */
+/* The request for a comparison, and the state that the parts of its planning share. */
 
 /* Which cases are profiled after the verdict, on both sides. */
 enum assay_profile_cases {
@@ -25,7 +25,7 @@ struct assay_compare_request {
 	const char *base, *head; /* revision, plugin or folder; head NULL: what lies in the working tree */
 	const char *cache_dir;   /* where revisions are built; NULL: in the cache of the user */
 	bool variants;           /* instead, both are variants of one op, "OP/NAME", of the loaded plugins */
-	/* What plugin files of base and head were built from; "": as the repository is that they lie in. */
+	/* The commits that plugin files of base and head were built from; "": that of the repository around them. */
 	struct assay_commit revision[2];
 	const char *policy;        /* file; NULL: baselines/policy.conf */
 	double margin_frac, alpha; /* win over the policy; 0: as it says */

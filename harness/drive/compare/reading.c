@@ -50,7 +50,7 @@ static int gather_counted(const struct assay_comparison_case *c, enum assay_side
 	return rc;
 }
 
-/* What no pair of the side has. */
+/* Counters that no pair of the side has. */
 static int gather_missing(const struct assay_comparison_case *c, enum assay_side side, struct assay_result *out)
 {
 	int rc = 0;
@@ -136,7 +136,7 @@ static int read_case(const struct assay_comparison_case *c, struct assay_case_re
 	return rc ? rc : read_counts(c, &out->counted);
 }
 
-/* What is undecided, and the function that the change lies in. */
+/* Undecided cases, and the function that the change lies in. */
 static int read_verdict(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
 			const struct assay_policy *policy, struct assay_case_reading *out, struct assay_err *err)
 {

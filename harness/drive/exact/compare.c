@@ -10,7 +10,7 @@
 #include "judge/paired.h"
 #include "measure/exact.h"
 
-/* What a case on one side takes here, for the progress bar. */
+/* The time that a case on one side takes here, for the progress bar. */
 #define COUNT_NS 1e9
 
 struct counting {

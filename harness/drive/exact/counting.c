@@ -111,7 +111,7 @@ static int choose(const struct assay_session *session, const struct assay_reques
 	return 0;
 }
 
-/* What is recorded of the suite; @out stays all-zero without. What is wrong with the file, the gate tells. */
+/* The counts that are recorded for the suite; without any, @out stays all-zero. The gate reports errors in the file. */
 static void find_recorded(const char *suite, struct assay_exact_baseline *out)
 {
 	char dir[ASSAY_INSTALLED_PATH_MAX], path[ASSAY_INSTALLED_PATH_MAX + ASSAY_NAME_MAX + 16];

@@ -71,7 +71,7 @@ static void kernels_path(const char *path, char *out, size_t size)
 	snprintf(out, size, "%.*s.kernels.json", json ? (int)(json - path) : (int)strlen(path), path);
 }
 
-/* What the build wrote beside its plugin. */
+/* The costs that the build wrote beside its plugin. */
 static int built_kernels(char *path, size_t size, struct assay_err *err)
 {
 	int rc = assay_installed_plugin_dir(path, size, err);
@@ -135,7 +135,7 @@ static int update_kernels(const char *exact_path, struct assay_err *err)
 	return rc == ASSAY_ENOTFOUND ? 0 : rc;
 }
 
-/* What tells the cases of the suite besides those that were counted: its manifest, else a run. */
+/* The source for the cases of the suite other than those that were counted: its manifest, else a run. */
 struct suite {
 	const struct assay_manifest *manifest; /* NULL: there is none */
 	struct assay_run run;

@@ -17,7 +17,7 @@
 #include "base/process.h"
 #include "model/quantity.h"
 
-/* What a case takes, as long as none has ended: for the bar. */
+/* The assumed time of a case until one has ended, for the progress bar. */
 #define COUNT_NS 1e9
 /* How many cases of one thread share a CPU. */
 #define CPU_SHARED 2
@@ -236,7 +236,7 @@ static size_t free_cpus(const struct schedule *k, const struct task *t)
 	return n;
 }
 
-/* What asks for more threads than there are CPUs says so itself, when nothing else runs. */
+/* A case with more threads than there are CPUs runs alone, and says so itself. */
 static bool fits(const struct schedule *k, const struct task *t)
 {
 	const size_t wanted = t->c->threads < k->n_cpus ? t->c->threads : k->n_cpus;
@@ -341,7 +341,7 @@ static bool is_first_of_variant(const struct schedule *k, const struct assay_cas
 	return true;
 }
 
-/* What cannot run here says so itself. */
+/* A case that cannot run here says so itself. */
 static bool cannot_run(const struct assay_case *c, const struct assay_case_facts *facts)
 {
 	return c->skip_reason[0] || facts->failed || !facts->supported;
@@ -388,7 +388,7 @@ static int take_all_cpus(struct schedule *k, struct assay_err *err)
 	return assay_placement_pick(o->worker.topology, &o->placement, k->n_cpus, k->cpus, err);
 }
 
-/* What there was no time for at all has no smaller ones either. */
+/* A case for which there was no time at all has no smaller shapes either. */
 static void name_smaller(const struct schedule *k, struct task *t)
 {
 	if (!t->smaller && (t->end == ASSAY_EXACT_END_TOO_LONG || t->replaced))
@@ -493,7 +493,7 @@ int assay_exact_schedule_run(const struct assay_exact_schedule *s, struct assay_
 
 /* Only the order of prices matters, so that what a machine takes need not be known well. */
 
-/* What a case costs however short it is, and what each instruction of its call adds, which is run twice. */
+/* The fixed cost of a case, and the cost of each instruction of its call, which is run twice. */
 #define CALLGRIND_NS      4e8
 #define CALLGRIND_INSN_NS 100.0
 #define STEPPED_NS        1e8

@@ -16,7 +16,7 @@
 #include "store/merge.h"
 #include "store/store.h"
 
-/* What storing takes, for the time that is left. */
+/* The time that storing takes, for the progress bar. */
 #define NS_PER_BYTE 60
 
 /* An import under way. The whole file is in memory. */
@@ -139,7 +139,7 @@ static int no_memory(const struct job *im)
 	return assay_err_set(im->err, ASSAY_ENOMEM, "out of memory");
 }
 
-/* What an import calls so: the digest of @salt and @name. */
+/* An identifier for an import: the digest of @salt and @name. */
 static int identify(const struct job *im, const char *salt, const char *name, char id[ASSAY_DIGEST_LEN + 1])
 {
 	struct assay_hasher *h = assay_hasher_new();
@@ -161,7 +161,7 @@ static void set_text(char *to, size_t size, const char *text)
 	assay_printable_line(to, size);
 }
 
-/* What the user says of the run, else what the file says; the environment is borrowed. */
+/* Facts about the run as the user gives them, or else as the file does; the environment is borrowed. */
 static int set_up(struct job *im, const struct assay_format_facts *facts)
 {
 	const struct assay_import_request *q = im->q;

@@ -223,7 +223,7 @@ static int keep_read(struct pruning *p, const struct index *x, const struct assa
 	return rc;
 }
 
-/* What a gate of this run needs, and one of the next like it. */
+/* Keep the runs that a gate of this run needs, and those that a gate of the next such run needs. */
 static int keep_segment(struct pruning *p, const struct index *x, int64_t run_id)
 {
 	struct assay_run run;

@@ -44,7 +44,7 @@ int assay_fleet(const struct assay_fleet_request *q, const struct assay_watch *w
 
 /* ---- slurm ---- */
 
-/* What is asked of Slurm, through its commands: libslurm is of another licence and of another version at every site. */
+/* Requests to Slurm through its commands: libslurm is of another licence and of another version at every site. */
 
 #define ASSAY_SLURM_JOB_MAX 32
 
@@ -89,7 +89,7 @@ int assay_slurm_cancel(const char *name, const char *id, struct assay_err *err);
 
 /* ---- verdicts ---- */
 
-/* What is to be judged of a node. */
+/* The measurements of a node, by which it is judged. */
 struct assay_fleet_measured {
 	const char *name;
 	const char *db; /* that its job wrote; NULL: it was not measured, for this reason */

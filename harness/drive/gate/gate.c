@@ -18,7 +18,7 @@
 #include "plan/plan.h"
 #include "store/store.h"
 
-/* What a gate judges and what it judges it against; all-zero is empty. */
+/* The run that a gate judges and the runs that it is judged against; all-zero is empty. */
 struct gate_files {
 	struct assay_run run;
 	struct assay_manifest manifest;
@@ -275,7 +275,7 @@ static void files_release(struct gate_files *f)
 	*f = (struct gate_files){ 0 };
 }
 
-/* What to do so that the next gate can judge speed. */
+/* Suggest a step so that the next gate can judge speed. */
 static int advise(const struct gate_files *f, const char *db, char **out, struct assay_err *err)
 {
 	char measure[ASSAY_INSTALLED_PATH_MAX], save[ASSAY_INSTALLED_PATH_MAX], number[64];

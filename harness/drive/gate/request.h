@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a gate is asked for. */
+/* The request for a gate. */
 #ifndef ASSAY_DRIVE_GATE_REQUEST_H
 #define ASSAY_DRIVE_GATE_REQUEST_H
 

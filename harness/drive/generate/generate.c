@@ -199,7 +199,7 @@ static int respond(struct assay_generator *g, struct assay_err *err)
 	return 0;
 }
 
-/* What cannot be sampled is answered all the same. */
+/* A request is answered even if it cannot be sampled. */
 static int respond_profiled(struct assay_generator *g, struct assay_err *err)
 {
 	struct assay_err *unprofiled = &g->r->unprofiled;

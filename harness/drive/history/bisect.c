@@ -27,7 +27,7 @@ struct search {
 	struct assay_bisect_report *r;
 };
 
-/* What a compiler says of a commit that is skipped is no news. */
+/* Compiler output for a commit that is skipped is not worth showing. */
 static void tell_inner(void *arg, const struct assay_event *e)
 {
 	const struct search *s = arg;

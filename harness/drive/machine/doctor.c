@@ -82,7 +82,7 @@ static void say_abilities(struct assay_health_check *c)
 		snprintf(c->abilities[3], ASSAY_ABILITY_MAX, "GPU kernels can run: %s", find(l, "gpu")->value);
 }
 
-/* What stepping needs besides. */
+/* The other requirements of stepping. */
 static void add_code_places(struct assay_findings *l)
 {
 	struct assay_err why = { 0 };

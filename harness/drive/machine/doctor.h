@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this machine can and cannot measure. */
+/* Report which measurements this machine can and cannot take. */
 #ifndef ASSAY_DRIVE_MACHINE_DOCTOR_H
 #define ASSAY_DRIVE_MACHINE_DOCTOR_H
 

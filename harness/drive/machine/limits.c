@@ -55,7 +55,7 @@ void assay_machine_limits_learn(struct assay_machine_limits *l, const struct ass
 		*ops = fmax(*ops, fmin(MOST_OPS_PER_S, f->cost.ops / seconds / c->threads));
 }
 
-/* What all threads of a case may do at most, @plain being what nobody asks about; 0: unknown. */
+/* The most that all threads of a case can do; @plain is a limit that always holds. 0: unknown. */
 static double allowed(const struct assay_case *c, double limit, double plain)
 {
 	return MOST_OVER_LIMIT * c->threads * fmax(limit, plain);

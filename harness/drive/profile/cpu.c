@@ -18,7 +18,7 @@
 #define MUCH_LOST_FRAC 0.01
 #define MUCH_FRAC      0.1
 
-/* What a reader must know of the numbers before trusting them. */
+/* Warnings that a reader needs before trusting the numbers. */
 static void warn_of_gaps(const struct assay_profile *p, const struct assay_watch *w)
 {
 	const double n = (double)p->stacks.weight, early = (double)(p->truncated - p->outgrown);

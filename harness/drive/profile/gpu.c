@@ -66,7 +66,7 @@ static void warn_of_gaps(const struct assay_profile *p, const struct assay_watch
 				 p->lost == 1 ? " or copy was" : "s or copies were");
 }
 
-/* What was seen until now. */
+/* Everything seen so far. */
 static int end(struct watching *g, struct assay_err *err)
 {
 	int rc;

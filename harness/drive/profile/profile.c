@@ -71,7 +71,7 @@ int assay_profile_kind_check(const char *kind, struct assay_err *err)
 	return rc;
 }
 
-/* What @q leaves open is as the assay.conf says. */
+/* Settings that @q leaves open come from assay.conf. */
 static int fill_in(struct assay_profile_request *q, struct assay_err *err)
 {
 	struct assay_profiling_conf conf;

@@ -39,7 +39,7 @@ int assay_profiles_prune(const char *db, size_t keep, unsigned days, size_t *rem
 
 /* ---- cost ---- */
 
-/* What profiling costs a case: process pairs in lock step, whose turns are sampled or plain. */
+/* Measure the cost of profiling to a case: process pairs in lock step, whose turns are sampled or plain. */
 
 #define ASSAY_COST_CONTROL_HZ 20000 /* must be seen: else nothing is known of the other */
 #define ASSAY_COST_LEVEL      0.98  /* each of its ends is passed by chance once in a hundred */

@@ -92,7 +92,7 @@ struct names {
 	char host[256], user[256];
 };
 
-/* What a frame owns: its room is as long as the text, and more for names. */
+/* The text that a frame owns: its room is as long as the text, and more for names. */
 static int sanitize_owned(const char **text, const struct names *n, struct assay_err *err)
 {
 	const size_t size = 2 * strlen(*text) + 16;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all kinds of profile begin and end with: the one case, or the program. */
+/* The beginning and end that all kinds of profile share: the one case, or the program. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this program was built from; the only place that sees the header make writes. */
+/* The sources that this program was built from; the only place that sees the header make writes. */
 #include "drive/run/build_identity.h"
 
 #include <stdio.h>
@@ -69,7 +69,7 @@ static bool runs_programs(const struct assay_session *s)
 	return any;
 }
 
-/* What is checked out in the folder that programs run in; "" where that is no repository. 0 or ASSAY_EINTERRUPTED. */
+/* The commit checked out where programs run; "" where that is no repository. 0 or ASSAY_EINTERRUPTED. */
 static int folder_revision(const char *folder, const struct assay_watch *w, struct assay_commit *out,
 			   struct assay_err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this program and a set of plugins were built from. */
+/* The sources that this program and a set of plugins were built from. */
 #ifndef ASSAY_DRIVE_RUN_BUILD_IDENTITY_H
 #define ASSAY_DRIVE_RUN_BUILD_IDENTITY_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What run and verify share: one case after the other, in rounds, with progress, until the last or an interrupt.
+ * The loop of run and verify: one case after the other, in rounds, with progress, until the last or an interrupt.
  */
 #include "drive/run/case_loop.h"
 
@@ -37,7 +37,7 @@ static int add_fact(struct assay_run *run, const char *name, const char *value, 
 	return 0;
 }
 
-/* What `all` means, and for people "compact, one thread a core, all = 2 threads on CPUs 0,1". */
+/* The meaning of `all`, and for people "compact, one thread a core, all = 2 threads on CPUs 0,1". */
 static int add_placement(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
 {
 	const struct assay_placement_options *o = &m->request->placement;
@@ -64,7 +64,7 @@ static int add_placement(const struct assay_measuring *m, struct assay_run *run,
 	return add_fact(run, "placement", text, err);
 }
 
-/* What the devices of the cases tell of themselves, each once. */
+/* The descriptions that the devices of the cases give of themselves, each once. */
 static int add_devices(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err)
 {
 	const struct assay_plan *plan = &m->session->plan;

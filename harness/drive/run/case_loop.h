@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What run and verify share: one case after the other, in rounds, until the last or an interrupt.
+ * The loop that run and verify share: one case after the other, in rounds, until the last or an interrupt.
  */
 #ifndef ASSAY_DRIVE_RUN_CASE_LOOP_H
 #define ASSAY_DRIVE_RUN_CASE_LOOP_H

@@ -71,7 +71,7 @@ static int count_beside(const struct assay_measuring *m, struct assay_run *run, 
 	return rc;
 }
 
-/* What only a whole run tells: digests that differ between variants, share of the roof, exact counts or @why none. */
+/* Findings that need the whole run: digests that differ by variant, shares of the roof, exact counts or @why none. */
 static int finish(const struct assay_measuring *m, struct assay_run *run, const char *why, struct assay_store *store,
 		  struct assay_err *err)
 {
@@ -94,7 +94,7 @@ static int finish(const struct assay_measuring *m, struct assay_run *run, const 
 	return store ? assay_store_run_end(store, run->id, run->ended_ns, err) : 0;
 }
 
-/* What is left of a run that failed or was interrupted while it was @doing something, as a sentence. */
+/* Say how much is left of a run that failed or was interrupted while it was @doing something, as a sentence. */
 static int say_kept(const struct assay_measuring *m, const struct assay_run *run, struct assay_store *store,
 		    const char *doing, int rc, struct assay_err *err)
 {

@@ -15,7 +15,7 @@ enum assay_stored_kind {
 	ASSAY_STORED_PROFILE = 4,
 };
 
-/* What a command takes. */
+/* The kinds of stored object that a command takes. */
 struct assay_name_wanted {
 	const char *db;
 	unsigned kinds;

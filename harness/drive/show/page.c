@@ -25,7 +25,7 @@ static void keep_warning(void *arg, const struct assay_event *e)
 		assay_strings_add(arg, e->text, NULL);
 }
 
-/* What keeps a run from being judged is no error of the page. */
+/* A run that cannot be judged still has a page. */
 static int judge_run(const char *db, struct assay_result_page *p, struct assay_err *err)
 {
 	const struct assay_gate_request q = { .db = db, .suite = p->run.suite, .run_id = p->run.id };
@@ -122,7 +122,7 @@ static int add_profiles(struct assay_store *store, const char *build, struct ass
 	return rc;
 }
 
-/* What names a side today: its commit, where it was built from one; "" where it was the working tree. */
+/* The name of a side today: its commit, where it was built from one; "" where it was the working tree. */
 static void side_word(const struct assay_comparison *cmp, enum assay_side side, char *buf, size_t size)
 {
 	static const char tree[] = "working tree";

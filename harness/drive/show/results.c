@@ -30,7 +30,7 @@ int assay_stored_runs(const char *db, size_t limit, struct assay_run_info **out,
 	return rc;
 }
 
-/* What to type where no case was selected. */
+/* Suggest a command if no case was selected. */
 static void list_hint(char *buf, size_t size, char kind, int64_t id, const char *db)
 {
 	char number[64], show[ASSAY_INSTALLED_PATH_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the commands show of the store: results, samples, what differs between two, bottlenecks, and the page of a
+ * Contents of the store that commands show: results, samples, what differs between two, bottlenecks, and the page of a
  * report.
  */
 #ifndef ASSAY_DRIVE_SHOW_SHOW_H
@@ -26,7 +26,7 @@ struct assay_store;
 
 /* ---- results ---- */
 
-/* What is stored, for commands that show it. */
+/* The contents of the store, for commands that show them. */
 
 /* The stored runs, newest first, at most @limit (0: all). The caller frees *out. */
 int assay_stored_runs(const char *db, size_t limit, struct assay_run_info **out, size_t *n, struct assay_err *err);
@@ -35,14 +35,14 @@ int assay_stored_runs(const char *db, size_t limit, struct assay_run_info **out,
  * with the nearest key where there is none. Release @out in either case.
  */
 int assay_stored_run(const char *db, int64_t id, const char *only, struct assay_run *out, struct assay_err *err);
-/* What is stored of the suite and machine of @run, up to it. */
+/* Totals of the stored runs with the suite and machine of @run, up to that one. */
 int assay_stored_totals(const char *db, const struct assay_run *run, struct assay_run_totals *out,
 			struct assay_err *err);
 
 /* Note beside the results of @run what the load of the machine has to do with them, by the policy of the project. */
 void assay_run_notes(struct assay_run *run);
 
-/* What became last of each case that the machine @machine_id measured, by key. The caller frees *out. */
+/* The latest outcome of each case that the machine @machine_id measured, by key. The caller frees *out. */
 int assay_stored_newest_results(const char *db, const char *machine_id, struct assay_newest_result **out, size_t *n,
 				struct assay_err *err);
 
@@ -142,7 +142,7 @@ int assay_diff_make(const struct assay_diff_request *q, struct assay_diff *out, 
 
 /* ---- bottlenecks ---- */
 
-/* What bounds the cases of a stored run, and advice. */
+/* The bottlenecks of the cases of a stored run, with advice. */
 
 /*
  * Those of the run @id (0: the newest, which *id becomes) that @only selects (a glob or a part of a key; NULL: all) and
@@ -153,7 +153,7 @@ int assay_bottlenecks_find(const char *db, int64_t *id, const char *only, struct
 			   struct assay_err *err);
 
 /*
- * What bounds the case of @p, by its newest run of the same build on the same machine, or else by its newest run there,
+ * The bottleneck of @p's case by its newest run of the same build on the same machine, else by its newest run there,
  * whose number is *run; the profile is evidence, too. ASSAY_EUSAGE where it is of a program, or the case was never run.
  */
 int assay_bottleneck_of_profile(const char *db, const struct assay_profile *p, int64_t *run,

@@ -393,7 +393,7 @@ static struct assay_outcome audit_inputs(struct assay_case_job *j,
 	return assay_audit_times_verdict(j, &t, "the inputs have changed");
 }
 
-/* What a variant keeps of its first inputs shows here, however late it begins with that. */
+/* A variant that reuses answers to its first inputs shows here, however late it begins to. */
 static struct assay_outcome look_at_other(struct assay_case_job *j)
 {
 	struct assay_outcome out = assay_audit_make_inputs(j, true), back;

@@ -103,7 +103,7 @@ struct assay_outcome assay_case_counts_gpu(struct assay_case_counts *c, struct a
 	return r.out;
 }
 
-/* What is kept of the worker's own state lies beside the counts that could not be taken. */
+/* Changes of the worker's own state are kept beside the counts that could not be taken. */
 static int add_note(struct assay_counters *all, const char *note)
 {
 	return note[0] ? assay_counters_add_missing(all, ASSAY_STATE_NAME, ASSAY_SOURCE_ASSAY, note) : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a worker counts around its samples. */
+/* Counting around a worker's samples. */
 #ifndef ASSAY_WORKER_CASE_COUNTS_H
 #define ASSAY_WORKER_CASE_COUNTS_H
 

@@ -24,7 +24,7 @@ struct assay_outcome assay_case_device_clock_is_right(const struct assay_case_jo
 /* ---- device faults ---- */
 
 /*
- * What becomes of a case whose device fails. The process of the case ends with it, so that the next one begins with a
+ * The handling of a case whose device fails. The process of the case ends with it, so that the next one begins with a
  * sound device, unless that is lost.
  */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is measured of a device beside the samples. A number that cannot be had is left out. */
+/* Measurements of a device beside the samples. A number that cannot be had is left out. */
 #include "worker/case/device.h"
 
 #include <math.h>

@@ -245,7 +245,7 @@ static void clear_inputs(struct assay_case_job *j, uint64_t copy)
 			memset(t[i].data, 0, t[i].bytes);
 }
 
-/* What the partner made is there; its scratch must not be. */
+/* The partner's tensors are kept; its scratch must not be. */
 static void take_over(struct assay_case_job *j)
 {
 	const uint32_t n = j->problem.n_tensors;

@@ -80,7 +80,7 @@ uint64_t assay_tensor_bytes(const struct assay_tensor_spec *t);
 
 /* Does an arena of so many bytes lie on huge pages? @whole_huge: see struct assay_arena_options. */
 bool assay_arena_is_huge(size_t bytes, bool whole_huge);
-/* What a copy of so many bytes takes, with its canary. */
+/* The room of a copy of so many bytes, with its canary. */
 size_t assay_arena_stride(size_t bytes);
 /*
  * ASSAY_ENOMEM or ASSAY_EUNAVAILABLE (binding refused). Memory is zero, if it is not kept, and resident, but for what

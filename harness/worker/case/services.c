@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What plugins can call: threads, memory, failure reasons, metrics, the clock. */
+/* The services that plugins can call: threads, memory, failure reasons, metrics, the clock. */
 #include "worker/case/services.h"
 
 #include <stdarg.h>
@@ -119,7 +119,7 @@ void assay_case_services_step(struct assay_stepper *s)
 	stepper = s;
 }
 
-/* What the op and the variant have of memory, over time. */
+/* The memory of the op and the variant, over time. */
 static void tell_memory(const struct assay_case_job *j)
 {
 	if (j->recorder && j->recorder->spans)

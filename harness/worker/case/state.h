@@ -55,7 +55,7 @@ struct assay_case_audit {
 	double other_ns; /* that checking the variant on the other inputs took */
 };
 
-/* What the clock of a device and that of the host's processor said of the same calls. */
+/* The times of the same calls by the clock of a device and by that of the host's processor. */
 struct assay_device_clock {
 	uint64_t n_series; /* that were long enough to be compared */
 	double most_share; /* that the device counted of what the host calculated */
@@ -90,7 +90,7 @@ struct assay_processor_time {
 	uint64_t left_wall_ns, left_ns;         /* likewise, when this side began to wait */
 };
 
-/* What plugins are handed of the harness, away from its own state. */
+/* The structures of the harness that plugins are handed, away from its own state. */
 struct assay_case_given {
 	struct assay_host host;
 	struct assay_host_info info;
@@ -180,7 +180,7 @@ struct assay_case_job {
 	void *on_part_arg;
 };
 
-/* What a step gave: OK, or a status with its reason. */
+/* The outcome of a step: OK, or a status with its reason. */
 struct assay_outcome {
 	enum assay_status status;
 	char reason[512];

@@ -26,7 +26,7 @@ struct row {
 	const struct assay_step_counts *counts;
 };
 
-/* What the first call did of each thread, by instruction. */
+/* The work of each thread in the first call, by instruction. */
 struct earlier {
 	struct assay_step_counts *v;
 	size_t n;
@@ -231,7 +231,7 @@ static struct assay_outcome keep_earlier(struct stepping *k)
 	return assay_outcome_ok();
 }
 
-/* What does not depend on what caches hold. The table of a thread only grows, so that places in it stay. */
+/* Counts that do not depend on the contents of caches. The table of a thread only grows, so that places in it stay. */
 static struct assay_outcome compare_calls(struct stepping *k)
 {
 	static const enum assay_exact_event of_code[] = { ASSAY_EXACT_INSTRUCTIONS, ASSAY_EXACT_DATA_READS,

@@ -12,7 +12,7 @@
 /* Writes within this share of the time from first to last belong to the first burst. */
 #define BURST_SHARE 16
 
-/* What a thread has filled. Steps are numbered from 0. */
+/* The outputs that a thread has filled. Steps are numbered from 0. */
 struct filling {
 	bool any;
 	uint64_t first, last;        /* steps that filled something */

@@ -35,7 +35,7 @@ struct assay_pool {
 	/* of thread 0 */
 	_Alignas(ASSAY_POOL_LINE) uint32_t generation; /* of the last region, for words that others had meanwhile */
 	bool parked;
-	/* What a region runs. It is the same from call to call, so this line stays where it is read. */
+	/* The function that a region runs. It is the same from call to call, so this line stays where it is read. */
 	_Alignas(ASSAY_POOL_LINE) assay_parallel_fn fn;
 	void *arg;
 	/* that threads read all the time, and which changes while all stand at the gate, or are about to */

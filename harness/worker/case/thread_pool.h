@@ -16,7 +16,7 @@
 #define ASSAY_POOL_LINE 64
 
 /*
- * What the threads of a pool tell each other. What different threads write lies on lines of its own. How long a line
+ * Words by which threads communicate. Those that different threads write lie on separate lines. How long a line
  * takes from core to core depends on its address, so two pools that are compared have these words in common, in turns.
  */
 struct assay_pool_words {

@@ -39,7 +39,7 @@ struct assay_worker_state {
 /* Note the state of the @n_threads of @pool, instead of what was noted before; pool NULL: of the caller alone. */
 int assay_worker_state_note(struct assay_worker_state *s, struct assay_pool *pool, uint32_t n_threads,
 			    struct assay_err *err);
-/* What the harness changed of the calling thread's scheduling is no change of the variant's. */
+/* Changes that the harness made to the calling thread's scheduling are not the variant's. */
 void assay_worker_state_rescheduled(struct assay_worker_state *s);
 /*
  * Did @who change it? ASSAY_EWORKER with the change where that alters results; anything else is kept in `note`. 0 where

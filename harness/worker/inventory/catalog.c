@@ -189,7 +189,7 @@ static void take_words(char *to, size_t size, const json_t *j, const char *key)
 	snprintf(to, size, "%s", s ? s : "");
 }
 
-/* What a device tells of itself; `size` 0: nothing that could be. */
+/* A device's description of itself; `size` 0: none that makes sense. */
 static void take_info(struct assay_device_info *i, const json_t *j)
 {
 	bool ok = true;
@@ -278,7 +278,7 @@ static double amount(const json_t *j, const char *key, bool *ok)
 	return v;
 }
 
-/* What the child found wrong, or what it should have. */
+/* The defect that the child found, or that it should have found. */
 static int take_fault(const json_t *j, bool ok, struct assay_err *err)
 {
 	const char *broken = json_string_value(json_object_get(j, "broken"));
@@ -343,7 +343,7 @@ int assay_catalog_expand_composites(struct assay_catalog *cat, struct assay_err 
 		for (size_t k = 0; cat->ops[i].composes && k < n; k++) {
 			struct assay_catalog_variant *v, *from = &cat->variants[k];
 
-			/* What runs on a device finds its buffers there, and drivers have theirs in host memory. */
+			/* A variant on a device has its buffers there, and its driver has others in host memory. */
 			if (strcmp(from->op, cat->ops[i].composes) || from->device_kind != ASSAY_DEVICE_CPU)
 				continue;
 			v = assay_catalog_grow((void **)&cat->variants, &cat->n_variants, sizeof(*v));

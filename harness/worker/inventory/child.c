@@ -105,7 +105,7 @@ static json_t *describe_variant(const struct assay_variant *v)
 			 (v->flags & ASSAY_VARIANT_REFERENCE) != 0);
 }
 
-/* What one device tells of itself; null: nothing. */
+/* One device's description of itself; null: none. */
 static json_t *describe_info(const struct assay_device_ops *d, int ordinal)
 {
 	struct assay_device_info i = { .size = sizeof(i) };
@@ -383,7 +383,7 @@ static json_t *do_case(struct child *c, const json_t *q)
 	return answer;
 }
 
-/* What a worker opens besides the plugins. */
+/* The files that a worker opens besides the plugins. */
 static json_t *do_place(struct child *c)
 {
 	if (!c->topology)

@@ -47,7 +47,7 @@ static json_t *load_request(const struct assay_inventory *inv, size_t i)
 			 (json_int_t)h->memory_bytes, "vector_bits", (json_int_t)h->vector_bits);
 }
 
-/* What a child said of its plugins is kept only when it reached the end. */
+/* The answers of a child about its plugins are kept only if it reached the end. */
 static void forget(struct assay_catalog *cat)
 {
 	struct assay_catalog keep = { 0 };
@@ -290,7 +290,7 @@ static int note_broken(struct assay_inventory *inv, const struct assay_case *c, 
 	return 0;
 }
 
-/* What makes all cases of the op or the variant fail; NULL: nothing that is known. */
+/* The defect that makes all cases of the op or the variant fail; NULL: none is known. */
 static const char *defect_of(const struct assay_inventory *inv, const struct assay_case *c)
 {
 	const struct assay_catalog_op *op = assay_catalog_op(&inv->cat, c->op);

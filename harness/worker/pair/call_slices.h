@@ -17,7 +17,7 @@ struct assay_call_slices {
 	struct assay_pair_turn *turn;
 	unsigned side;
 	uint64_t order_seed, slice_ns;
-	/* What thread @tid does itself when it is stopped and when it goes on, in a signal handler. */
+	/* Called by thread @tid in a signal handler when it is stopped and when it goes on. */
 	void (*stand)(void *arg, uint32_t tid);
 	void (*go_on)(void *arg, uint32_t tid);
 	void *arg;

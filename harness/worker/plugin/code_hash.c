@@ -118,7 +118,7 @@ static int unavailable(const struct walk *w, struct assay_err *err, const char *
 	return assay_err_set(err, ASSAY_EUNAVAILABLE, "cannot tell the functions of '%s' apart: %s", w->path, what);
 }
 
-/* What a relocation leads to. */
+/* The target of a relocation. */
 static int add_target(struct walk *w, const Elf64_Rela *r, const struct assay_relocation_field *f,
 		      struct assay_err *err)
 {

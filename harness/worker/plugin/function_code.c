@@ -70,7 +70,7 @@ static uint64_t element_size(const struct reading *k, const Elf64_Shdr *pool, ui
 	return pool->sh_entsize;
 }
 
-/* What a relocation means; names of clones are those of their function. Of code also the data that it refers to. */
+/* Resolve a relocation; names of clones are those of their function. Of code also the data that it refers to. */
 static int add_target(const struct reading *k, const Elf64_Rela *r, bool of_code, struct assay_text *t)
 {
 	const size_t at = ELF64_R_SYM(r->r_info);
@@ -130,7 +130,7 @@ static int add_range(const struct reading *k, size_t section, uint64_t offset, u
 	return rc ? rc : t->failed ? no_memory(k->err) : 0;
 }
 
-/* What a profile calls the function: without the suffix of a clone, and printable. NULL: no memory, or no name. */
+/* The function's name in profiles: without the suffix of a clone, and printable. NULL: no memory, or no name. */
 static char *name_of(struct assay_text *t, const char *symbol)
 {
 	assay_text_addn(t, symbol, assay_function_name_length(symbol));

@@ -30,7 +30,7 @@ struct assay_loaded_plugin {
 	struct assay_device_ops *devices;
 };
 
-/* What is taken from a plugin. A comparison takes the ops of the head and the variants of one side. */
+/* The parts that are taken from a plugin. A comparison takes the ops of the head and the variants of one side. */
 enum assay_plugin_part {
 	ASSAY_PART_ALL = 'a',
 	ASSAY_PART_OPS = 'o', /* devices are part of either */

@@ -48,7 +48,7 @@ int assay_program_run(const struct assay_program_runner *r, const struct assay_s
 
 /* ---- output ---- */
 
-/* What a program may write before it is ended for it. */
+/* The most that a program may write before it is ended. */
 #define ASSAY_PROGRAM_OUTPUT_MAX (UINT64_C(64) << 20)
 
 /*
