@@ -35,6 +35,20 @@ static const char *const names[] = {
 	[ASSAY_EVENT_SPAN] = "span",       [ASSAY_EVENT_SHARE] = "share",       [ASSAY_EVENT_DONE] = "done",
 };
 
+/* The newest sample and, of this process alone, the median and its interval, which tells when to stop. */
+static void add_so_far(json_t *o, const struct assay_result *r)
+{
+	const struct assay_sample *s = &r->samples[r->n_samples - 1];
+
+	json_object_set_new(o, "samples", json_integer((json_int_t)r->n_samples));
+	if (s->iterations)
+		json_object_set_new(o, "sample_ns", json_real((double)s->ns / (double)s->iterations));
+	if (r->median_ns > 0)
+		json_object_set_new(o, "median_ns", json_real(r->median_ns));
+	if (r->ci95_hi_ns > 0)
+		json_object_set_new(o, "ci95_ns", json_pack("[f,f]", r->ci95_lo_ns, r->ci95_hi_ns));
+}
+
 char *assay_event_line(const struct assay_event *e, const struct assay_case *cases, size_t n_cases)
 {
 	json_t *o = names[e->kind] ? json_pack("{s:s}", "event", names[e->kind]) : NULL;
@@ -64,6 +78,8 @@ char *assay_event_line(const struct assay_event *e, const struct assay_case *cas
 	case ASSAY_EVENT_PART:
 	case ASSAY_EVENT_SHARE:
 		json_object_set_new(o, "done_frac", json_real(e->done_frac));
+		if (e->so_far && e->so_far->n_samples)
+			add_so_far(o, e->so_far);
 		break;
 	default:
 		break;

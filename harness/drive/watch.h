@@ -23,7 +23,7 @@ enum assay_event_kind {
 	ASSAY_EVENT_ROUND,    /* round, wanted: a further round begins, of the wanted cases */
 	ASSAY_EVENT_CASE,     /* at: this one of the cases begins, all before it are done */
 	ASSAY_EVENT_NOTE,     /* text: why this takes long, and how long */
-	ASSAY_EVENT_PART,     /* done_frac: of the case that was begun last */
+	ASSAY_EVENT_PART,     /* done_frac: of the case that was begun last; so_far: what is known of it */
 	ASSAY_EVENT_SPAN,     /* expected_ns: something that takes about so long begins */
 	ASSAY_EVENT_SHARE,    /* done_frac, text: so much of it is done, and this is next */
 	ASSAY_EVENT_DONE,     /* the cases, or the span, have ended, also by an error */
@@ -43,6 +43,7 @@ struct assay_event {
 	const bool *in_turn;    /* one a case: it then takes turns with its limit; NULL: none does */
 	const bool *wanted;     /* one a case */
 	double done_frac, expected_ns;
+	const struct assay_result *so_far; /* of this process of the case; NULL: it takes no samples */
 };
 
 struct assay_watch {

@@ -69,7 +69,7 @@ static int command(struct session *s, enum assay_command cmd, uint64_t iteration
 static void progress(const struct session *s, enum assay_stage stage, double done_frac)
 {
 	if (s->o->progress)
-		s->o->progress(s->o->progress_arg, stage, done_frac);
+		s->o->progress(s->o->progress_arg, stage, done_frac, s->r);
 }
 
 static int keep_samples(struct session *s)

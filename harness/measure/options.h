@@ -41,7 +41,8 @@ struct assay_measure_options {
 	const struct assay_counter_groups *groups; /* NULL: there are none */
 	const char *counter_groups;         /* to be counted besides those of the cases, comma separated; NULL: none */
 	const struct assay_strings *events; /* likewise; NULL: none */
-	void (*progress)(void *arg, enum assay_stage stage, double done_frac);
+	/* @so_far has the samples until then and what follows from them; NULL where none are taken */
+	void (*progress)(void *arg, enum assay_stage stage, double done_frac, const struct assay_result *so_far);
 	void *progress_arg;
 };
 

@@ -36,7 +36,7 @@ static int sample(struct profiling *k)
 		rc = assay_profiled_worker_sample(&k->w, pause ? UNSAMPLED_NS : MOST_COMMAND_NS);
 		if (!rc && k->o->progress)
 			k->o->progress(k->o->progress_arg, ASSAY_STAGE_SAMPLE,
-				       fmin(1, (double)(assay_monotonic_ns() - start) / (double)k->p->for_ns));
+				       fmin(1, (double)(assay_monotonic_ns() - start) / (double)k->p->for_ns), NULL);
 	} while (!rc && (assay_monotonic_ns() - start < k->p->for_ns || !turns[true].n_samples));
 	assay_profiled_worker_pause(&k->w, false);
 	if (!rc)
@@ -104,7 +104,7 @@ static int sample_watched(struct profiling *k)
 		}
 		if (!rc && k->o->progress)
 			k->o->progress(k->o->progress_arg, ASSAY_STAGE_SAMPLE,
-				       fmin(1, (double)(assay_monotonic_ns() - start) / (double)k->p->for_ns));
+				       fmin(1, (double)(assay_monotonic_ns() - start) / (double)k->p->for_ns), NULL);
 	} while (!rc && assay_monotonic_ns() - start < k->p->for_ns);
 	if (iterated > 0)
 		k->w.out->iteration_ns = ns / iterated;

@@ -500,7 +500,8 @@ static int take_runs(struct program_session *s, const struct assay_measure_optio
 		r->n_samples = n;
 		spent_ns = assay_monotonic_ns() - began_ns;
 		if (o->progress)
-			o->progress(o->progress_arg, ASSAY_STAGE_SAMPLE, fmin(1, (double)spent_ns / (double)budget_ns));
+			o->progress(o->progress_arg, ASSAY_STAGE_SAMPLE, fmin(1, (double)spent_ns / (double)budget_ns),
+				    r);
 	} while (o->verify_only     ? false
 		 : o->deterministic ? n < FIXED_RUNS
 				    : n < LEAST_RUNS || (spent_ns < budget_ns && n < MAX_RUNS));

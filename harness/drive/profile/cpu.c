@@ -42,8 +42,9 @@ static void warn_of_gaps(const struct assay_profile *p, const struct assay_watch
 				 100 * early / n, ASSAY_SAMPLE_STACK_MOST_BYTES >> 10, ASSAY_STACK_MAX);
 }
 
-static void on_progress(void *arg, enum assay_stage stage, double done_frac)
+static void on_progress(void *arg, enum assay_stage stage, double done_frac, const struct assay_result *so_far)
 {
+	(void)so_far;
 	if (stage == ASSAY_STAGE_SAMPLE)
 		assay_watch_tell(arg, &(struct assay_event){
 					      .kind = ASSAY_EVENT_SHARE, .done_frac = done_frac, .text = "sampling" });

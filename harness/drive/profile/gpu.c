@@ -134,8 +134,9 @@ int assay_profile_gpu_program(const struct assay_profile_request *q, const struc
 
 /* ---- a case ---- */
 
-static void on_progress(void *arg, enum assay_stage stage, double done_frac)
+static void on_progress(void *arg, enum assay_stage stage, double done_frac, const struct assay_result *so_far)
 {
+	(void)so_far;
 	if (stage == ASSAY_STAGE_SAMPLE)
 		assay_watch_tell(arg, &(struct assay_event){
 					      .kind = ASSAY_EVENT_SHARE, .done_frac = done_frac, .text = "watching" });

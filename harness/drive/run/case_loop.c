@@ -120,14 +120,15 @@ int assay_measuring_describe(const struct assay_measuring *m, struct assay_run *
 	return rc;
 }
 
-static void on_progress(void *arg, enum assay_stage stage, double done_frac)
+static void on_progress(void *arg, enum assay_stage stage, double done_frac, const struct assay_result *so_far)
 {
 	/* share of a case that each stage is expected to begin with, and how much it takes */
 	static const double from[] = { 0.0, 0.1, 0.25, 0.95, 1.0 }, span[] = { 0.1, 0.15, 0.7, 0.05, 0.0 };
 
 	if ((unsigned)stage < sizeof(from) / sizeof(from[0]))
 		assay_watch_tell(arg, &(struct assay_event){ .kind = ASSAY_EVENT_PART,
-							     .done_frac = from[stage] + span[stage] * done_frac });
+							     .done_frac = from[stage] + span[stage] * done_frac,
+							     .so_far = so_far });
 }
 
 /* Whether a further round is worth it depends on time, and deterministic runs must not. */

@@ -96,13 +96,14 @@ function link(text, onclick) {
 	return make("button", text, { class: "link", type: "button", onclick });
 }
 
+/* [text, path or what makes the text, name of the file] of each */
 function exports(paths) {
 	const p = make("p", "Export: ");
 
 	for (const [text, path, name] of paths)
 		p.append(link(text, async () => {
 			try {
-				const a = make("a", null, { href: URL.createObjectURL(await ask(path, { blob: true })), download: name });
+				const a = make("a", null, { href: URL.createObjectURL(typeof path === "string" ? await ask(path, { blob: true }) : new Blob([path()])), download: name });
 
 				a.click();
 				setTimeout(() => URL.revokeObjectURL(a.href), 1000);
@@ -150,10 +151,10 @@ function chart(at, title, series, data, options = {}) {
 		title,
 		width: Math.max(200, box.clientWidth),
 		height: options.height || 160,
-		scales: { x: { time: true }, ...options.scales },
-		axes: [{ ...axis, space: 80, values: ticks }, { ...axis, size: 64, values: (_, v) => v.map(options.text) }],
+		scales: { x: { time: !options.count }, ...options.scales },
+		axes: [{ ...axis, space: 80, ...(options.count ? {} : { values: ticks }) }, { ...axis, size: 64, values: (_, v) => v.map(options.text) }],
 		tzDate: (s) => uPlot.tzDate(new Date(1000 * s), "Etc/UTC"),
-		series: [{ value: (_, s) => s == null ? "" : new Date(1000 * s).toISOString().slice(0, 19).replace("T", " ") }, ...series.map(([label, name, more]) => ({ label, stroke: colour(name), width: 2, value: (_, v) => v == null ? "" : options.text(v), ...more }))],
+		series: [options.count ? { label: options.count } : { value: (_, s) => s == null ? "" : new Date(1000 * s).toISOString().slice(0, 19).replace("T", " ") }, ...series.map(([label, name, more]) => ({ label, stroke: colour(name), width: 2, value: (_, v) => v == null ? "" : options.text(v), ...more }))],
 		plugins: options.plugins || [],
 		cursor: options.cursor || {},
 	}, data, box);
@@ -221,10 +222,38 @@ function showJob() {
 		fail(new Error(job.error));
 }
 
+/* ---- the case that is measured: its samples as they come, and the interval that decides when they are enough ---- */
+
+const sampling = { key: "", data: [[], [], [], [], []], chart: null };
+
+function beginSampling(key) {
+	sampling.key = key;
+	sampling.data = [[], [], [], [], []];
+	byId("live-text").textContent = "";
+	byId("live-chart").replaceChildren();
+	sampling.chart = null;
+}
+
+function showSampling(e) {
+	const [lo, hi] = e.ci95_ns || [null, null], [x] = sampling.data, band = { width: 1, points: { show: false } };
+
+	if (!e.samples || e.samples <= x[x.length - 1])
+		return;
+	[e.samples, e.sample_ns, e.median_ns, lo, hi].forEach((v, i) => sampling.data[i].push(v == null ? null : v));
+	byId("live-text").textContent = `${e.samples} samples` + (e.median_ns ? `, median ${time(e.median_ns)}` : "") +
+		(e.median_ns && hi ? `, 95 % of it within ±${(50 * (hi - lo) / e.median_ns).toFixed(2)} %` : "");
+	if (sampling.chart)
+		sampling.chart.setData(sampling.data);
+	else if (x.length > 1)
+		sampling.chart = chart("live-chart", "Samples of " + (sampling.key.length > 60 ? sampling.key.slice(0, 57) + "…" : sampling.key),
+			[["sample", "--base", { width: 0, points: { show: true, size: 4 } }], ["median", "--head"], ["95 % from", "--band", band], ["to", "--band", band]],
+			sampling.data, { height: 200, text: time, count: "samples" });
+}
+
 const pick = (c) => [["Case", (r) => r.key], ["Time", (r) => time(r.median_ns), true],
 	["95 % interval", (r) => r.ci95_ns ? time(r.ci95_ns[0]) + " to " + time(r.ci95_ns[1]) : "", true],
 	["Samples", (r) => r.samples || "", true],
-	["Status", (r) => r.status === "ok" ? "ok" : make("span", r.status + (r.reason ? ": " + r.reason : ""), { class: r.status === "skipped" ? "muted" : "bad" })]].slice(0, c);
+	["Status", (r) => r.status === "ok" ? r.note || "ok" : make("span", r.status + (r.reason ? ": " + r.reason : ""), { class: r.status === "skipped" ? "muted" : "bad" })]].slice(0, c);
 
 let liveAt = 0;
 
@@ -258,15 +287,18 @@ function onEvent(e) {
 		job = { ...job, n: e.n, position: 0 };
 	} else if (e.event === "case") {
 		job = { ...job, n: e.n, position: e.at + 1, case: e.case, done_frac: 0 };
+		beginSampling(e.case || "");
 		showLive(false);
 	} else if (e.event === "part" || e.event === "share") {
 		job = { ...job, done_frac: e.done_frac, case: e.text || job.case };
+		showSampling(e);
 	} else if (e.event === "warning" || e.event === "note") {
 		byId("job-note").textContent = e.text;
 	} else if (e.event === "started") {
 		job = e.job;
 	} else if (e.event === "ended") {
 		job = e.job;
+		beginSampling("");
 		showLive(true);
 		showLists();
 	}
@@ -333,6 +365,24 @@ const marks = (at) => ({ hooks: { draw: (u) => {
 	u.ctx.restore();
 } } });
 
+const csv = (h) => "run,commit,started,median_ns,ci95_lo_ns,ci95_hi_ns\n" + h.points.map((p) =>
+	[p.run, p.commit || "", p.started, p.median_ns, ...(p.ci95_ns || ["", ""])].join(",") + "\n").join("");
+
+/* The medians and their intervals as a picture of its own; a name is text in it, too. */
+function svg(h) {
+	const at = h.points.map((p) => Date.parse(p.started)), top = Math.max(...h.points.map((p) => p.ci95_ns ? p.ci95_ns[1] : p.median_ns));
+	const from = Math.min(...at), span = Math.max(...at) - from || 1;
+	const x = (i) => (60 + 720 * (at[i] - from) / span).toFixed(1), y = (ns) => (360 - 310 * ns / top).toFixed(1);
+	const text = (s) => s.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+	const line = (d, colour) => `<path d="${d}" fill="none" stroke="${colour}"/>\n`;
+
+	return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 400" font-family="sans-serif" font-size="12">\n<rect width="800" height="400" fill="#fff"/>\n` +
+		`<text x="60" y="24">${text(h.case)}: median time and its 95 % interval</text>\n<text x="4" y="54">${text(time(top))}</text><text x="4" y="364">0</text>\n` +
+		`<text x="60" y="384">${h.points[0].started}</text><text x="780" y="384" text-anchor="end">${h.points[h.points.length - 1].started}</text>\n` +
+		line("M60 50V360H780", "#888") + h.points.map((p, i) => p.ci95_ns ? line(`M${x(i)} ${y(p.ci95_ns[0])}V${y(p.ci95_ns[1])}`, "#aaa") : "").join("") +
+		line("M" + h.points.map((p, i) => x(i) + " " + y(p.median_ns)).join("L"), "#06c") + "</svg>\n";
+}
+
 async function showHistory(key) {
 	byId("case").value = key;
 	try {
@@ -348,6 +398,8 @@ async function showHistory(key) {
 		historyChart = chart("case-chart", "Median time and its 95 % interval",
 			[["median", "--head", { points: { show: true } }], ["95 % from", "--band", band], ["to", "--band", band]], data,
 			{ height: 260, text: time, plugins: [marks(changes)] });
+		byId("case-export").replaceChildren(exports([["JSON", "/api/history?case=" + encodeURIComponent(key), "history.json"],
+			["CSV", () => csv(h), "history.csv"], ["SVG", () => svg(h), "history.svg"]]));
 		byId("case-changes").replaceChildren(...h.changes.map((c) =>
 			make("li", `${percent(c.ratio - 1)} from ${(c.from_commit || "?").slice(0, 8)} to ${(c.to_commit || "?").slice(0, 8)}` +
 				(c.confirmed == null ? "" : c.confirmed ? ", confirmed" : ", not confirmed"))));

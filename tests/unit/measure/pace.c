@@ -6,8 +6,9 @@
 #include "measure_world.h"
 #include "worker/time_limits.h"
 
-static void keep_sampled(void *arg, enum assay_stage stage, double done_frac)
+static void keep_sampled(void *arg, enum assay_stage stage, double done_frac, const struct assay_result *so_far)
 {
+	(void)so_far;
 	if (arg && stage == ASSAY_STAGE_SAMPLE)
 		*(double *)arg = done_frac;
 }
