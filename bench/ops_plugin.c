@@ -6,6 +6,7 @@
  */
 #include "assay/plugin.h"
 
+#include "compress_ops.h"
 #include "generate_ops.h"
 #include "matmul_ops.h"
 #include "overhead_ops.h"
@@ -24,6 +25,7 @@ static const struct assay_op ops[] = {
 	ASSAY_OVERHEAD_OPS
 	ASSAY_QUANTIZE_OPS
 	ASSAY_MATMUL_OPS
+	ASSAY_COMPRESS_OPS
 	ASSAY_GENERATE_OPS
 	/* clang-format on */
 };

@@ -41,11 +41,14 @@ test       optional  tool:strace        strace            strace           strac
 test       optional  tool:chromium-headless-shell chromium-headless-shell chromium-headless - tests of pages in a browser
 install    optional  tool:help2man     help2man          help2man         help2man    the man page
 test       optional  tool:sqlite3       sqlite3           sqlite           sqlite      tests of what another version stored, and of real programs
-test       optional  tool:lz4           lz4               lz4              lz4         tests of real programs
-test       optional  tool:zstd          zstd              zstd             zstd        tests of real programs
+test       optional  tool:lz4           lz4               lz4              lz4         tests of real programs and of codecs
+test       optional  tool:zstd          zstd              zstd             zstd        tests of real programs and of codecs
 test       optional  tool:openssl       openssl           openssl          openssl     tests of real programs
 test       optional  tool:hyperfine     hyperfine         hyperfine        hyperfine   tests of real programs
 test       optional  lib:benchmark      libbenchmark-dev  google-benchmark-devel benchmark tests of real programs
+test       optional  so:libdeflate.so.0  libdeflate0       libdeflate       libdeflate  tests of codecs
+test       optional  so:libsnappy.so.1   libsnappy1v5      snappy           snappy      tests of codecs
+test       optional  tool:brotli         brotli            brotli           brotli      tests of codecs
 lint       optional  tool:shellcheck    shellcheck        ShellCheck       shellcheck  checks of scripts
 lint       optional  tool:clang-format  clang-format      clang-tools-extra clang      checks of the format of C files
 ci         optional  tool:g++           g++               gcc-c++          gcc         kernels for GPUs on an emulated grid

@@ -4,6 +4,8 @@ OPS_SRCS := $(sort $(wildcard bench/*.c bench/*/*.c))
 FAMILIES := $(filter-out cuda,$(sort $(notdir $(patsubst %/,%,$(dir $(wildcard kernels/*/*_plugin.c))))))
 family_srcs = $(sort $(filter-out %_openblas.c %_openblas_plugin.c,$(wildcard kernels/$(1)/*.c)))
 blas_srcs   = $(sort $(wildcard kernels/$(1)/*_openblas.c kernels/$(1)/*_openblas_plugin.c))
+# Families whose libraries are found at run time: a name with a hyphen makes their cases optional in manifests.
+family_plugin = $(BUILD)/plugins/$(1)$(if $(filter compress,$(1)),-libraries).so
 BLAS_FAMILIES := $(foreach f,$(FAMILIES),$(if $(call blas_srcs,$(f)),$(f)))
 
 # CUDA variants of all families are one plugin. nvcc compiles its kernels; without it the plugin says so of all its variants.
@@ -31,7 +33,7 @@ NVCC_FLAGS   = -std=c++17 -O3 -fmad=false $(foreach a,$(CUDA_ARCHS),-gencode arc
 	$(if $(filter 1,$(WERROR)),-Werror all-warnings) -DASSAY_CUDA=1 -Ikernels -Iharness/include
 CUDA_C_FLAGS = $(if $(NVCC),-DASSAY_CUDA=1 -Ikernels $(CUDA_INCLUDES),-DASSAY_CUDA=0)
 
-PLUGINS := $(BUILD)/plugins/ops.so $(FAMILIES:%=$(BUILD)/plugins/%.so) \
+PLUGINS := $(BUILD)/plugins/ops.so $(foreach f,$(FAMILIES),$(call family_plugin,$(f))) \
 	$(if $(filter-out 0,$(OPENBLAS)),$(BLAS_FAMILIES:%=$(BUILD)/plugins/%-openblas.so)) \
 	$(if $(filter-out 0,$(CUDA)),$(BUILD)/plugins/assay_cuda.so)
 KERNEL_COSTS := $(if $(NVCC),$(BUILD)/plugins/assay_cuda.kernels.json)
@@ -54,7 +56,7 @@ link_plugin = $(CC) $(SANFLAGS) $(LDFLAGS) -shared -Wl,--build-id $(PLUGIN_LDFLA
 
 $(BUILD)/plugins/ops.so: $(OPS_SRCS:%.c=$(BUILD)/obj/%.o)
 	@mkdir -p $(@D)
-	$(say)$(link_plugin) -lm
+	$(say)$(link_plugin) -lm -ldl
 
 # What the compiler tells of each kernel's registers stays beside the object. Its parts name shared memory and tables after the
 # folder of the source, so that the same kernels from two folders would be different code. They are told another folder, by an
@@ -80,9 +82,9 @@ $(BUILD)/plugins/assay_cuda.kernels.json: $(BUILD)/tools/kernel_costs $(CUDA_SRC
 	$(say)$< '$(NVCC_VERSION)' $(CUDA_SRCS:%=$(BUILD)/obj/%.o.ptxas) > $@.tmp && mv $@.tmp $@
 
 define family_rules
-$(BUILD)/plugins/$(1).so: $(patsubst %.c,$(BUILD)/obj/%.o,$(call family_srcs,$(1)))
+$(call family_plugin,$(1)): $(patsubst %.c,$(BUILD)/obj/%.o,$(call family_srcs,$(1)))
 	@mkdir -p $$(@D)
-	$$(say)$$(link_plugin) -lm
+	$$(say)$$(link_plugin) -lm -ldl
 $(BUILD)/plugins/$(1)-openblas.so: $(patsubst %.c,$(BUILD)/obj/%.o,$(call blas_srcs,$(1)))
 	@mkdir -p $$(@D)
 	$$(say)$$(link_plugin) -ldl

@@ -9,7 +9,7 @@
 #include "base/arch.h"
 #include "base/hash.h"
 
-/* Built only where a package is found: its file is named after the package. */
+/* Needs a package that may be missing, to be built or to run: its file is named so. */
 static bool from_optional_plugin(const struct assay_catalog *cat, const struct assay_catalog_variant *v)
 {
 	const char *path, *slash;

@@ -1,0 +1,40 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# compress.* and decompress.*: libraries that are missing, sizes, levels that do not exist.
+load helpers
+
+# codec ARGUMENT...: runs the suite in one short round, with JSON in the file "run".
+codec() {
+	"$ASSAY" run --suite codecs --rounds 1 --budget 20ms --db codecs.db --json "$@" >run
+}
+
+@test "a codec whose library is missing is skipped, and the reason names its package" {
+	mkdir lib
+	: >lib/libsnappy.so.1 # the loader takes no other one after it
+	LD_LIBRARY_PATH=$PWD/lib run -4 codec --only '*compress.snappy/*corpus=json*'
+	jq -e '[.cases[] | .status, .reason] | length == 4 and .[0] == "skipped" and .[2] == "skipped"
+		and all(.[1], .[3]; . == "libsnappy.so.1 is missing, install libsnappy1v5 (Debian, Ubuntu)")' run
+}
+
+@test "both directions round-trip, and sizes are the same in every run" {
+	"$ASSAY_SOURCE/ci/deps.sh" --has so:libzstd.so.1 || skip "there is no libzstd.so.1: install libzstd1"
+	codec --only '*compress.zstd/*corpus=json*level=1/*'
+	jq -e '.cases | length == 2 and all(.[]; .status == "ok" and .correct)
+		and ([.[].metrics.compressed_bytes.value] | unique | length == 1)
+		and all(.[].metrics.compressed_frac.value; . > 0.1 and . < 0.5)' run
+	jq '.cases[0].metrics.compressed_bytes.value' run >first
+	codec --only '*compress.zstd/*corpus=json*level=1/*'
+	jq '.cases[0].metrics.compressed_bytes.value' run | diff first -
+}
+
+@test "a level that a format or a library lacks is named" {
+	mkdir -p benches/suites
+	echo 'bench "b" { op = "compress.zstd"  shapes = {"level=23"} }' >benches/b.bench
+	echo 'suite "s" { use "b" { } }' >benches/suites/s.suite
+	fails 2 "axis 'level' is 23, expected -64 to 22" run --bench-dir benches --suite s
+	echo 'bench "b" { op = "compress.zstd"  shapes = {"corpus=txt"} }' >benches/b.bench
+	fails 2 "axis 'corpus' does not take 'txt', did you mean 'text'?" run --bench-dir benches --suite s
+	echo 'bench "b" { op = "compress.gzip"  shapes = {"level=12"}  variants = {"zlib"} }' >benches/b.bench
+	"$ASSAY" run --bench-dir benches --suite s --db codecs.db --json >run || true
+	jq -e '.cases[0] | .status == "skipped" and .reason == "level is 12, libz.so.1 has levels up to 9"' run
+}
