@@ -373,6 +373,33 @@ self_measuring() {
 	compared 1 '[.cases[] | [.metric, .verdict]] == [["time_s", "PASS"], ["items_per_s", "REGRESSED"]]' main --only BM_A
 }
 
+@test "bisect finds the commit, by what is judged of the program" {
+	for i in 1 2 3; do
+		[ "$i" != 2 ] || echo 600 >speed
+		echo "$i" >n
+		git add n && git commit -qam "$i"
+	done
+	run --separate-stderr "$ASSAY" bisect --good main~3 --bad main --case tool/tool.sh/level=1/t=1/- --budget 2s --json
+	[ "$status" = 0 ]
+	jq -e --arg commit "$(git rev-parse main~1)" '.commit == $commit and .ratio > 1.16 and .ratio < 1.17' <<<"$output"
+}
+
+@test "history confirms a change of a program by building and running both commits" {
+	echo asked >>.gitignore
+	self_measuring
+	for ns in 100 120; do
+		printf 'BM_A %s 7\n' $ns >times
+		git commit -qam "$ns"
+		for _ in 1 2 3 4 5 6 7 8; do
+			"$ASSAY" run --rounds 1 >/dev/null
+		done
+	done
+	run --separate-stderr "$ASSAY" history self/self.sh/BM_A/t=1/- --confirm --budget 2s --json
+	[ "$status" = 0 ]
+	jq -e --arg from "$(git rev-parse main~1)" --arg to "$(git rev-parse main)" '.changes | length == 1 and (.[0] | .from_commit == $from
+		and .to_commit == $to and .confirmed and (.reason | startswith("compared, REGRESSED: ")))' <<<"$output"
+}
+
 @test "a program that does not write what its bench says" {
 	bench x 'command = "./tool.sh 1" reads = "google-benchmark"'
 	measured '.[0] | .status == "failed" and .reason == "'"'./tool.sh'"': it wrote nothing as google-benchmark"'
