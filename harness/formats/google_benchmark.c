@@ -403,6 +403,18 @@ static int name_listed(const char *name, struct assay_case *c)
 }
 
 /*
+ * Half a second, which programs measure a benchmark for by themselves, leaves a comparison few processes, and what
+ * differs from process to process does not become less with it. A command may say how long it is to be.
+ */
+static int prepare(struct assay_strings *words, const char *path, struct assay_err *err)
+{
+	for (size_t i = 0; i < words->n; i++)
+		if (strstr(words->v[i], "--benchmark_min_time"))
+			return 0;
+	return path && !getenv("BENCHMARK_MIN_TIME") ? assay_strings_add(words, "--benchmark_min_time=0.05", err) : 0;
+}
+
+/*
  * What programs print may go to standard output as well, so that the results get a file of their own. Of several
  * options of one name the last counts. A filter that begins with '-' would exclude, but '^' precedes.
  */
@@ -411,6 +423,7 @@ const struct assay_format assay_format_google_benchmark = {
 	read_all,
 	name_listed,
 	{ .place = ASSAY_FORMAT_FILE,
+	  .prepare = prepare,
 	  .measure = "--benchmark_out=%p --benchmark_out_format=json --benchmark_repetitions=1",
 	  .list = "--benchmark_list_tests=true",
 	  .only = "--benchmark_filter=^%b$",

@@ -29,9 +29,12 @@ static void ask(const char *format, enum assay_format_question question, const c
 
 TEST(each_program_is_asked_in_its_own_way)
 {
-#define GB_MEASURE "[--benchmark_out=/tmp/a b][--benchmark_out_format=json][--benchmark_repetitions=1]"
+#define GB_FORMAT  "[--benchmark_out=/tmp/a b][--benchmark_out_format=json][--benchmark_repetitions=1]"
+#define GB_MEASURE "[--benchmark_min_time=0.05]" GB_FORMAT
 	ask("google-benchmark", ASSAY_ASK_LIST, NULL, "[--benchmark_list_tests=true]");
 	ask("google-benchmark", ASSAY_ASK_MEASURE, NULL, GB_MEASURE);
+	ask_of("--benchmark_min_time=2", "google-benchmark", ASSAY_ASK_MEASURE, NULL,
+	       "[--benchmark_min_time=2]" GB_FORMAT);
 	/* what is special in a regular expression is not, blanks stay in the word, and '<' means nothing */
 	ask("google-benchmark", ASSAY_ASK_MEASURE, "BM_Sum<int, 4>/n:8.5/a+b",
 	    GB_MEASURE "[--benchmark_filter=^BM_Sum<int, 4>/n:8\\.5/a\\+b$]");
