@@ -122,7 +122,7 @@ sqlite3 "$out/fleet.db" "SELECT name NOT IN (SELECT name FROM sqlite_master WHER
 	END {
 		printf "| bytes a result, and of indexes | none | %.0f, %.0f |\n", size / n, index_size / n
 		printf "| a fleet of 10,000 nodes × 300 cases × 100 revisions: a day brings | none | %.0f GB, %.0f GB of indexes |\n", size / n * a_day / 1e9, index_size / n * a_day / 1e9
-		split(merged, ms)
+		split(merged, ms, " ")
 		printf "| … one process merges that in | none | %.1f h, %.1f h of processors |\n", ms[1] / nodes / 3.6, ms[2] / nodes / 3.6
 		printf "| … its indexes fill 64 GiB of memory after | none | %.1f days |\n", 64 * 2 ^ 30 / (index_size / n * a_day)
 		printf "| … the greatest file of SQLite (%.1f TB) is full after | none | %.0f days |\n", most / 1e12, most / (size / n * a_day)

@@ -296,6 +296,25 @@ fits() {
 	is '.verdict == "REGRESSED" and (.machines | all(.status == "REGRESSED")) and ([.cases[].machines[] | select(.verdict == "REGRESSED").ratio > 1.5] | length == 3 and all)'
 }
 
+@test "a gate compares commits: changes are refused, and files that git does not know are none" {
+	git init -q .
+	for text in one two; do
+		echo $text >file
+		git add file
+		git -c user.name=a -c user.email=a@b commit -qm $text
+	done
+	# so far it gets: to the first job
+	echo 'Node count specification invalid' >slurm/refuses
+	touch earlier.db
+	fails 2 "cannot submit a job to node 'n1'" fleet quick --slurm cpu --gate
+	grep -q " compare $(git rev-parse HEAD~1) $(git rev-parse HEAD) --suite quick " slurm/submitted
+	echo three >file
+	fails 2 "the working tree has changes, which may be others when the nodes begin: commit them" fleet quick --slurm cpu --gate
+	fails 2 "cannot submit a job to node 'n1'" fleet quick HEAD~1 HEAD --slurm cpu --gate
+	fails 2 "unknown revision 'mian'" fleet quick mian HEAD --slurm cpu --gate
+	[ "$(wc -l <slurm/submitted)" = 2 ] && [ ! -e assay-fleet ]
+}
+
 @test "shards are disjoint, together they are the suite, and a lost one is missing" {
 	mkdir -p two/suites
 	printf 'bench "two" { op = "quantize.q8_0" shapes = {"n=4096", "n=8192"} variants = {"ref"} threads = {"1", "all"} }\n' >two/two.bench
