@@ -127,7 +127,7 @@ harness/include 1900
 harness/judge 9800
 harness/machine 5300
 harness/measure 5800
-harness/model 6500
+harness/model 7000
 harness/plan 2500
 harness/profile 5100
 harness/serve 4200
