@@ -73,6 +73,27 @@ json_t *assay_json_metrics(const struct assay_metric *v, size_t n)
 	return o;
 }
 
+json_t *assay_json_histograms(const struct assay_histogram *v, size_t n)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < n; i++) {
+		json_t *buckets = json_array();
+
+		for (size_t k = 0; k < v[i].n_buckets; k++)
+			json_array_append_new(
+				buckets,
+				json_pack("[o,o,o]", assay_json_number(assay_histogram_bound(v[i].buckets[k].at)),
+					  assay_json_number(assay_histogram_bound(v[i].buckets[k].at + 1)),
+					  assay_json_u64(v[i].buckets[k].n)));
+		json_object_set_new(o, v[i].tag,
+				    json_pack("{s:s,s:o,s:o,s:o}", "unit", v[i].unit, "better",
+					      assay_json_better(v[i].better), "count", assay_json_u64(v[i].n),
+					      "buckets", buckets));
+	}
+	return o;
+}
+
 json_t *assay_json_counters(const struct assay_counters *counters)
 {
 	json_t *o = json_object();

@@ -53,7 +53,7 @@ static const struct kind {
 	{ "comparison", "comparison [COMPARISON [CASE]] -o FILE.svg", draw_comparison, 0, ASSAY_STORED_COMPARISON, 1,
 	  false },
 	{ "roofline", "roofline [RUN [CASE]] -o FILE.svg", draw_run, 0, ASSAY_STORED_RUN, 1, false },
-	{ "distribution", "distribution CASE [RUN [RUN]|COMPARISON] -o FILE.svg", draw_distribution, 0,
+	{ "distribution", "distribution CASE [RUN [RUN]|COMPARISON] -o FILE.svg", draw_distribution, TAKES_METRIC,
 	  ASSAY_STORED_RUN | ASSAY_STORED_COMPARISON, 2, true },
 	{ "scaling", "scaling [RUN [CASE]] -o FILE.svg", draw_run, 0, ASSAY_STORED_RUN, 1, false },
 	{ "sweep", "sweep [RUN [CASE]] -o FILE.svg", draw_run, TAKES_METRIC | TAKES_AXIS, ASSAY_STORED_RUN, 1, false },
@@ -201,8 +201,8 @@ static const struct assay_option options[] = {
 	{ "machine", 0, "NAME", assay_option_text, AT(machine),
 	  "A part of the machine's label, or the start of its fingerprint (default: that measured last)" },
 	{ "metric", 0, "NAME", assay_option_text, AT(metric),
-	  "Draw this metric or count of a trend or sweep, such as bytes_per_s or exact_instructions (default: "
-	  "time, of a sweep the rate)" },
+	  "Draw this metric or count of a trend or sweep, such as bytes_per_s or exact_instructions, or this histogram "
+	  "of a distribution (default: time, of a sweep the rate)" },
 	{ "axis", 0, "NAME", assay_option_text, AT(axis),
 	  "Axis of a sweep, such as n (default: the axis with most values)" },
 	{ "theme", 0, "NAME", set_theme, 0,
@@ -214,7 +214,8 @@ static const struct assay_command_line line = {
 		 "distribution CASE [RUN [RUN]|COMPARISON]\n"
 		 "scaling [RUN [CASE]]\nsweep [RUN [CASE]]\ngenerate [RUN [CASE]]",
 	.doc = "Draw stored results: the runs of a case over time with its change points; the verdicts of a "
-	       "comparison; the roofline of a run; the samples of a case; speed against the number of threads, or "
+	       "comparison; the roofline of a run; the samples or a histogram of a case; speed against the number of "
+	       "threads, or "
 	       "along an axis of the shape; or where generation spends its time. CASE is a key, with its number of "
 	       "threads or with t=all, or a glob or part of "
 	       "a key; where one case is drawn, only one may match. A run is named r3, a comparison c3, the "
@@ -329,6 +330,7 @@ static int draw_distribution(const struct plot_args *a, struct assay_watcher *w,
 {
 	const struct assay_sample_request q = { .db = a->s.r.db,
 						.only = a->key,
+						.metric = a->metric,
 						.comparison = a->ids[0].kind == ASSAY_STORED_COMPARISON,
 						.ids = { a->ids[0].id, a->ids[1].id },
 						.n_ids = a->n_names };
@@ -341,11 +343,13 @@ static int draw_distribution(const struct plot_args *a, struct assay_watcher *w,
 				&(struct assay_plot){ .kind = ASSAY_PLOT_DISTRIBUTION,
 						      .distribution = { .key = s.key,
 									.machine = s.machine,
+									.metric = a->metric,
+									.unit = s.unit,
 									.sides = s.sides,
 									.n_sides = s.n } },
 				a->out, err);
 	if (!rc)
-		assay_cli_say("samples of %s drawn in %s\n", s.key, a->out);
+		assay_cli_say("%s of %s drawn in %s\n", a->metric ? a->metric : "samples", s.key, a->out);
 	assay_sample_sets_release(&s);
 	return rc;
 }

@@ -165,6 +165,54 @@ static int op_metrics(const struct assay_case_report *from, struct assay_result 
 	return 0;
 }
 
+/*
+ * The histogram of @m. The worker has refused values outside of its range, and its buckets are no more to be believed
+ * than its metrics are.
+ */
+static int take_histogram(const struct assay_page_histogram *from, const struct assay_catalog_metric *m,
+			  struct assay_result *r, struct assay_err *err)
+{
+	struct assay_histogram h = { .better = m->better };
+	struct assay_err why = { 0 };
+	int rc = 0;
+
+	snprintf(h.tag, sizeof(h.tag), "%s", m->tag);
+	snprintf(h.unit, sizeof(h.unit), "%s", m->unit);
+	for (unsigned i = 0; i < ASSAY_HISTOGRAM_BUCKETS && !rc; i++) {
+		const double least = assay_histogram_bound(i), end = assay_histogram_bound(i + 1);
+
+		if (!from->n[i])
+			continue;
+		if (end <= m->lo || least > m->hi)
+			rc = assay_metric_check(m->tag, least, m->lo, m->hi, &why);
+		else
+			rc = assay_histogram_add(&h, i, from->n[i]);
+	}
+	if (rc == ASSAY_ELIMIT) {
+		r->status = ASSAY_STATUS_FAILED;
+		memcpy(r->reason, why.text, sizeof(r->reason));
+	} else if (rc || assay_result_add_histogram(r, &h)) {
+		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	}
+	assay_histogram_release(&h);
+	return rc == ASSAY_ELIMIT ? 1 : rc;
+}
+
+static int histograms(const struct assay_case_report *from, struct assay_result *r, struct assay_err *err)
+{
+	const struct assay_worker_reply *reply = from->reply;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < reply->n_histograms && !rc; i++)
+		for (size_t k = 0; k < from->op->n_metrics && !rc; k++) {
+			const struct assay_catalog_metric *m = &from->op->metrics[k];
+
+			if (m->kind == ASSAY_METRIC_HISTOGRAM && !strcmp(m->tag, reply->histograms[i].tag))
+				rc = take_histogram(&reply->histograms[i], m, r, err);
+		}
+	return rc;
+}
+
 #define DEVICE_PREFIX "device_"
 
 /* What the worker tells of the device; ops cannot declare such names, since they are the harness's own. */
@@ -230,6 +278,8 @@ int assay_case_metrics(const struct assay_case_report *from, struct assay_result
 		rc = device_metrics(from, r, err);
 	if (!rc && r->n_samples)
 		rc = op_metrics(from, r, err);
+	if (!rc && r->n_samples)
+		rc = histograms(from, r, err);
 	set_token_rate(r);
 	if (!rc && r->n_samples)
 		rc = counts(from, r, err);

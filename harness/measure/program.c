@@ -124,7 +124,16 @@ struct values {
 	struct assay_metric m; /* but for its value */
 	double *v;             /* malloc'ed */
 	size_t n;
+	struct assay_histogram h; /* what all processes printed; empty: it is no histogram */
 };
+
+static void drop_values(struct values *x)
+{
+	free(x->v);
+	x->v = NULL;
+	x->n = 0;
+	assay_histogram_release(&x->h);
+}
 
 /* A side of a pair, or the only one. */
 struct program_side {
@@ -233,7 +242,7 @@ static void close_session(struct program_session *s)
 	assay_program_keep_close(&s->runner);
 	for (int side = 0; side < 2; side++) {
 		for (size_t i = 0; i < s->side[side].n_metrics; i++)
-			free(s->side[side].metrics[i].v);
+			drop_values(&s->side[side].metrics[i]);
 		free(s->side[side].metrics);
 		free(s->side[side].log);
 		assay_program_counts_close(&s->side[side].counts);
@@ -256,26 +265,64 @@ static void fail(struct assay_time_process *run, const char *fmt, ...)
 	assay_printable_line(run->reason, sizeof(run->reason));
 }
 
+/* NULL without memory. */
+static struct values *values_of(struct program_side *side, const char *tag, const char *unit, int better)
+{
+	struct values *x;
+
+	for (size_t i = 0; i < side->n_metrics; i++)
+		if (!strcmp(side->metrics[i].m.tag, tag))
+			return &side->metrics[i];
+	if (assay_grow(&side->metrics, side->n_metrics, sizeof(*x)))
+		return NULL;
+	x = &side->metrics[side->n_metrics++];
+	*x = (struct values){ .m = { .better = better } };
+	snprintf(x->m.tag, sizeof(x->m.tag), "%s", tag);
+	snprintf(x->m.unit, sizeof(x->m.unit), "%s", unit);
+	return x;
+}
+
 static int add_value(struct program_side *side, const char *tag, const char *unit, int better, double value,
 		     struct assay_err *err)
 {
-	struct values *x = NULL;
+	struct values *x = values_of(side, tag, unit, better);
 
-	for (size_t i = 0; i < side->n_metrics && !x; i++)
-		if (!strcmp(side->metrics[i].m.tag, tag))
-			x = &side->metrics[i];
-	if (!x) {
-		if (assay_grow(&side->metrics, side->n_metrics, sizeof(*x)))
-			return no_memory(err);
-		x = &side->metrics[side->n_metrics++];
-		*x = (struct values){ .m = { .better = better } };
-		snprintf(x->m.tag, sizeof(x->m.tag), "%s", tag);
-		snprintf(x->m.unit, sizeof(x->m.unit), "%s", unit);
-	}
+	if (!x)
+		return no_memory(err);
 	if (assay_grow(&x->v, x->n, sizeof(*x->v)))
 		return no_memory(err);
 	x->v[x->n++] = value;
 	return 0;
+}
+
+/* All that the pattern of @m, a histogram, finds; @why: what is wrong with it, "" for nothing. */
+static int add_values(struct program_session *s, struct program_side *side, const struct assay_catalog_metric *m,
+		      const char *text, char why[224])
+{
+	const size_t i = (size_t)(m - s->op->metrics);
+	struct values *x = values_of(side, m->tag, m->unit, m->better);
+	struct assay_program_numbers all;
+	int rc = 0;
+
+	why[0] = '\0';
+	if (!x)
+		return ASSAY_ENOMEM;
+	if (!assay_program_find_numbers(text, s->op->program->patterns.v[i], &all, why, 224))
+		return 0;
+	x->h.better = m->better;
+	memcpy(x->h.tag, x->m.tag, sizeof(x->h.tag));
+	memcpy(x->h.unit, x->m.unit, sizeof(x->h.unit));
+	for (size_t k = 0; k < all.n && !rc && !why[0]; k++) {
+		const double value = all.v[k] * s->op->program->factors[i];
+
+		if (value >= 0 && value < ASSAY_HISTOGRAM_END)
+			rc = assay_histogram_add(&x->h, assay_histogram_bucket(value), 1);
+		else
+			snprintf(why, 224, "its pattern found %g, and a histogram has values from 0 to %g", all.v[k],
+				 ASSAY_HISTOGRAM_END);
+	}
+	free(all.v);
+	return rc;
 }
 
 static int find_metrics(struct program_session *s, struct program_side *side, const struct assay_text *text,
@@ -288,8 +335,12 @@ static int find_metrics(struct program_session *s, struct program_side *side, co
 		char why[224];
 		double value;
 
-		if (assay_program_find_number(text->s ? text->s : "", s->op->program->patterns.v[i], &value, why,
-					      sizeof(why)))
+		if (m->kind == ASSAY_METRIC_HISTOGRAM) {
+			rc = add_values(s, side, m, text->s ? text->s : "", why) ? no_memory(err) : 0;
+			if (why[0])
+				fail(run, "'%.60s': metric '%s': %s", side->words.v[0], m->tag, why);
+		} else if (assay_program_find_number(text->s ? text->s : "", s->op->program->patterns.v[i], &value, why,
+						     sizeof(why)))
 			rc = add_value(side, m->tag, m->unit, m->better, value * s->op->program->factors[i], err);
 		else
 			fail(run, "'%.60s': metric '%s': %s", side->words.v[0], m->tag, why);
@@ -446,6 +497,8 @@ static int put_metrics(struct program_side *side, struct assay_result *to, struc
 		const struct assay_metric *m = &x->m;
 		double value;
 
+		if (x->h.n && assay_result_add_histogram(to, &x->h))
+			return no_memory(err);
 		if (!x->n)
 			continue;
 		assay_stats_sort(x->v, x->n);
@@ -565,13 +618,6 @@ int assay_program_case(const struct assay_case *c, const struct assay_catalog_op
 }
 
 /* ---- pairs ---- */
-
-static void drop_values(struct values *x)
-{
-	free(x->v);
-	x->v = NULL;
-	x->n = 0;
-}
 
 /* A run of either side that does not count tells how long they take, and has read the files of both. */
 static int try_both(struct program_session *s, struct assay_pair *p, struct assay_err *err)

@@ -115,5 +115,12 @@ void assay_program_as_shown(struct assay_text *text);
  * @why of @size bytes, where it is not there, there twice, or no number.
  */
 bool assay_program_find_number(const char *text, const char *pattern, double *value, char *why, size_t size);
+/* All numbers that @pattern finds, of which there has to be one; else @why says what is wrong, and there are none. */
+struct assay_program_numbers {
+	double *v; /* malloc'ed */
+	size_t n;
+};
+bool assay_program_find_numbers(const char *text, const char *pattern, struct assay_program_numbers *out, char *why,
+				size_t size);
 
 #endif

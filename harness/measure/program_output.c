@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 /* Of what is quoted in a reason. */
 #define QUOTED_MAX 80
 #define NUMBER_MAX 64
@@ -77,6 +79,60 @@ static bool read_number(const char *text, const regmatch_t *group, double *value
 	return false;
 }
 
+static void found_nothing(const char *text, char *why, size_t size)
+{
+	const char *line;
+	const int len = last_line(text, &line);
+
+	if (len)
+		snprintf(why, size, "its pattern finds nothing in the output, which ends in '%.*s'", len, line);
+	else
+		snprintf(why, size, "its pattern finds nothing, as the program printed nothing");
+}
+
+static bool compile(regex_t *regex, const char *pattern, char *why, size_t size)
+{
+	if (!regcomp(regex, pattern, REG_EXTENDED | REG_NEWLINE))
+		return true;
+	snprintf(why, size, "its pattern is no regular expression");
+	return false;
+}
+
+bool assay_program_find_numbers(const char *text, const char *pattern, struct assay_program_numbers *out, char *why,
+				size_t size)
+{
+	const char *at = text;
+	regmatch_t m[2];
+	regex_t regex;
+	bool ok = compile(&regex, pattern, why, size);
+
+	*out = (struct assay_program_numbers){ 0 };
+	if (!ok)
+		return false;
+	while (ok && !regexec(&regex, at, 2, m, at == text || at[-1] == '\n' ? 0 : REG_NOTBOL)) {
+		double value = 0;
+
+		ok = read_number(at, &m[1], &value, why, size);
+		if (ok && assay_grow(&out->v, out->n, sizeof(*out->v))) {
+			snprintf(why, size, "there is no memory for all that its pattern finds");
+			ok = false;
+		}
+		if (ok)
+			out->v[out->n++] = value;
+		/* a match has a number in it, so that the next one begins farther on */
+		at += m[0].rm_eo;
+	}
+	regfree(&regex);
+	if (ok && !out->n)
+		found_nothing(text, why, size);
+	ok = ok && out->n;
+	if (!ok) {
+		free(out->v);
+		out->v = NULL;
+	}
+	return ok;
+}
+
 bool assay_program_find_number(const char *text, const char *pattern, double *value, char *why, size_t size)
 {
 	regmatch_t m[2], again[1];
@@ -85,16 +141,10 @@ bool assay_program_find_number(const char *text, const char *pattern, double *va
 	bool found = false;
 	int len, more;
 
-	if (regcomp(&regex, pattern, REG_EXTENDED | REG_NEWLINE)) {
-		snprintf(why, size, "its pattern is no regular expression");
+	if (!compile(&regex, pattern, why, size))
 		return false;
-	}
 	if (regexec(&regex, text, 2, m, 0)) {
-		len = last_line(text, &line);
-		if (len)
-			snprintf(why, size, "its pattern finds nothing in the output, which ends in '%.*s'", len, line);
-		else
-			snprintf(why, size, "its pattern finds nothing, as the program printed nothing");
+		found_nothing(text, why, size);
 	} else if (m[0].rm_eo > m[0].rm_so &&
 		   !regexec(&regex, text + m[0].rm_eo, 1, again, text[m[0].rm_eo - 1] == '\n' ? 0 : REG_NOTBOL)) {
 		again[0].rm_so += m[0].rm_eo;

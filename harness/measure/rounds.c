@@ -105,6 +105,9 @@ int assay_result_add_round(struct assay_result *r, struct assay_result *round, c
 		take_log(r, round);
 	average(r, round);
 	rc = add_samples(r, round);
+	/* in place of the means of quantiles */
+	for (size_t i = 0; i < round->n_histograms && !rc; i++)
+		rc = assay_result_add_histogram(r, &round->histograms[i]);
 	if (!rc)
 		rc = assay_summary_fill(r, err);
 	if (rc)

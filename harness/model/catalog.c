@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/histogram.h"
+
 static void release_op(struct assay_catalog_op *op)
 {
 	for (size_t i = 0; i < op->n_axes; i++) {
@@ -89,6 +91,41 @@ const struct assay_catalog_variant *assay_catalog_variant(const struct assay_cat
 		if (!strcmp(cat->variants[i].op, op) && !strcmp(cat->variants[i].name, name))
 			return &cat->variants[i];
 	return NULL;
+}
+
+bool assay_catalog_histogram_ok(const struct assay_catalog_op *op, size_t i, char *why, size_t size)
+{
+	const struct assay_catalog_metric *m = &op->metrics[i];
+	size_t before = 0;
+
+	for (size_t k = 0; k < i; k++)
+		before += op->metrics[k].kind == ASSAY_METRIC_HISTOGRAM;
+	if (before == ASSAY_MAX_HISTOGRAMS) {
+		snprintf(why, size, "metric '%s' is one histogram too many, expected at most %d", m->tag,
+			 ASSAY_MAX_HISTOGRAMS);
+		return false;
+	}
+	if (!(m->lo >= 0)) {
+		snprintf(why, size, "histogram '%s' may have values from %g on, expected 0 or more", m->tag, m->lo);
+		return false;
+	}
+	for (size_t p = 0; p < assay_n_histogram_metrics; p++) {
+		char tag[ASSAY_METRIC_TAG_MAX];
+		bool taken;
+
+		if (assay_histogram_tag(m->tag, assay_histogram_metrics[p].part, tag)) {
+			snprintf(why, size, "histogram '%s' has too long a tag for '%s'", m->tag, tag);
+			return false;
+		}
+		taken = assay_metric_find(tag) != NULL;
+		for (size_t k = 0; k < op->n_metrics; k++)
+			taken |= !strcmp(op->metrics[k].tag, tag);
+		if (taken) {
+			snprintf(why, size, "histogram '%s' gives '%s', which is another metric", m->tag, tag);
+			return false;
+		}
+	}
+	return true;
 }
 
 const struct assay_catalog_device *assay_catalog_device(const struct assay_catalog *cat, unsigned kind)

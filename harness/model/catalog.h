@@ -22,6 +22,7 @@ struct assay_catalog_axis {
 struct assay_catalog_metric {
 	char *tag, *unit, *help;
 	int better;
+	enum assay_metric_kind kind;
 	double lo, hi;
 };
 
@@ -105,6 +106,11 @@ void assay_catalog_release(struct assay_catalog *cat);
 const struct assay_catalog_op *assay_catalog_op(const struct assay_catalog *cat, const char *name);
 const struct assay_catalog_variant *assay_catalog_variant(const struct assay_catalog *cat, const char *op,
 							  const char *name);
+/*
+ * May metric @i of @op be a histogram? Otherwise @why says what is wrong with it: a range below 0, too long a tag, or
+ * metrics that follow from it and have the name of another one.
+ */
+bool assay_catalog_histogram_ok(const struct assay_catalog_op *op, size_t i, char *why, size_t size);
 /* The kind of device that variants of @kind run on; NULL: no plugin brings it. */
 const struct assay_catalog_device *assay_catalog_device(const struct assay_catalog *cat, unsigned kind);
 /* Its name in keys, whether a plugin brings it or not. */

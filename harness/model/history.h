@@ -176,6 +176,11 @@ struct assay_sample_set {
 	double *ns;          /* malloc'ed */
 	double median_ns;    /* of the case, over its processes; NaN: only of the samples */
 	size_t n, n_dropped; /* samples that were dropped because they were disturbed; not among @ns */
+	/*
+	 * Of a histogram: its values, which @ns stands for by so many quantiles, in 1e-9 of its unit; 0: @ns are
+	 * samples.
+	 */
+	uint64_t n_values;
 };
 
 #endif

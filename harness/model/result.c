@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "model/exact.h"
 
 static const char *const status_names[ASSAY_N_STATUS] = {
@@ -100,6 +101,7 @@ void assay_result_release(struct assay_result *r)
 	free(r->log);
 	free(r->samples);
 	free(r->metrics);
+	assay_histograms_release(&r->histograms, &r->n_histograms);
 	free(r->cpus);
 	r->log = NULL;
 	r->samples = NULL;
@@ -147,6 +149,42 @@ int assay_result_set_metric(struct assay_result *r, const char *tag, const char 
 			return 0;
 		}
 	return assay_result_add_metric(r, tag, unit, better, value);
+}
+
+/* The histogram like @h in all but its values, which may be empty; NULL without memory. */
+static struct assay_histogram *histogram_like(struct assay_result *r, const struct assay_histogram *h)
+{
+	struct assay_histogram *to;
+
+	for (size_t i = 0; i < r->n_histograms; i++)
+		if (!strcmp(r->histograms[i].tag, h->tag))
+			return &r->histograms[i];
+	if (assay_grow(&r->histograms, r->n_histograms, sizeof(*to)))
+		return NULL;
+	to = &r->histograms[r->n_histograms++];
+	*to = (struct assay_histogram){ .better = h->better };
+	memcpy(to->tag, h->tag, sizeof(to->tag));
+	memcpy(to->unit, h->unit, sizeof(to->unit));
+	return to;
+}
+
+int assay_result_add_histogram(struct assay_result *r, const struct assay_histogram *h)
+{
+	struct assay_histogram *to = histogram_like(r, h);
+	int rc = to ? 0 : ASSAY_ENOMEM;
+
+	for (size_t i = 0; i < h->n_buckets && !rc; i++)
+		rc = assay_histogram_add(to, h->buckets[i].at, h->buckets[i].n);
+	for (size_t i = 0; i < assay_n_histogram_metrics && !rc; i++) {
+		const struct assay_histogram_metric *m = &assay_histogram_metrics[i];
+		const bool counts = m->q < 0;
+		char tag[ASSAY_METRIC_TAG_MAX];
+
+		assay_histogram_tag(h->tag, m->part, tag);
+		rc = assay_result_set_metric(r, tag, counts ? "1" : h->unit, counts ? 0 : h->better,
+					     counts ? (double)to->n : assay_histogram_quantile(to, m->q));
+	}
+	return rc;
 }
 
 bool assay_result_pace_tried(const struct assay_result *r)

@@ -12,6 +12,7 @@
 #include "model/build.h"
 #include "model/case.h"
 #include "model/counter.h"
+#include "model/histogram.h"
 #include "model/metric.h"
 
 /*
@@ -151,6 +152,8 @@ struct assay_result {
 
 	struct assay_metric *metrics; /* malloc'ed */
 	size_t n_metrics;
+	struct assay_histogram *histograms; /* malloc'ed; their quantiles are among the metrics */
+	size_t n_histograms;
 	struct assay_counters counters;
 	struct assay_result_roof roof;
 
@@ -169,6 +172,11 @@ int assay_result_put_metric(struct assay_result *r, const struct assay_metric *m
 int assay_result_set_count(struct assay_result *r, const char *name, const char *source, const char *how, double value);
 /* Replace the metric of this tag, or add it. 0 or ASSAY_ENOMEM. */
 int assay_result_set_metric(struct assay_result *r, const char *tag, const char *unit, int better, double value);
+/*
+ * Add the values of @h, which is only read, to the histogram of its tag, and set the metrics that follow from both. 0 or
+ * ASSAY_ENOMEM.
+ */
+int assay_result_add_histogram(struct assay_result *r, const struct assay_histogram *h);
 /* Was the pace of the cores tried? Otherwise nothing is known of slow ones. */
 bool assay_result_pace_tried(const struct assay_result *r);
 /* Was it measured, compared with the oracle, and right? */

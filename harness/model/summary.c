@@ -104,6 +104,7 @@ void assay_result_drop_numbers(struct assay_result *r)
 {
 	free(r->samples);
 	free(r->metrics);
+	assay_histograms_release(&r->histograms, &r->n_histograms);
 	r->samples = NULL;
 	r->metrics = NULL;
 	r->n_samples = r->n_metrics = 0;

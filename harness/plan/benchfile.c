@@ -45,7 +45,7 @@ static const struct assay_conf_option bench_options[] = {
 	{ "op", false }, { "command", false }, { "reads", false }, COMMON_FIELDS, { NULL, false }
 };
 static const struct assay_conf_option metric_options[] = {
-	{ "pattern", false }, { "unit", false }, { "better", false }, { NULL, false }
+	{ "pattern", false }, { "unit", false }, { "better", false }, { "kind", false }, { NULL, false }
 };
 static const struct assay_conf_option use_options[] = {
 	{ "only", true },

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/histogram.h"
 #include "model/quantity.h"
 #include "plan/benchfile.h"
 #include "plan/options.h"
@@ -84,14 +85,49 @@ static int bad_metric(const struct adding *a, const struct assay_conf_section *s
 			       a->bench->name, why);
 }
 
-/* All that a bench names as a metric is judged. */
-static int judge(const struct adding *a, const struct assay_conf_section *s)
+/* All that a bench names as a metric is judged, a histogram by its quantiles. */
+static int judge_tag(const struct adding *a, const struct assay_conf_section *s, const char *tag)
 {
 	char *list = a->program->judged;
 	const size_t len = strlen(list), room = sizeof(a->program->judged) - len;
-	const int n = snprintf(list + len, room, "%s%s", len ? "," : "", s->title);
+	const int n = snprintf(list + len, room, "%s%s", len ? "," : "", tag);
 
 	return n > 0 && (size_t)n < room ? 0 : bad_metric(a, s, 0, "is one too many");
+}
+
+static int judge(const struct adding *a, const struct assay_conf_section *s)
+{
+	return judge_tag(a, s, s->title);
+}
+
+static int read_kind(const struct adding *a, const struct assay_conf_section *s, struct assay_catalog_metric *m)
+{
+	const struct assay_conf_entry *e = assay_conf_entry(s, "kind");
+
+	if (!e)
+		return 0;
+	if (strcmp(e->values[0].text, "histogram") != 0)
+		return bad_metric(a, s, e->values[0].line, "has a kind other than \"histogram\"");
+	m->kind = ASSAY_METRIC_HISTOGRAM;
+	m->lo = 0;
+	return 0;
+}
+
+/* Once all metrics are known. */
+static int check_histogram(const struct adding *a, size_t i, const struct assay_conf_section *s)
+{
+	char why[256], text[320], tag[ASSAY_METRIC_TAG_MAX];
+	int rc = 0;
+
+	if (!assay_catalog_histogram_ok(a->op, i, why, sizeof(why))) {
+		snprintf(text, sizeof(text), "cannot be a histogram: %s", why);
+		return bad_metric(a, s, 0, text);
+	}
+	for (size_t k = 0; k < assay_n_histogram_metrics && !rc; k++)
+		if (assay_histogram_metrics[k].q >= 0 &&
+		    !assay_histogram_tag(s->title, assay_histogram_metrics[k].part, tag))
+			rc = judge_tag(a, s, tag);
+	return rc;
 }
 
 static int check_tag(const struct adding *a, const struct assay_conf_section *s)
@@ -160,9 +196,9 @@ static int add_reported(const struct adding *a, const struct assay_conf_section 
 	char unit[ASSAY_METRIC_UNIT_MAX] = "1";
 	int rc = 0;
 
-	if (pattern)
-		return bad_metric(a, s, pattern->values[0].line,
-				  "has a pattern, and the program writes a format that says what it is");
+	if (pattern || assay_conf_entry(s, "kind"))
+		return bad_metric(a, s, pattern ? pattern->values[0].line : 0,
+				  "has a pattern or a kind, and the program writes a format that says what it is");
 	*m = (struct assay_catalog_metric){ .lo = -INFINITY, .hi = INFINITY };
 	if (assay_conf_entry(s, "unit"))
 		rc = read_unit(a, s, &a->program->factors[a->op->n_metrics], unit);
@@ -201,6 +237,8 @@ static int add_metric(const struct adding *a, const struct assay_conf_section *s
 	*m = (struct assay_catalog_metric){ .lo = -INFINITY, .hi = INFINITY };
 	if (!rc)
 		rc = read_better(a, s, &m->better);
+	if (!rc)
+		rc = read_kind(a, s, m);
 	if (rc)
 		return rc;
 	a->op->n_metrics++;
@@ -209,7 +247,7 @@ static int add_metric(const struct adding *a, const struct assay_conf_section *s
 		rc = copy(&m->unit, unit, a->err);
 	if (!rc)
 		rc = assay_strings_add(&a->program->patterns, pattern->values[0].text, a->err);
-	return rc ? rc : judge(a, s);
+	return rc || m->kind == ASSAY_METRIC_HISTOGRAM ? rc : judge(a, s);
 }
 
 static int read_metrics(const struct adding *a)
@@ -223,6 +261,11 @@ static int read_metrics(const struct adding *a)
 		return no_memory(a->err);
 	for (size_t i = 0; i < s->n_sections && !rc; i++)
 		rc = add_metric(a, &s->sections[i]);
+	for (size_t i = 0; i < s->n_sections && !rc; i++)
+		for (size_t k = 0; k < a->op->n_metrics && !rc; k++)
+			if (a->op->metrics[k].kind == ASSAY_METRIC_HISTOGRAM &&
+			    !strcmp(a->op->metrics[k].tag, s->sections[i].title))
+				rc = check_histogram(a, k, &s->sections[i]);
 	return rc;
 }
 

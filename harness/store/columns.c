@@ -75,10 +75,9 @@ static char *list_text(const int *v, size_t n)
 	return assay_text_take(&list);
 }
 
-static void bind_list(struct assay_binder *b, const int *v, size_t n)
+/* @text, which is freed; NULL: there was no memory for it. */
+static void bind_made(struct assay_binder *b, char *text)
 {
-	char *text = list_text(v, n);
-
 	assay_store_bind_text(b, text);
 	if (!text && !b->rc)
 		b->rc = SQLITE_NOMEM;
@@ -110,6 +109,7 @@ static void bind_whole(struct assay_binder *b, int64_t v, bool nullable)
 static void bind_column(struct assay_binder *b, const struct assay_column *c, const void *of)
 {
 	const void *p = (const char *)of + c->offset;
+	const size_t *length = (const void *)((const char *)of + c->length_offset);
 
 	switch (c->kind) {
 	case ASSAY_COLUMN_TEXT:
@@ -143,7 +143,10 @@ static void bind_column(struct assay_binder *b, const struct assay_column *c, co
 		assay_store_bind_lasting(b, c->word(*(const unsigned *)p));
 		break;
 	case ASSAY_COLUMN_LIST:
-		bind_list(b, *(int *const *)p, *(const size_t *)(const void *)((const char *)of + c->length_offset));
+		bind_made(b, list_text(*(int *const *)p, *length));
+		break;
+	case ASSAY_COLUMN_HISTOGRAMS:
+		bind_made(b, assay_histograms_text(*(struct assay_histogram *const *)p, *length));
 		break;
 	}
 }
@@ -179,6 +182,15 @@ static void read_list(struct assay_row *row, int **out, size_t *n)
 	}
 }
 
+static void read_histograms(struct assay_row *row, struct assay_histogram **out, size_t *n)
+{
+	const char *text = (const char *)sqlite3_column_text(row->st, row->column++);
+	const int rc = assay_histograms_read(text ? text : "", out, n);
+
+	row->no_memory |= rc == ASSAY_ENOMEM;
+	row->bad |= rc && rc != ASSAY_ENOMEM;
+}
+
 static void read_word(struct assay_row *row, const struct assay_column *c, unsigned *out)
 {
 	char word[ASSAY_NAME_MAX];
@@ -194,6 +206,7 @@ static void read_word(struct assay_row *row, const struct assay_column *c, unsig
 static void read_column(struct assay_row *row, const struct assay_column *c, void *to)
 {
 	void *p = (char *)to + c->offset;
+	size_t *length = (void *)((char *)to + c->length_offset);
 
 	switch (c->kind) {
 	case ASSAY_COLUMN_TEXT:
@@ -227,7 +240,10 @@ static void read_column(struct assay_row *row, const struct assay_column *c, voi
 		read_word(row, c, p);
 		break;
 	case ASSAY_COLUMN_LIST:
-		read_list(row, p, (size_t *)(void *)((char *)to + c->length_offset));
+		read_list(row, p, length);
+		break;
+	case ASSAY_COLUMN_HISTOGRAMS:
+		read_histograms(row, p, length);
 		break;
 	}
 }

@@ -17,9 +17,10 @@ enum assay_column_kind {
 	ASSAY_COLUMN_ID,   /* int64_t */
 	ASSAY_COLUMN_SIZE, /* uint64_t, INT64_MAX at most */
 	ASSAY_COLUMN_REAL,
-	ASSAY_COLUMN_BITS, /* uint64_t as the signed integer of the same bits */
-	ASSAY_COLUMN_WORD, /* an enum, as the name of its value */
-	ASSAY_COLUMN_LIST, /* malloc'ed array of int with its length, as '0,2,4' */
+	ASSAY_COLUMN_BITS,       /* uint64_t as the signed integer of the same bits */
+	ASSAY_COLUMN_WORD,       /* an enum, as the name of its value */
+	ASSAY_COLUMN_LIST,       /* malloc'ed array of int with its length, as '0,2,4' */
+	ASSAY_COLUMN_HISTOGRAMS, /* likewise of histograms, as assay_histograms_text() writes them */
 };
 
 struct assay_column {
@@ -30,7 +31,7 @@ struct assay_column {
 	/* WORD: how the values 0 to @n_words - 1 are written */
 	const char *(*word)(unsigned value);
 	unsigned n_words;
-	size_t length_offset; /* LIST: of its size_t */
+	size_t length_offset; /* LIST, HISTOGRAMS: of its size_t */
 };
 
 struct assay_columns {
@@ -70,6 +71,8 @@ struct assay_columns {
 	ASSAY_COLUMN_OF(type, field, column, .kind = ASSAY_COLUMN_WORD, .word = (to_word), .n_words = (n))
 #define ASSAY_COLUMN_INTS(type, field, length, column)                                                                 \
 	ASSAY_COLUMN_OF(type, field, column, .kind = ASSAY_COLUMN_LIST, .length_offset = offsetof(type, length))
+#define ASSAY_COLUMN_OF_HISTOGRAMS(type, field, length, column)                                                        \
+	ASSAY_COLUMN_OF(type, field, column, .kind = ASSAY_COLUMN_HISTOGRAMS, .length_offset = offsetof(type, length))
 
 /*
  * As assay_store_statement, of a text in which {} stands for the names of a list of columns, {?} for as many values,

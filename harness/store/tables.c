@@ -178,6 +178,7 @@ static const struct assay_column measurement_list[] = {
 	ASSAY_COLUMN(struct assay_result, copies, "copies"),
 	ASSAY_COLUMN(struct assay_result, started_ns, "started_ns"),
 	ASSAY_COLUMN(struct assay_result, log, "log"),
+	ASSAY_COLUMN_OF_HISTOGRAMS(struct assay_result, histograms, n_histograms, "histograms"),
 };
 const struct assay_columns assay_store_measurement_columns = ASSAY_COLUMNS(measurement_list);
 

@@ -21,6 +21,7 @@
 #include "worker/audit/audit.h"
 #include "worker/case/check.h"
 #include "worker/case/device.h"
+#include "worker/case/observed.h"
 #include "worker/case/exact_call.h"
 #include "worker/case/step_counts.h"
 #include "worker/confine.h"
@@ -170,6 +171,7 @@ static struct assay_outcome do_report(struct assay_served *w)
 	assay_device_metrics_memory(j);
 	r->n_metrics = j->n_metrics;
 	memcpy(r->metrics, j->metrics, sizeof(r->metrics));
+	r->n_histograms = assay_case_observed_take(j, r->histograms);
 	return out.status == ASSAY_STATUS_OK ? assay_case_counts_report(&w->counts, j->state.note, r) : out;
 }
 
@@ -278,6 +280,7 @@ static void take_order(struct assay_served *w)
 {
 	assay_reply_withdraw(&w->page->reply, &w->reply);
 	w->reply.n_samples = w->reply.window_bytes = w->reply.n_metrics = w->reply.n_counts = w->reply.n_missing = 0;
+	w->reply.n_histograms = 0;
 	w->order = w->page->order;
 	memset(&w->page->order, 0, sizeof(w->page->order));
 	if (!w->loaded && (w->order.command == ASSAY_CMD_LOAD || w->order.command == ASSAY_CMD_PREPARE)) {

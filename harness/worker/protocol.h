@@ -21,11 +21,12 @@
 #include "model/case.h"
 #include "model/counter.h"
 #include "model/exact.h"
+#include "model/histogram.h"
 #include "model/result.h"
 #include "worker/case/thread_pool.h"
 
 #define ASSAY_PAGE_MAGIC   0x45474150u /* "PAGE" */
-#define ASSAY_PAGE_VERSION 14u
+#define ASSAY_PAGE_VERSION 15u
 #define ASSAY_PAGE_SAMPLES 4096
 #define ASSAY_PAGE_METRICS 96 /* of the op and of its device */
 #define ASSAY_PAGE_COUNTS  192
@@ -144,6 +145,12 @@ struct assay_page_metric {
 	double value;
 };
 
+/* The values of one histogram of the op that were observed while samples were taken. */
+struct assay_page_histogram {
+	char tag[ASSAY_METRIC_TAG_MAX];
+	uint64_t n[ASSAY_HISTOGRAM_BUCKETS];
+};
+
 /* The numbers that go with a command; those that a command does not use are ignored. */
 struct assay_worker_args {
 	uint64_t iterations;
@@ -238,7 +245,7 @@ struct assay_worker_reply {
 	char refused[256]; /* why this prompt cannot be continued; "": it was */
 
 	/* REPORT */
-	uint32_t n_metrics, n_counts, n_missing;
+	uint32_t n_metrics, n_counts, n_missing, n_histograms;
 	uint64_t rss_peak_bytes; /* 0: unknown */
 
 	int32_t cpus[ASSAY_PAGE_CPUS];        /* n_threads; read back */
@@ -248,6 +255,7 @@ struct assay_worker_reply {
 	struct assay_page_metric metrics[ASSAY_PAGE_METRICS];
 	struct assay_count counts[ASSAY_PAGE_COUNTS];
 	struct assay_unavailable missing[ASSAY_PAGE_COUNTS];
+	struct assay_page_histogram histograms[ASSAY_MAX_HISTOGRAMS];
 };
 
 /* RESPOND: the prompt, and the tokens that follow it while they are generated. */

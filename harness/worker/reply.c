@@ -17,6 +17,8 @@
 #define CLOCK_NS     1000000000u
 /* The same clock, read on two CPUs, may differ by so much. */
 #define CLOCK_SKEW_NS 1000000u
+/* Observed in one process: one a nanosecond, for months. */
+#define MOST_VALUES (UINT64_C(1) << 53)
 /* Of the elements of a tensor. */
 #define MOST_ELEMENT_BYTES 8
 
@@ -35,7 +37,7 @@ static const struct {
 	ARRAY(n_threads, cpus, ASSAY_PAGE_CPUS),       ARRAY(n_threads, core_least, ASSAY_PAGE_CPUS),
 	ARRAY(n_samples, samples, ASSAY_PAGE_SAMPLES), ARRAY(window_bytes, window, ASSAY_PAGE_WINDOW),
 	ARRAY(n_metrics, metrics, ASSAY_PAGE_METRICS), ARRAY(n_counts, counts, ASSAY_PAGE_COUNTS),
-	ARRAY(n_missing, missing, ASSAY_PAGE_COUNTS),
+	ARRAY(n_missing, missing, ASSAY_PAGE_COUNTS),  ARRAY(n_histograms, histograms, ASSAY_MAX_HISTOGRAMS),
 };
 #define N_ARRAYS (sizeof(arrays) / sizeof(arrays[0]))
 /* The members before the first array. */
@@ -242,6 +244,26 @@ static int check_metrics(const struct assay_worker_reply *r, struct assay_err *e
 	return 0;
 }
 
+static int check_histograms(const struct assay_worker_reply *r, struct assay_err *err)
+{
+	for (uint32_t i = 0; i < r->n_histograms; i++) {
+		const struct assay_page_histogram *h = &r->histograms[i];
+		uint64_t n = 0;
+
+		if (!ends(h->tag, sizeof(h->tag)))
+			return nonsense(err, "histograms[%u].tag has no end", i);
+		for (uint32_t k = 0; k < i; k++)
+			if (!strcmp(h->tag, r->histograms[k].tag))
+				return nonsense(err, "histograms[%u] and histograms[%u] have the same tag", k, i);
+		for (unsigned k = 0; k < ASSAY_HISTOGRAM_BUCKETS; k++) {
+			if (h->n[k] > MOST_VALUES - n)
+				return nonsense(err, "histograms[%u] has more than %" PRIu64 " values", i, MOST_VALUES);
+			n += h->n[k];
+		}
+	}
+	return 0;
+}
+
 static bool is_source(const char *text)
 {
 	static const char *const sources[] = { ASSAY_SOURCES };
@@ -392,6 +414,8 @@ int assay_reply_take(struct assay_worker_reply *own, const struct assay_worker_r
 	if (!rc)
 		rc = check_metrics(own, err);
 	if (!rc)
+		rc = check_histograms(own, err);
+	if (!rc)
 		rc = check_counts(own, err);
 	if (!rc)
 		rc = check_clock(own, e, err);
@@ -420,6 +444,8 @@ void assay_reply_make_printable(struct assay_worker_reply *r)
 	assay_printable_line(r->output_name, sizeof(r->output_name));
 	for (uint32_t i = 0; i < at_most(r->n_metrics, ASSAY_PAGE_METRICS); i++)
 		assay_printable_line(r->metrics[i].tag, sizeof(r->metrics[i].tag));
+	for (uint32_t i = 0; i < at_most(r->n_histograms, ASSAY_MAX_HISTOGRAMS); i++)
+		assay_printable_line(r->histograms[i].tag, sizeof(r->histograms[i].tag));
 	for (uint32_t i = 0; i < at_most(r->n_counts, ASSAY_PAGE_COUNTS); i++) {
 		struct assay_count *c = &r->counts[i];
 

@@ -2,7 +2,7 @@
 /*
  * A run or a gate for Prometheus' text-file collector: OpenMetrics 1.0 that is at the same time what the collector
  * reads, version 0.0.4 of the text format, and that `promtool check metrics` accepts. The numbers of a run are gauges:
- * they do not add up. What is stored up to it grows, and is called NAME_total without a TYPE: there OpenMetrics calls a
+ * they do not add up, but for histograms. What is stored up to it grows, and is called NAME_total without a TYPE: there OpenMetrics calls a
  * counter NAME and the other NAME_total, and both take a name that ends so without one. Info and state sets the other
  * does not know. There are no time stamps, which the collector refuses. UNIT and EOF are comments to it. Names are made
  * of base units: seconds, bytes, ratio.
@@ -34,13 +34,19 @@ static void add_help(struct assay_text *out, const char *name, const char *help)
 	assay_text_add(out, "\n");
 }
 
-static void add_family(struct assay_text *out, const char *name, const char *unit, const char *help)
+static void add_family_of(struct assay_text *out, const char *type, const char *name, const char *unit,
+			  const char *help)
 {
-	assay_text_addf(out, "# TYPE %s gauge\n", name);
+	assay_text_addf(out, "# TYPE %s %s\n", name, type);
 	/* what a rate counts stands before it */
 	if (unit[0] && strcmp(unit, "per_second") != 0)
 		assay_text_addf(out, "# UNIT %s %s\n", name, unit);
 	add_help(out, name, help);
+}
+
+static void add_family(struct assay_text *out, const char *name, const char *unit, const char *help)
+{
+	add_family_of(out, "gauge", name, unit, help);
 }
 
 static void begin_labels(struct assay_text *out, const char *name)
@@ -298,6 +304,82 @@ static void add_metrics(struct assay_text *out, const struct assay_run *run)
 	assay_strings_release(&names);
 }
 
+static void add_bucket(struct assay_text *out, const char *name, const struct assay_run *run,
+		       const struct assay_result *r, double bound, uint64_t n)
+{
+	char bucket[NAME_MAX_BYTES + 8], le[32] = "+Inf";
+
+	if (isfinite(bound))
+		snprintf(le, sizeof(le), "%.12g", bound);
+	snprintf(bucket, sizeof(bucket), "%s_bucket", name);
+	add_case_labels(out, bucket, run, r);
+	add_label(out, "le", le);
+	end_value(out, (double)n);
+}
+
+/*
+ * A bucket a power of two, since Prometheus keeps a series for each; the quantiles among the metrics are finer. Powers
+ * without values are left out, but for the one before others, which bounds them from below. A value that is exactly a
+ * bound counts as more than it, where Prometheus would say less or equal.
+ */
+static void add_buckets(struct assay_text *out, const char *name, const struct assay_run *run,
+			const struct assay_result *r, const struct assay_histogram *h)
+{
+	const unsigned steps = 1u << ASSAY_HISTOGRAM_BITS;
+	char count[NAME_MAX_BYTES + 8];
+	unsigned told = 0;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < h->n_buckets;) {
+		const unsigned begin = h->buckets[i].at ? (h->buckets[i].at - 1) / steps * steps + 1 : 0,
+			       end = begin ? begin + steps : 1;
+
+		if (begin > told)
+			add_bucket(out, name, run, r, assay_histogram_bound(begin), n);
+		for (; i < h->n_buckets && h->buckets[i].at < end; i++)
+			n += h->buckets[i].n;
+		add_bucket(out, name, run, r, assay_histogram_bound(end), n);
+		told = end;
+	}
+	add_bucket(out, name, run, r, INFINITY, n);
+	snprintf(count, sizeof(count), "%s_count", name);
+	add_case_labels(out, count, run, r);
+	end_value(out, (double)n);
+}
+
+static const struct assay_histogram *find_histogram(const struct assay_result *r, const char *tag)
+{
+	for (size_t i = 0; i < r->n_histograms; i++)
+		if (!strcmp(r->histograms[i].tag, tag))
+			return &r->histograms[i];
+	return NULL;
+}
+
+static void add_histograms(struct assay_text *out, const struct assay_run *run)
+{
+	struct assay_strings names = { 0 };
+
+	for (size_t i = 0; i < run->n_results; i++)
+		for (size_t k = 0; k < run->results[i].n_histograms; k++) {
+			const struct assay_histogram *h = &run->results[i].histograms[k];
+			char name[NAME_MAX_BYTES];
+			const char *unit;
+
+			name_metric(h->tag, h->unit, name, &unit);
+			if (assay_strings_has(&names, name))
+				continue;
+			assay_strings_add(&names, name, NULL);
+			add_family_of(out, "histogram", name, unit, h->tag);
+			for (size_t m = i; m < run->n_results; m++) {
+				const struct assay_histogram *o = find_histogram(&run->results[m], h->tag);
+
+				if (o)
+					add_buckets(out, name, run, &run->results[m], o);
+			}
+		}
+	assay_strings_release(&names);
+}
+
 /* Counters have names of any kind, so they are a label. */
 static void add_counts(struct assay_text *out, const struct assay_run *run)
 {
@@ -410,6 +492,7 @@ static void run_openmetrics(const struct assay_report *report, const struct assa
 		add_newest(out, run, report->run.newest, report->run.n_newest);
 	add_values(out, run);
 	add_metrics(out, run);
+	add_histograms(out, run);
 	add_counts(out, run);
 	assay_text_add(out, "# EOF\n");
 }

@@ -43,9 +43,10 @@ static json_t *metrics_json(const struct assay_catalog_op *op)
 	for (size_t i = 0; i < op->n_metrics; i++) {
 		const struct assay_catalog_metric *m = &op->metrics[i];
 
-		json_array_append_new(a, json_pack("{s:o,s:o,s:o,s:o}", "tag", assay_json_text(m->tag), "unit",
+		json_array_append_new(a, json_pack("{s:o,s:o,s:o,s:o,s:s}", "tag", assay_json_text(m->tag), "unit",
 						   assay_json_text(m->unit), "help", assay_json_text(m->help), "better",
-						   assay_json_better(m->better)));
+						   assay_json_better(m->better), "kind",
+						   m->kind == ASSAY_METRIC_HISTOGRAM ? "histogram" : "gauge"));
 	}
 	return a;
 }

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The samples of a case: their density and their empirical distribution, of one side or of two. */
+/*
+ * The samples of a case, or one of its histograms: their density and their empirical distribution, of one side or of
+ * two.
+ */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +37,16 @@ static double quantile(const double *sorted, size_t n, double p)
 	size_t i = (size_t)at;
 
 	return i + 1 < n ? sorted[i] + (at - (double)i) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
+}
+
+static const char *tag_of(const struct assay_plot_distribution *s)
+{
+	return s->metric ? s->metric : "time_s";
+}
+
+static const char *unit_of(const struct assay_plot_distribution *s)
+{
+	return s->metric ? s->unit : "s";
 }
 
 struct side {
@@ -136,15 +150,19 @@ static void set_side(struct assay_text *t, size_t number, const struct side *v, 
 }
 
 /* The description of a side, for the legend. */
-static void describe(const struct side *v, double lo, double hi, char *buf, size_t size)
+static void describe(const struct assay_plot_distribution *of, const struct side *v, double lo, double hi,
+		     char buf[512])
 {
 	const struct assay_sample_set *s = v->s;
+	const uint64_t all = s->n_values ? s->n_values : s->n;
+	const size_t size = 512;
 	char median[64], name[ASSAY_PLOT_TEXT];
-	size_t far = outside(v, lo, hi), n;
+	size_t far = outside(v, lo, hi) * all / s->n, n;
 
 	assay_plot_fit(s->name, 40, name);
-	assay_quantity_text(v->median * 1e-9, "s", true, median, sizeof(median));
-	n = (size_t)snprintf(buf, size, "%s: median %s of %zu sample%s", name, median, s->n, s->n == 1 ? "" : "s");
+	assay_metric_text(tag_of(of), v->median * 1e-9, unit_of(of), true, median, sizeof(median));
+	n = (size_t)snprintf(buf, size, "%s: median %s of %" PRIu64 " %s%s", name, median, all,
+			     s->n_values ? "value" : "sample", all == 1 ? "" : "s");
 	if (s->n_dropped && n < size)
 		n += (size_t)snprintf(buf + n, size - n, ", %zu disturbed left out", s->n_dropped);
 	if (far && n < size)
@@ -162,7 +180,7 @@ static void write_data(const struct assay_plot_distribution *s, const struct sid
 	unsigned top, key;
 
 	find_range(v, s->n_sides, &lo, &hi);
-	unit = assay_plot_unit("time_s", "s", hi * 1e-9);
+	unit = assay_plot_unit(tag_of(s), unit_of(s), hi * 1e-9);
 	n = (size_t)snprintf(below, sizeof(below), "%s", s->machine ? s->machine : "");
 	if (s->n_sides == 2 && n < sizeof(below))
 		snprintf(below + n, sizeof(below) - n, "%smedians differ by %+.2f %%", n ? ". " : "",
@@ -171,7 +189,7 @@ static void write_data(const struct assay_plot_distribution *s, const struct sid
 	for (size_t i = 0; i < s->n_sides; i++) {
 		set_density(t, i + 1, &v[i], &unit, lo, hi);
 		set_side(t, i + 1, &v[i], &unit, lo, hi);
-		describe(&v[i], lo, hi, name, sizeof(name));
+		describe(s, &v[i], lo, hi, name);
 		assay_plot_legend_add(&legend, name, (int)i + 1);
 		assay_text_addf(&numbers, "MEDIAN[%zu] = %.9g\n", i + 1, v[i].median * 1e-9 / unit.factor);
 	}
@@ -179,10 +197,11 @@ static void write_data(const struct assay_plot_distribution *s, const struct sid
 	t->failed |= numbers.failed;
 	assay_text_release(&numbers);
 	top = key + assay_plot_set_legend(t, &legend) + 14;
-	assay_plot_set_text(t, "XLABEL", "time per call");
-	assay_plot_set_ticks(
-		t, "XTICK",
-		&(struct assay_plot_scale){ "time_s", "s", lo * 1e-9, hi * 1e-9, unit.factor, false, MOST_TICKS });
+	assay_plot_set_text(t, "SHARED", s->metric ? "values" : "samples");
+	assay_plot_set_text(t, "XLABEL", s->metric ? s->metric : "time per call");
+	assay_plot_set_ticks(t, "XTICK",
+			     &(struct assay_plot_scale){ tag_of(s), unit_of(s), lo * 1e-9, hi * 1e-9, unit.factor,
+							 false, MOST_TICKS });
 	assay_text_addf(t, "XLO = %.9g\nXHI = %.9g\nTOP = %u\nKEY_AT = %u\nPANEL = %d\n", lo * 1e-9 / unit.factor,
 			hi * 1e-9 / unit.factor, top, key + 12, PANEL_HEIGHT);
 	assay_text_addf(t, "WIDTH = %d\nHEIGHT = %u\n", ASSAY_PLOT_WIDTH, top + 2 * PANEL_HEIGHT + 24 + 60);

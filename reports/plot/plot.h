@@ -66,6 +66,8 @@ struct assay_plot_run {
 struct assay_plot_distribution {
 	const char *key;
 	const char *machine; /* NULL: not named */
+	const char *metric;  /* tag of a histogram, NULL: times of calls */
+	const char *unit;    /* then: its base unit */
 	const struct assay_sample_set *sides;
 	size_t n_sides; /* 1 or 2 */
 };

@@ -42,14 +42,45 @@ static void take_round(const struct assay_sample *s, size_t n, struct assay_samp
 	}
 }
 
-static int take_result(const struct assay_run *run, const struct assay_result *r, struct assay_sample_set *out,
-		       struct assay_err *err)
+/* More quantiles would not be seen. */
+#define MOST_QUANTILES 2000
+
+static int take_histogram(const struct assay_run *run, const struct assay_result *r, const char *metric,
+			  struct assay_sample_sets *to, struct assay_err *err)
 {
+	struct assay_sample_set *out = &to->sides[to->n - 1];
+	const struct assay_histogram *h = NULL;
+
+	for (size_t i = 0; i < r->n_histograms && !h; i++)
+		if (!strcmp(r->histograms[i].tag, metric))
+			h = &r->histograms[i];
+	if (!h)
+		return assay_err_set(err, ASSAY_EUSAGE, "'%.200s' has no histogram '%.40s' in run %" PRId64 "%s%s",
+				     r->c.key, metric, run->id, r->n_histograms ? ", but " : "",
+				     r->n_histograms ? r->histograms[0].tag : "");
+	out->n_values = h->n;
+	out->n = h->n < MOST_QUANTILES ? (size_t)h->n : MOST_QUANTILES;
+	out->ns = calloc(out->n, sizeof(*out->ns));
+	if (!out->ns)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu values", out->n);
+	for (size_t i = 0; i < out->n; i++)
+		out->ns[i] = 1e9 * assay_histogram_quantile(h, ((double)i + 0.5) / (double)out->n);
+	out->median_ns = 1e9 * assay_histogram_quantile(h, 0.5);
+	memcpy(to->unit, h->unit, sizeof(to->unit));
+	return 0;
+}
+
+static int take_result(const struct assay_run *run, const struct assay_result *r, const char *metric,
+		       struct assay_sample_sets *to, struct assay_err *err)
+{
+	struct assay_sample_set *out = &to->sides[to->n++];
 	const struct assay_commit revision = assay_build_revision(&run->build);
 	const char *commit = revision.hash;
 
 	snprintf(out->name, sizeof(out->name), "run %" PRId64 "%s%.8s%s", run->id, commit[0] ? " (" : "", commit,
 		 commit[0] ? ")" : "");
+	if (metric)
+		return take_histogram(run, r, metric, to, err);
 	if (!r->n_samples)
 		return assay_err_set(err, ASSAY_EUSAGE, "'%.200s' has no samples in run %" PRId64 "%s%.200s", r->c.key,
 				     run->id, r->reason[0] ? ": " : "", r->reason);
@@ -79,7 +110,7 @@ static int take_run(const struct assay_sample_request *q, int64_t id, const char
 	if (!rc) {
 		snprintf(out->key, sizeof(out->key), "%s", found->c.key);
 		snprintf(out->machine, sizeof(out->machine), "%s", run.machine.label);
-		rc = take_result(&run, found, &out->sides[out->n++], err);
+		rc = take_result(&run, found, q->metric, out, err);
 	}
 	assay_run_release(&run);
 	return rc;
@@ -170,6 +201,8 @@ int assay_sample_sets(const struct assay_sample_request *q, struct assay_sample_
 	int rc = 0;
 
 	*out = (struct assay_sample_sets){ 0 };
+	if (q->comparison && q->metric)
+		return assay_err_set(err, ASSAY_EUSAGE, "a comparison keeps no histograms: name one or two runs");
 	if (q->comparison)
 		return take_comparison(q, out, err);
 	/* the second run is asked for the very case that the first one has */

@@ -94,7 +94,10 @@ int assay_history_points(const struct assay_history *h, const struct assay_case 
 
 /* ---- samples ---- */
 
-/* The samples of one case, of stored runs or of both sides of a comparison, as times of an iteration. */
+/*
+ * The samples of one case, of stored runs or of both sides of a comparison, as times of an iteration; or a histogram of
+ * a case, of stored runs.
+ */
 
 #define ASSAY_SAMPLE_SETS 2
 
@@ -102,6 +105,7 @@ int assay_history_points(const struct assay_history *h, const struct assay_case 
 struct assay_sample_request {
 	const char *db;
 	const char *only;               /* the case, or a glob or part that only one has */
+	const char *metric;             /* a histogram of the case; NULL: its samples */
 	bool comparison;                /* ids[0] is a comparison, of which both sides are taken */
 	int64_t ids[ASSAY_SAMPLE_SETS]; /* of runs, 0: the newest */
 	size_t n_ids;
@@ -110,11 +114,15 @@ struct assay_sample_request {
 struct assay_sample_sets {
 	char key[ASSAY_KEY_MAX];
 	char machine[128];
+	char unit[ASSAY_METRIC_UNIT_MAX]; /* of a histogram */
 	struct assay_sample_set sides[ASSAY_SAMPLE_SETS];
 	size_t n;
 };
 
-/* ASSAY_EUSAGE where a run, comparison or case is not there, or the case has no samples. Release in either case. */
+/*
+ * ASSAY_EUSAGE where a run, comparison or case is not there, or the case has no samples or no such histogram. Release in
+ * either case.
+ */
 int assay_sample_sets(const struct assay_sample_request *q, struct assay_sample_sets *out, struct assay_err *err);
 void assay_sample_sets_release(struct assay_sample_sets *s);
 

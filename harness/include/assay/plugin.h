@@ -220,14 +220,24 @@ struct assay_check {
 	struct assay_reason deviation; /* of the first one */
 };
 
+enum assay_metric_kind {
+	ASSAY_METRIC_GAUGE = 0, /* one value, published by report() with host->metric */
+	/*
+	 * Many values, such as the latency of each token, counted with assay_observe(). Their quantiles and their number
+	 * become metrics: tpot_p50_s, tpot_p90_s, tpot_p99_s and tpot_count of "tpot_s".
+	 */
+	ASSAY_METRIC_HISTOGRAM = 1,
+};
+
 /* A metric an op publishes itself. Generic ones (time, operations and bytes per second) come from the cost. */
 struct assay_metric_def {
 	const char *tag;  /* "tokens_per_s": lower case with '_', unique in the harness */
 	const char *unit; /* "1/s", "s", "B", "1" (a ratio); SI base units, scaled only for people */
 	const char *help; /* one line */
 	int32_t better;   /* +1 higher, -1 lower, 0 neither */
-	int32_t reserved;
-	double lo, hi; /* allowed range, both included; outside it the value is an error, never a number */
+	uint32_t kind;    /* enum assay_metric_kind; at most 8 of an op are histograms */
+	/* Allowed range, both included; outside it the value is an error, never a number. A histogram's lo is >= 0. */
+	double lo, hi;
 };
 
 /* ---- one prepared problem, as plugins see it -------------------------------------------------------------------- */
@@ -277,6 +287,9 @@ struct assay_host {
 
 	/* See assay_span(). NULL: nobody asks for spans. */
 	void (*span)(const struct assay_job *job, const char *name);
+
+	/* See assay_observe(). */
+	void (*observe)(const struct assay_job *job, uint32_t metric, double value);
 };
 
 /*
@@ -309,6 +322,16 @@ struct assay_job {
 static inline void assay_counter(const struct assay_job *job, uint32_t index, uint64_t delta)
 {
 	__atomic_fetch_add(&job->counters[index], delta, __ATOMIC_RELAXED);
+}
+
+/*
+ * Count @value in the histogram that the op declares as metrics[@metric]; costs a call and a relaxed add, and may be
+ * called by any thread of the job. Only values of samples count, not those of warm-up and checks; where instructions are
+ * counted, none do. The case fails where a value is out of its range or no number, or the metric is no histogram.
+ */
+static inline void assay_observe(const struct assay_job *job, uint32_t metric, double value)
+{
+	job->host->observe(job, metric, value);
 }
 
 /*

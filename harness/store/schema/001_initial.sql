@@ -116,6 +116,7 @@ CREATE TABLE result (
 	deviation       TEXT    NOT NULL,                               -- the first place where it does
 	code_hash       TEXT    NOT NULL,
 	log             TEXT    NOT NULL,                               -- what the worker said last
+	histograms      TEXT    NOT NULL,                               -- a line each: model/histogram.h
 
 	steady          INTEGER NOT NULL CHECK (steady IN (0, 1)),
 	converged       INTEGER NOT NULL CHECK (converged IN (0, 1)),

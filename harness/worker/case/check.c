@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "worker/case/device.h"
+#include "worker/case/observed.h"
 #include "worker/case/services.h"
 
 #define POISON 0x7Bu /* as float 1.3e36, as int8 123, as I2_S code pairs that include 3 */
@@ -198,9 +199,12 @@ struct assay_outcome assay_case_job_intact(struct assay_case_job *j)
 
 struct assay_outcome assay_case_job_report(struct assay_case_job *j)
 {
+	struct assay_outcome out;
+
 	assay_case_job_phase(j, ASSAY_PHASE_REPORT);
-	if (!j->op->report)
-		return assay_outcome_ok();
+	out = assay_case_observed_check(j);
+	if (!j->op->report || out.status != ASSAY_STATUS_OK)
+		return out;
 	j->n_metrics = 0;
 	if (j->op->report(&j->jobs[0]))
 		return assay_case_job_failed(j, "reporting metrics");

@@ -14,6 +14,7 @@
 #include "worker/case/code_pages.h"
 #include "worker/case/device.h"
 #include "worker/case/memory.h"
+#include "worker/case/observed.h"
 #include "worker/case/services.h"
 #include "worker/pair/call_slices.h"
 
@@ -163,7 +164,7 @@ static struct assay_outcome allocate(struct assay_case_job *j)
 	j->jobs = assay_layout_calloc(&j->next_pages, s->copies, sizeof(*j->jobs));
 	j->input_digests = calloc(s->copies, sizeof(*j->input_digests));
 	j->counters = assay_layout_calloc(&j->next_pages, ASSAY_MAX_COUNTERS, sizeof(*j->counters));
-	if (!j->tensors || !j->jobs || !j->input_digests || !j->counters)
+	if (!j->tensors || !j->jobs || !j->input_digests || !j->counters || assay_case_observed_init(j))
 		return assay_outcome_set(ASSAY_STATUS_FAILED, "out of memory for %llu copies",
 					 (unsigned long long)s->copies);
 	for (uint32_t i = 0; i < n; i++) {
@@ -431,6 +432,7 @@ void assay_case_job_release(struct assay_case_job *j)
 	free(j->input_digests);
 	assay_layout_free(j->counters, ASSAY_MAX_COUNTERS, sizeof(*j->counters));
 	assay_layout_free(j->given, 1, sizeof(*j->given));
+	assay_case_observed_release(j);
 	assay_loader_release(&j->loader);
 }
 

@@ -7,6 +7,7 @@
 #include "worker/audit/audit.h"
 #include "worker/case/device.h"
 #include "worker/case/job.h"
+#include "worker/case/observed.h"
 #include "worker/case/services.h"
 
 /* The host's counters move in steps of 10 ms; reading them more often says nothing new. */
@@ -130,6 +131,7 @@ static uint64_t stretch(const struct assay_sampling *s, uint64_t sample_ns)
 
 static void open_sample(struct assay_sampling *s)
 {
+	assay_case_observed_count(s->job, s->args->counting);
 	assay_pool_run(s->job->pool, read_before, s);
 }
 
@@ -148,6 +150,7 @@ static void close_sample(struct assay_sampling *s, uint64_t ns, uint32_t flags)
 		.flags = flags | s->device_flags | (s->args->slice_ns ? ASSAY_SAMPLE_BESIDE : 0),
 	};
 	assay_pool_run(s->job->pool, read_after, s);
+	assay_case_observed_count(s->job, false);
 	if (s->counting)
 		assay_counting_add(s->counting, flags & ASSAY_SAMPLE_CONTINUES ? 0 : iterations);
 	for (uint32_t i = 0; i < s->job->spec->c.threads; i++) {

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "worker/case/observed.h"
+
 struct assay_case_alloc {
 	struct assay_case_alloc *next;
 	struct assay_arena arena;
@@ -55,6 +57,14 @@ static void counted_nothing(const struct assay_job *job)
 }
 
 static uint64_t service_now_ns(void);
+
+/* A bucket follows from a value, often a time, and so would the lines that are touched. */
+static void counted_observe(const struct assay_job *job, uint32_t metric, double value)
+{
+	(void)job;
+	(void)metric;
+	(void)value;
+}
 
 /* Ticks stand for nanoseconds here: time in a simulator is no time, and their rate would have to be read. */
 static uint64_t counted_now_ns(void)
@@ -263,7 +273,8 @@ static void service_metric(const struct assay_job *job, const char *tag, double 
 
 	(void)job;
 	for (uint32_t i = 0; i < j->op->n_metrics; i++)
-		declared |= !strcmp(assay_op_metric(j->op, i)->tag, tag);
+		declared |= assay_op_metric(j->op, i)->kind == ASSAY_METRIC_GAUGE &&
+			    !strcmp(assay_op_metric(j->op, i)->tag, tag);
 	for (unsigned i = 0; i < j->n_metrics; i++)
 		declared &= strcmp(j->metrics[i].tag, tag) != 0;
 	if (!declared || j->n_metrics == ASSAY_JOB_METRICS) {
@@ -309,6 +320,12 @@ static void service_span(const struct assay_job *job, const char *name)
 		served->recorder->span_end();
 }
 
+static void service_observe(const struct assay_job *job, uint32_t metric, double value)
+{
+	(void)job;
+	assay_case_observe(served, metric, value);
+}
+
 static void service_fallback(const struct assay_job *job, const char *why)
 {
 	struct assay_case_job *j = served;
@@ -337,6 +354,7 @@ void assay_case_services_init(struct assay_case_job *j)
 		.part = service_part,
 		.fallback = service_fallback,
 		.span = j->recorder && j->recorder->spans ? service_span : NULL,
+		.observe = j->spec->fixed_layout ? counted_observe : service_observe,
 	};
 	if (j->spec->fixed_layout && j->spec->c.threads == 1) {
 		j->given->host.parallel = counted_parallel;

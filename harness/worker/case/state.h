@@ -55,6 +55,18 @@ struct assay_case_audit {
 	double other_ns; /* that checking the variant on the other inputs took */
 };
 
+/* The values that were observed of the op's histograms. */
+struct assay_case_observed {
+	const struct assay_metric_def *def[ASSAY_MAX_HISTOGRAMS];
+	uint64_t *counted[ASSAY_MAX_HISTOGRAMS]; /* malloc'ed: buckets of values that count, then those of all others */
+	uint32_t n;
+	unsigned char place[ASSAY_JOB_METRICS]; /* of a metric among them, from 1; 0: it is no histogram */
+	unsigned from;                          /* the first bucket of those that are counted in now */
+	bool refused;                           /* a value, the first of which is: */
+	uint32_t refused_metric;
+	double refused_value;
+};
+
 /* The times of the same calls by the clock of a device and by that of the host's processor. */
 struct assay_device_clock {
 	uint64_t n_series; /* that were long enough to be compared */
@@ -162,6 +174,7 @@ struct assay_case_job {
 	struct assay_page_metric metrics[ASSAY_PAGE_METRICS];
 	unsigned n_metrics;
 	char bad_metric[ASSAY_METRIC_TAG_MAX]; /* published but not declared, twice, or one too many */
+	struct assay_case_observed observed;
 
 	struct assay_heap_case heap;          /* what the variant allocates */
 	const struct assay_threads *recorder; /* of what threads do; NULL: nothing is recorded */

@@ -112,6 +112,7 @@ static int take_metrics(struct assay_catalog_op *op, const json_t *metrics, stru
 		metric->unit = copy_string(m, "unit", &oom);
 		metric->help = copy_string(m, "help", &oom);
 		metric->better = (int)json_integer_value(json_object_get(m, "better"));
+		metric->kind = (enum assay_metric_kind)json_integer_value(json_object_get(m, "kind"));
 		metric->lo = hex_number(m, "lo");
 		metric->hi = hex_number(m, "hi");
 	}

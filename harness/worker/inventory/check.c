@@ -51,7 +51,12 @@ static bool metric_ok(const struct assay_catalog_op *op, size_t i, char *why, si
 		snprintf(why, size, "metric '%s' has the range %g to %g, which holds no value", m->tag, m->lo, m->hi);
 		return false;
 	}
-	return true;
+	if (m->kind != ASSAY_METRIC_GAUGE && m->kind != ASSAY_METRIC_HISTOGRAM) {
+		snprintf(why, size, "metric '%s' has the kind %d, expected that of a gauge or a histogram", m->tag,
+			 (int)m->kind);
+		return false;
+	}
+	return m->kind == ASSAY_METRIC_GAUGE || assay_catalog_histogram_ok(op, i, why, size);
 }
 
 static bool counter_ok(const struct assay_catalog_op *op, size_t i, char *why, size_t size)

@@ -85,9 +85,10 @@ static json_t *describe_op(const struct assay_op *op)
 	for (uint32_t i = 0; i < op->n_metrics; i++) {
 		const struct assay_metric_def *m = assay_op_metric(op, i);
 
-		json_array_append_new(metrics, json_pack("{s:o,s:o,s:o,s:i,s:o,s:o}", "tag", text(m->tag), "unit",
-							 text(m->unit), "help", text(m->help), "better", (int)m->better,
-							 "lo", number(m->lo), "hi", number(m->hi)));
+		json_array_append_new(metrics,
+				      json_pack("{s:o,s:o,s:o,s:i,s:i,s:o,s:o}", "tag", text(m->tag), "unit",
+						text(m->unit), "help", text(m->help), "better", (int)m->better, "kind",
+						(int)m->kind, "lo", number(m->lo), "hi", number(m->hi)));
 	}
 	for (uint32_t i = 0; i < op->n_counters; i++)
 		json_array_append_new(counters, text(op->counters[i]));

@@ -1,4 +1,5 @@
 # The samples of one or two sides. $density1, $density2; $share1, $share2: the cumulative share. KEY: their names. MEDIAN of each. XTICK: words.
+# SHARED: "samples" or "values".
 set multiplot
 set lmargin at screen X(92)
 set rmargin at screen X(WIDTH - 50)
@@ -28,7 +29,7 @@ set yrange [0:100]
 set ytics 25 nomirror scale 0.5 font small textcolor rgb INK
 unset arrow 11
 unset arrow 12
-set ylabel 'cumulative share of samples' font small textcolor rgb FAINT
+set ylabel 'cumulative share of '.SHARED font small textcolor rgb FAINT
 set xlabel XLABEL noenhanced font small textcolor rgb FAINT
 plot for [i = 1:N_KEY] '$share'.i using 1:2 with steps linewidth 2 dashtype i linecolor rgb LINE[i] notitle
 unset multiplot

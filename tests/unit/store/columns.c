@@ -20,6 +20,8 @@ struct everything {
 	enum colour colour;
 	int *list;
 	size_t n_list;
+	struct assay_histogram *histograms;
+	size_t n_histograms;
 };
 
 static const char *colour_word(unsigned colour)
@@ -41,6 +43,7 @@ static const struct assay_column words_list[] = {
 	ASSAY_COLUMN(struct everything, string, "string"),
 	ASSAY_COLUMN_ENUM(struct everything, colour, "colour", colour_word, N_COLOURS),
 	ASSAY_COLUMN_INTS(struct everything, list, n_list, "list"),
+	ASSAY_COLUMN_OF_HISTOGRAMS(struct everything, histograms, n_histograms, "histograms"),
 };
 static const struct assay_columns numbers = ASSAY_COLUMNS(numbers_list), words = ASSAY_COLUMNS(words_list);
 static const struct assay_columns *const both[] = { &numbers, &words };
@@ -49,7 +52,7 @@ static const char schema[] =
 	"CREATE TABLE t (owner INTEGER NOT NULL, flag INTEGER NOT NULL, number INTEGER NOT NULL,"
 	" count INTEGER NOT NULL, none INTEGER, id INTEGER NOT NULL, no_id INTEGER, size INTEGER NOT NULL,"
 	" seed INTEGER NOT NULL, real_one REAL NOT NULL, error REAL, text TEXT NOT NULL, string TEXT NOT NULL,"
-	" colour TEXT NOT NULL, list TEXT NOT NULL) STRICT";
+	" colour TEXT NOT NULL, list TEXT NOT NULL, histograms TEXT NOT NULL) STRICT";
 
 static struct assay_store *open_table(struct fixture *f)
 {
@@ -64,6 +67,7 @@ static void release(struct everything *e)
 {
 	free(e->string);
 	free(e->list);
+	assay_histograms_release(&e->histograms, &e->n_histograms);
 }
 
 static int add(struct assay_store *s, int64_t owner, const struct everything *e, struct assay_err *err)
@@ -98,6 +102,10 @@ static int load(struct assay_store *s, int64_t owner, struct everything *e, stru
 STORE_TEST(test_every_kind_comes_back)
 {
 	static int three[] = { 6, 0, -2 };
+	static struct assay_histogram_bucket buckets[] = { { 0, 1 }, { 1762, 5 } };
+	static struct assay_histogram histogram = {
+		.tag = "x_s", .unit = "s", .better = -1, .n = 6, .buckets = buckets, .n_buckets = 2
+	};
 	const struct everything rows[] = {
 		{ .text = "1234567",
 		  .string = (char *)"it's; --",
@@ -113,7 +121,9 @@ STORE_TEST(test_every_kind_comes_back)
 		  .error = 1e-7,
 		  .colour = GREEN,
 		  .list = three,
-		  .n_list = 3 },
+		  .n_list = 3,
+		  .histograms = &histogram,
+		  .n_histograms = 1 },
 		{ .error = INFINITY },
 		{ .error = -1 },
 	};
@@ -136,6 +146,12 @@ STORE_TEST(test_every_kind_comes_back)
 		assert_int_equal(out.n_list, in->n_list);
 		if (in->n_list)
 			assert_memory_equal(out.list, in->list, sizeof(three));
+		assert_int_equal(out.n_histograms, in->n_histograms);
+		if (in->n_histograms) {
+			assert_string_equal(out.histograms->tag, "x_s");
+			assert_true(out.histograms->n == 6);
+			assert_memory_equal(out.histograms->buckets, buckets, sizeof(buckets));
+		}
 		release(&out);
 	}
 	assay_store_close(s);
@@ -177,7 +193,7 @@ STORE_TEST(test_rows_that_make_no_sense)
 {
 	static const char *const changes[] = {
 		"UPDATE t SET text = '12345678'", "UPDATE t SET colour = 'blue'",    "UPDATE t SET list = '1,x'",
-		"UPDATE t SET list = '1;2'",      "UPDATE t SET list = 'no number'",
+		"UPDATE t SET list = '1;2'",      "UPDATE t SET list = 'no number'", "UPDATE t SET histograms = '0:1'",
 	};
 	struct fixture *f = *state;
 	struct everything e = { .text = "x" };

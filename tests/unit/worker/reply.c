@@ -69,6 +69,7 @@ static void fill(struct assay_worker_reply *r)
 		.n_metrics = 2,
 		.n_counts = 2,
 		.n_missing = 2,
+		.n_histograms = 2,
 		.cpus = { 0, 1 },
 		.core_least = { 10, 11 },
 		.window = "1234567",
@@ -76,6 +77,7 @@ static void fill(struct assay_worker_reply *r)
 		.counts = { { .name = "x", .source = "os", .running_frac = 1 },
 			    { .name = "z", .source = "pmu", .how = "papi", .per_iteration = true } },
 		.missing = { { "m", "pmu", "no PMU" }, { "n", "heap", "none" } },
+		.histograms = { { "h", { [3] = 5 } }, { "i", { [ASSAY_HISTOGRAM_BUCKETS - 1] = 1 } } },
 	};
 	for (int i = 0; i < SAMPLES; i++)
 		r->samples[i] = (struct assay_sample){ .iterations = 5, .ns = 100, .flags = ASSAY_SAMPLE_WAIT_TOLD };
@@ -123,6 +125,10 @@ TEST(nonsense_is_named)
 		ROW(n_counts, uint32_t, UINT32_MAX, "n_counts 4294967295 of at most 192"),
 		ROW(n_counts, uint32_t, 193, "n_counts 193 of at most 192"),
 		ROW(n_missing, uint32_t, UINT32_MAX, "n_missing 4294967295 of at most 192"),
+		ROW(n_histograms, uint32_t, UINT32_MAX, "n_histograms 4294967295 of at most 8"),
+		ROW(histograms[1].n[7], uint64_t, UINT64_MAX, "histograms[1] has more than 9007199254740992 values"),
+		ROW(histograms[0].n[7], uint64_t, (UINT64_C(1) << 53) - 4, "histograms[0] has more than"),
+		ROW(histograms[1].tag, char, 'h', "histograms[0] and histograms[1] have the same tag"),
 		ROW(window_bytes, uint32_t, UINT32_MAX, "window_bytes 4294967295 of at most 65536"),
 		ROW(prepare_ns, uint64_t, 9000000001, "prepare_ns 9000000001 of at most 9000000000"),
 		ROW(prepare_bytes, uint64_t, UINT64_MAX, "prepare_bytes 18446744073709551615 of at most"),
@@ -194,9 +200,9 @@ TEST(every_text_has_an_end)
 	static const struct {
 		size_t at, bytes;
 		const char *name;
-	} rows[] = { TEXT(reason),           TEXT(output_name),     TEXT(metrics[1].tag),
-		     TEXT(counts[1].name),   TEXT(counts[1].how),   TEXT(wrong),
-		     TEXT(deviation.reason), TEXT(missing[0].name), TEXT(missing[0].reason) };
+	} rows[] = { TEXT(reason),          TEXT(output_name),      TEXT(metrics[1].tag), TEXT(histograms[1].tag),
+		     TEXT(counts[1].name),  TEXT(counts[1].how),    TEXT(wrong),          TEXT(deviation.reason),
+		     TEXT(missing[0].name), TEXT(missing[0].reason) };
 	struct world *w = *state;
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
@@ -384,11 +390,13 @@ static struct assay_worker_reply r;
 
 TEST(all_texts)
 {
-	r.n_metrics = r.n_counts = r.n_missing = UINT32_MAX;
+	r.n_metrics = r.n_counts = r.n_missing = r.n_histograms = UINT32_MAX;
 	SPOIL(r.reason);
 	SPOIL(r.output_name);
 	for (size_t i = 0; i < ASSAY_PAGE_METRICS; i++)
 		SPOIL(r.metrics[i].tag);
+	for (size_t i = 0; i < ASSAY_MAX_HISTOGRAMS; i++)
+		SPOIL(r.histograms[i].tag);
 	for (size_t i = 0; i < ASSAY_PAGE_COUNTS; i++) {
 		SPOIL(r.counts[i].name);
 		SPOIL(r.counts[i].source);
@@ -402,6 +410,8 @@ TEST(all_texts)
 	assert_clean(r.output_name);
 	for (size_t i = 0; i < ASSAY_PAGE_METRICS; i++)
 		assert_clean(r.metrics[i].tag);
+	for (size_t i = 0; i < ASSAY_MAX_HISTOGRAMS; i++)
+		assert_clean(r.histograms[i].tag);
 	for (size_t i = 0; i < ASSAY_PAGE_COUNTS; i++) {
 		assert_clean(r.counts[i].name);
 		assert_clean(r.counts[i].source);
