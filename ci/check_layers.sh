@@ -138,7 +138,7 @@ kernels 11800
 reports 19600
 tests/cli 12000
 tests/fixtures 4000
-tests/fuzz 1000
+tests/fuzz 1100
 tests/plugins 7100
 tests/soak 820
 tests/unit 47700
