@@ -314,6 +314,9 @@ static const struct {
 	{ "gnuplot", "gnuplot", NULL, false, "no plots", "install gnuplot-nox" },
 	{ "openblas", "libopenblas.so.0", NULL, true, "no `openblas` variants",
 	  "install libopenblas-dev (to build them) or libopenblas0-pthread (to run them)" },
+#if ASSAY_HTTP
+	{ "server", "libmicrohttpd.so.12", NULL, true, "no `assay serve`", "install libmicrohttpd12" },
+#endif
 	{ "nvcc", "nvcc", "/usr/local/cuda/bin", false, "CUDA variants are not built",
 	  "install NVIDIA's CUDA Toolkit (cuda-toolkit) and put nvcc into PATH" },
 };
@@ -421,6 +424,9 @@ static void add_tools(struct assay_findings *l, const char *root)
 		snprintf(value, sizeof(value), "not found: %s", tools[i].without);
 		assay_findings_add(l, tools[i].name, ASSAY_HEALTH_MISSING, value, tools[i].advice);
 	}
+	if (!ASSAY_HTTP)
+		assay_findings_add(l, "server", ASSAY_HEALTH_MISSING, "built without libmicrohttpd: no `assay serve`",
+				   "install libmicrohttpd-dev and build again");
 	any = add_gpu(l, root);
 	if (!root || !root[0]) {
 		add_nvml(l, any);

@@ -3,6 +3,8 @@
 
 #if ASSAY_HTTP
 
+#include <malloc.h>
+
 #include "base/monotonic.h"
 #include "drive/profile/profile.h"
 #include "drive/show/show.h"
@@ -27,6 +29,12 @@ static void prune(void *arg)
 	s->prune_at_ns = assay_monotonic_ns() + PRUNE_EVERY_NS;
 }
 
+/*
+ * Each connection has a thread, and each thread would keep what it freed in an arena of its own; two suffice for those
+ * that answer at the same time.
+ */
+#define ARENAS 2
+
 int assay_serve(const struct assay_serve_request *q, struct assay_err *err)
 {
 	struct assay_server s = { .q = q, .began_ns = assay_monotonic_ns() };
@@ -35,6 +43,7 @@ int assay_serve(const struct assay_serve_request *q, struct assay_err *err)
 
 	if (rc)
 		return rc;
+	mallopt(M_ARENA_MAX, ARENAS);
 	pthread_mutex_init(&s.lock, NULL);
 	sem_init(&s.readers, 0, READERS);
 	rc = assay_chat_start(&s.chat, q, err);
