@@ -175,13 +175,18 @@ static int read_conf(struct assay_project_conf *c, const char *top, struct assay
 							    { .name = NULL } };
 	static const struct assay_conf_grammar grammar = { .options = options, .sections = sections };
 	char path[ASSAY_INSTALLED_PATH_MAX + 32];
+	struct assay_err why = { 0 };
 	int rc = ASSAY_ENOTFOUND;
 
 	*c = (struct assay_project_conf){ .profiling = profiling_default };
 	for (size_t i = 0; i < N_NAMES && rc == ASSAY_ENOTFOUND; i++) {
 		join(path, sizeof(path), top, names[i]);
-		rc = assay_conf_load(&c->conf, path, &grammar, err);
+		why = (struct assay_err){ 0 };
+		rc = assay_conf_load(&c->conf, path, &grammar, &why);
 	}
+	/* where a later name is there, nothing is wrong */
+	if (rc && err)
+		*err = why;
 	return rc ? rc : take_values(c, err);
 }
 

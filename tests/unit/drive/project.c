@@ -112,6 +112,13 @@ TEST_WITH(profiling_is_as_it_says, fresh, NULL)
 	assert_int_equal(assay_project_profiling(&c, NULL), 0);
 	assert_true(c.gpu_for_ns == 1000000000u);
 	assert_bench("top/b");
+	/* the last of its names is as good as the first */
+	assert_int_equal(chdir(".."), 0);
+	folder("ci");
+	assert_int_equal(rename("assay.conf", "ci/assay.conf"), 0);
+	memset(&err, 0, sizeof(err));
+	assert_int_equal(assay_project_profiling(&c, &err), 0);
+	assert_true(c.gpu_for_ns == 1000000000u && !err.code && !err.text[0]);
 }
 
 TEST_WITH(folders_are_the_repositorys, fresh, NULL)
