@@ -224,23 +224,25 @@ function showJob() {
 
 /* ---- the case that is measured: its samples as they come, and the interval that decides when they are enough ---- */
 
-const sampling = { key: "", data: [[], [], [], [], []], chart: null };
+const sampling = { key: "", next: null, data: [[], [], [], [], []], chart: null };
 
-function beginSampling(key) {
-	sampling.key = key;
-	sampling.data = [[], [], [], [], []];
+function clearSampling(key) {
+	Object.assign(sampling, { key, next: null, data: [[], [], [], [], []], chart: null });
 	byId("live-text").textContent = "";
 	byId("live-chart").replaceChildren();
-	sampling.chart = null;
 }
 
+/* A case that takes a moment stays until the next one has samples. */
 function showSampling(e) {
+	if (e.samples && sampling.next != null)
+		clearSampling(sampling.next);
+
 	const [lo, hi] = e.ci95_ns || [null, null], [x] = sampling.data, band = { width: 1, points: { show: false } };
 
 	if (!e.samples || e.samples <= x[x.length - 1])
 		return;
 	[e.samples, e.sample_ns, e.median_ns, lo, hi].forEach((v, i) => sampling.data[i].push(v == null ? null : v));
-	byId("live-text").textContent = `${e.samples} samples` + (e.median_ns ? `, median ${time(e.median_ns)}` : "") +
+	byId("live-text").textContent = `${sampling.key}: ${e.samples} samples` + (e.median_ns ? `, median ${time(e.median_ns)}` : "") +
 		(e.median_ns && hi ? `, 95 % of it within ±${(50 * (hi - lo) / e.median_ns).toFixed(2)} %` : "");
 	if (sampling.chart)
 		sampling.chart.setData(sampling.data);
@@ -287,7 +289,7 @@ function onEvent(e) {
 		job = { ...job, n: e.n, position: 0 };
 	} else if (e.event === "case") {
 		job = { ...job, n: e.n, position: e.at + 1, case: e.case, done_frac: 0 };
-		beginSampling(e.case || "");
+		sampling.next = e.case || "";
 		showLive(false);
 	} else if (e.event === "part" || e.event === "share") {
 		job = { ...job, done_frac: e.done_frac, case: e.text || job.case };
@@ -298,7 +300,7 @@ function onEvent(e) {
 		job = e.job;
 	} else if (e.event === "ended") {
 		job = e.job;
-		beginSampling("");
+		clearSampling("");
 		showLive(true);
 		showLists();
 	}
