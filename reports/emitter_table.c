@@ -42,6 +42,8 @@
 	ROW(baseline_json)                                                                                             \
 	ROW(bottlenecks_text)                                                                                          \
 	ROW(bottlenecks_json)                                                                                          \
+	ROW(pareto_text)                                                                                               \
+	ROW(pareto_json)                                                                                               \
 	ROW(diff_text)                                                                                                 \
 	ROW(diff_json)                                                                                                 \
 	ROW(diff_markdown)                                                                                             \

@@ -14,6 +14,7 @@
 #include "model/exact.h"
 #include "model/gate_report.h"
 #include "model/history.h"
+#include "model/pareto.h"
 #include "model/profile_diff.h"
 #include "model/reports.h"
 #include "model/result.h"
@@ -38,6 +39,7 @@ enum assay_report_kind {
 	ASSAY_REPORT_PLOT,          /* a picture of one of these */
 	ASSAY_REPORT_BISECTION,     /* the commit that changed a time */
 	ASSAY_REPORT_BOTTLENECKS,   /* what bounds each case of a run, and advice */
+	ASSAY_REPORT_PARETO,        /* codecs of a run: the front, and what links ask for */
 	ASSAY_REPORT_DIFF,          /* two sets of stored results side by side */
 	ASSAY_REPORT_IMPORT,        /* what became of a file of another tool */
 	ASSAY_REPORT_DATABASE,      /* what was done to a database as a whole */
@@ -146,6 +148,7 @@ struct assay_report {
 			const struct assay_bottleneck *v;
 			size_t n;
 		} bottlenecks;
+		const struct assay_pareto *pareto;
 		struct assay_report_diff diff;
 		const struct assay_import_report *import;
 		const struct assay_database_report *database;

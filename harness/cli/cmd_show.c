@@ -20,7 +20,9 @@ struct show_args {
 	const char *out, *kind;
 	bool samples;
 	const char *metric;
-	bool bottlenecks;
+	bool bottlenecks, pareto;
+	const char *link;
+	struct assay_link parsed; /* of it */
 };
 
 static int take_arg(void *args, const char *arg, struct assay_err *err)
@@ -56,7 +58,7 @@ static bool of_profile(const struct show_args *a)
 
 static int check(void *args, struct assay_err *err)
 {
-	const struct show_args *a = args;
+	struct show_args *a = args;
 
 	if (of_profile(a) && (a->samples || a->metric || a->only))
 		return assay_err_set(err, ASSAY_EUSAGE,
@@ -70,9 +72,15 @@ static int check(void *args, struct assay_err *err)
 	if (a->bottlenecks && (!a->name || a->samples || a->metric))
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "--bottlenecks is of the cases of a run: assay show RUN [CASE] --bottlenecks");
+	if (a->pareto && (!a->name || a->samples || a->metric || a->bottlenecks))
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "--pareto is of the codecs of a run: assay show RUN [CASE] --pareto");
+	if (a->link && !a->pareto)
+		return assay_err_set(err, ASSAY_EUSAGE, "--link is for --pareto: assay show RUN --pareto --link %.40s",
+				     a->link);
 	if (of_profile(a) && !a->name)
 		return assay_err_set(err, ASSAY_EUSAGE, "no profile given: assay show p3, a label, or last");
-	return 0;
+	return a->link ? assay_link_parse(a->link, &a->parsed, err) : 0;
 }
 
 static const struct assay_option options[] = {
@@ -84,6 +92,11 @@ static const struct assay_option options[] = {
 	  "What bounds each case of a run, or the case of a profile: memory, compute, latency, allocation, imbalance "
 	  "or "
 	  "overhead, and advice with the expected gain" },
+	{ "pareto", 0, NULL, assay_option_flag, offsetof(struct show_args, pareto),
+	  "Codecs of a run: which are beaten by no other, and which takes least time over memory, a disk and a "
+	  "network" },
+	{ "link", 0, "RATE", assay_option_text, offsetof(struct show_args, link),
+	  "With --pareto, over a link of this rate, such as 10Gb/s or 500MB/s" },
 	{ "lines", 0, NULL, assay_option_flag, offsetof(struct show_args, lines),
 	  "With a profile, the lines and instructions that take most as well" },
 	{ "output", 'o', "FILE", assay_option_text, offsetof(struct show_args, out),
@@ -104,6 +117,7 @@ static const struct assay_command_line line = {
 	       "  assay show last 'matmul.ternary/avx2/*' --samples\n"
 	       "  assay show r3 --metric roof_frac\n"
 	       "  assay show r3 --bottlenecks\n"
+	       "  assay show r3 --pareto --link 10Gb/s\n"
 	       "  assay show c3\n"
 	       "  assay show p3 --lines",
 	.tables = { ASSAY_OPTIONS_READING, { options, 0 } },
@@ -148,7 +162,15 @@ static int show_run(const struct show_args *a, int64_t id, struct assay_err *err
 	int rc = assay_stored_run(a->s.r.db, id, a->only, &run, err);
 
 	style.verbose = a->s.verbose;
-	if (!rc && a->metric) {
+	if (!rc && a->pareto) {
+		struct assay_pareto p;
+
+		rc = assay_pareto_make(&run, a->link ? &a->parsed : NULL, &p, err);
+		if (!rc)
+			rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_PARETO, .pareto = &p },
+					    a->s.json, a->s.verbose, err);
+		free(p.codecs);
+	} else if (!rc && a->metric) {
 		rc = assay_stored_metric_known(&run, a->metric, err);
 		if (!rc)
 			rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_METRIC,
@@ -238,7 +260,7 @@ static unsigned kinds_of(const struct show_args *a)
 {
 	if (of_profile(a))
 		return ASSAY_STORED_PROFILE;
-	if (a->metric || (a->bottlenecks && a->only))
+	if (a->metric || a->pareto || (a->bottlenecks && a->only))
 		return ASSAY_STORED_RUN;
 	if (a->bottlenecks)
 		return ASSAY_STORED_RUN | ASSAY_STORED_PROFILE;

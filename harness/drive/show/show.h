@@ -18,6 +18,7 @@
 #include "model/diff.h"
 #include "model/gate_report.h"
 #include "model/history.h"
+#include "model/pareto.h"
 #include "model/profile.h"
 #include "model/verdict.h"
 
@@ -166,6 +167,17 @@ int assay_bottlenecks_find(const char *db, int64_t *id, const char *only, struct
  */
 int assay_bottleneck_of_profile(const char *db, const struct assay_profile *p, int64_t *run,
 				struct assay_bottleneck *out, struct assay_err *err);
+
+/* ---- codecs ---- */
+
+/* "10Gb/s" (bits), "500MB/s" (bytes); ASSAY_EUSAGE otherwise. */
+int assay_link_parse(const char *text, struct assay_link *out, struct assay_err *err);
+/*
+ * The codecs among the cases of @run, with @link or, where it is NULL, with memory, a disk and a network. ASSAY_EUSAGE
+ * where it has none. The caller frees out->codecs in either case.
+ */
+int assay_pareto_make(const struct assay_run *run, const struct assay_link *link, struct assay_pareto *out,
+		      struct assay_err *err);
 
 /* ---- alerts ---- */
 
