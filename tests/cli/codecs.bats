@@ -16,15 +16,12 @@ codec() {
 		and all(.[1], .[3]; . == "libsnappy.so.1 is missing, install libsnappy1v5 (Debian, Ubuntu)")' run
 }
 
-@test "both directions round-trip, and sizes are the same in every run" {
+@test "both directions round-trip, and have the same size" {
 	"$ASSAY_SOURCE/ci/deps.sh" --has so:libzstd.so.1 || skip "there is no libzstd.so.1: install libzstd1"
 	codec --only '*compress.zstd/*corpus=json*level=1/*'
 	jq -e '.cases | length == 2 and all(.[]; .status == "ok" and .correct)
 		and ([.[].metrics.compressed_bytes.value] | unique | length == 1)
 		and all(.[].metrics.compressed_frac.value; . > 0.1 and . < 0.5)' run
-	jq '.cases[0].metrics.compressed_bytes.value' run >first
-	codec --only '*compress.zstd/*corpus=json*level=1/*'
-	jq '.cases[0].metrics.compressed_bytes.value' run | diff first -
 }
 
 @test "a level that a format or a library lacks is named" {
@@ -43,21 +40,15 @@ codec() {
 	"$ASSAY_SOURCE/ci/deps.sh" --has so:libzstd.so.1 || skip "there is no libzstd.so.1: install libzstd1"
 	codec --only '*compress.zstd/*corpus=json*level=[139]/*'
 	assay show last --pareto --db codecs.db --json >pareto
-	jq -e '.schema == 1 and (.data | length == 1) and .data[0].data == "corpus=json,bytes=1048576,block=65536/t=1/warm"' pareto
-	# the smallest is beaten by none
-	jq -e '.data[0].codecs | length == 3 and (min_by(.compressed_frac).front)
-		and all(.[]; .compress_bytes_per_s > 0 and .decompress_bytes_per_s > 0)' pareto
+	jq -e '(.data | length == 1) and (.data[0].codecs | length == 3 and (min_by(.compressed_frac).front)
+		and all(.[]; .compress_bytes_per_s > 0 and .decompress_bytes_per_s > 0))' pareto
 	jq -e '[.data[0].links[] | .link] == ["memory, 10 GB/s", "disk, 500 MB/s", "network, 1 Gb/s"]' pareto
-	# a slow link asks for the smallest; over a very fast one, nothing is worth compressing
 	assay show last --pareto --link 0.001Mb/s --db codecs.db --json |
 		jq -e '.data[0] | .links[0].best == (.codecs | min_by(.compressed_frac).key) and .links[0].total_s < .links[0].uncompressed_s'
 	assay show last --pareto --link 1000GB/s --db codecs.db --json | jq -e '.data[0].links[0] | .best == null and .total_s == .uncompressed_s'
-	run -0 assay show last --pareto --link 1000GB/s --db codecs.db
-	[[ $output == *"1000GB/s: uncompressed, "*"no codec takes less"* ]]
 	KEEP_DB=1
 	fails 2 "--link is 'fast', expected a rate such as 10Gb/s or 500MB/s" show last --pareto --link fast --db codecs.db
 	fails 2 "--link is for --pareto" show last --link 1Gb/s --db codecs.db
-	fails 2 "--pareto is of the codecs of a run" show --pareto --db codecs.db
 	assay run --suite smoke --only 'overhead.dispatch/*' --db codecs.db >/dev/null
 	fails 2 "run 2 has no codecs: 'assay run --suite codecs' measures them" show last --pareto --db codecs.db
 }
