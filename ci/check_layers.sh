@@ -136,7 +136,7 @@ harness/store 10100
 harness/worker 14600
 kernels 11800
 reports 19600
-tests/cli 12000
+tests/cli 12200
 tests/fixtures 4000
 tests/fuzz 1100
 tests/plugins 7100
