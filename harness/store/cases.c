@@ -190,7 +190,6 @@ static int insert_series(struct assay_store *s, const char *key, int64_t case_id
 	static const char insert[] = "INSERT INTO series (bench_case, machine) VALUES (?, ?)"
 				     " ON CONFLICT (bench_case, machine) DO NOTHING";
 	static const char find[] = "SELECT id FROM series WHERE bench_case = ? AND machine = ?";
-	struct assay_row row = { 0 };
 	struct assay_binder b = assay_store_statement(s, insert, err);
 	int rc;
 
@@ -204,9 +203,7 @@ static int insert_series(struct assay_store *s, const char *key, int64_t case_id
 	b = assay_store_statement(s, find, err);
 	assay_store_bind_int(&b, case_id);
 	assay_store_bind_lasting(&b, machine);
-	while (assay_store_next(s, &b, &row, "'series'", &rc, err))
-		*series = assay_store_row_int(&row);
-	return rc;
+	return assay_store_read_number(s, &b, "'series'", series, err);
 }
 
 int assay_store_put_series(struct assay_store *s, const char *key, const struct assay_store_case *c, int64_t run_id,

@@ -254,22 +254,33 @@ void assay_store_row_columns(struct assay_row *row, const struct assay_columns *
 		read_column(row, &c->v[i], to);
 }
 
+/* A @place below 0 is none. */
+static int put_row(struct assay_store *s, const struct assay_store_part *part, int64_t owner, int64_t place,
+		   const void *of, struct assay_err *err)
+{
+	const struct assay_columns *const lists[] = { part->columns };
+	struct assay_binder b = assay_store_statement_of(s, part->sql, lists, err);
+
+	assay_store_bind_int(&b, owner);
+	if (place >= 0)
+		assay_store_bind_int(&b, place);
+	assay_store_bind_columns(&b, part->columns, of);
+	return assay_store_done(s, assay_store_step_once(&b), err, part->what,
+				(const char *)of + part->columns->v[0].offset);
+}
+
+int assay_store_put_row(struct assay_store *s, const struct assay_store_part *part, int64_t owner, const void *of,
+			struct assay_err *err)
+{
+	return put_row(s, part, owner, -1, of, err);
+}
+
 int assay_store_put_part(struct assay_store *s, const struct assay_store_part *part, int64_t owner, const void *v,
 			 size_t n, struct assay_err *err)
 {
-	const struct assay_columns *const lists[] = { part->columns };
-	struct assay_binder b;
 	int rc = 0;
 
-	for (size_t i = 0; i < n && !rc; i++) {
-		const char *element = (const char *)v + i * part->size;
-
-		b = assay_store_statement_of(s, part->sql, lists, err);
-		assay_store_bind_int(&b, owner);
-		assay_store_bind_size(&b, i);
-		assay_store_bind_columns(&b, part->columns, element);
-		rc = assay_store_done(s, assay_store_step_once(&b), err, part->what,
-				      element + part->columns->v[0].offset);
-	}
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = put_row(s, part, owner, (int64_t)i, (const char *)v + i * part->size, err);
 	return rc;
 }

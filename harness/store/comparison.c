@@ -10,20 +10,6 @@
 #include "store/db.h"
 #include "store/rows.h"
 
-static int insert_comparison(struct assay_store *s, const struct assay_comparison *cmp, int64_t *id,
-			     struct assay_err *err)
-{
-	static const struct assay_columns *const lists[] = { &assay_store_comparison_columns };
-	struct assay_binder b = assay_store_statement_of(s, "INSERT INTO comparison ({}) VALUES ({?})", lists, err);
-	int rc;
-
-	assay_store_bind_columns(&b, &assay_store_comparison_columns, cmp);
-	rc = assay_store_done(s, assay_store_step_once(&b), err, "comparison with", cmp->base);
-	if (!rc)
-		*id = sqlite3_last_insert_rowid(s->db);
-	return rc;
-}
-
 static int insert_case(struct assay_store *s, int64_t comparison_id, int64_t bench_case,
 		       const struct assay_comparison_case *c, int64_t *id, struct assay_err *err)
 {
@@ -56,7 +42,12 @@ static int put_comparison(struct assay_store *s, const struct assay_comparison *
 
 	for (unsigned i = 0; i < 2 && !rc; i++)
 		rc = assay_store_put_build(s, &cmp->build[i], err);
-	return rc ? rc : insert_comparison(s, cmp, id, err);
+	if (!rc)
+		rc = assay_store_put(s, "INSERT INTO comparison ({}) VALUES ({?})", &assay_store_comparison_columns,
+				     cmp, "comparison with", err);
+	if (!rc)
+		*id = sqlite3_last_insert_rowid(s->db);
+	return rc;
 }
 
 /* Inside a transaction. */
@@ -147,14 +138,12 @@ static int check_pair(const struct assay_pair *p, struct assay_err *err)
 
 int assay_store_comparison_is_open(struct assay_store *s, const char *sql, int64_t id, struct assay_err *err)
 {
-	struct assay_row row = { 0 };
 	struct assay_binder b = assay_store_statement(s, sql, err);
-	bool ended = false;
-	int rc = 0;
+	int64_t ended = 0;
+	int rc;
 
 	assay_store_bind_int(&b, id);
-	while (assay_store_next(s, &b, &row, "'comparison'", &rc, err))
-		ended = assay_store_row_bool(&row);
+	rc = assay_store_read_number(s, &b, "'comparison'", &ended, err);
 	return !rc && ended
 		       ? assay_err_set(err, ASSAY_ESTORE, "cannot add to '%.200s': the comparison has ended", s->path)
 		       : rc;
@@ -263,20 +252,6 @@ static const struct assay_column certify_list[] = {
 };
 static const struct assay_columns certify_columns = ASSAY_COLUMNS(certify_list);
 
-static int insert_certify(struct assay_store *s, const struct assay_certify_record *r, int64_t *id,
-			  struct assay_err *err)
-{
-	static const struct assay_columns *const lists[] = { &certify_columns };
-	struct assay_binder b = assay_store_statement_of(s, "INSERT INTO certify ({}) VALUES ({?})", lists, err);
-	int rc;
-
-	assay_store_bind_columns(&b, &certify_columns, r);
-	rc = assay_store_done(s, assay_store_step_once(&b), err, "certification of", r->machine.id);
-	if (!rc)
-		*id = sqlite3_last_insert_rowid(s->db);
-	return rc;
-}
-
 int assay_store_certify_add(struct assay_store *s, struct assay_certify_record *r, struct assay_err *err)
 {
 	int64_t id = 0;
@@ -287,7 +262,10 @@ int assay_store_certify_add(struct assay_store *s, struct assay_certify_record *
 		return rc;
 	rc = assay_store_put_machine(s, &r->machine, err);
 	if (!rc)
-		rc = insert_certify(s, r, &id, err);
+		rc = assay_store_put(s, "INSERT INTO certify ({}) VALUES ({?})", &certify_columns, r,
+				     "certification of", err);
+	if (!rc)
+		id = sqlite3_last_insert_rowid(s->db);
 	rc = assay_store_finish(s, rc, err);
 	if (!rc)
 		r->id = id;

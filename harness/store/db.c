@@ -383,6 +383,17 @@ bool assay_store_next(struct assay_store *s, struct assay_binder *b, struct assa
 	return false;
 }
 
+int assay_store_read_number(struct assay_store *s, struct assay_binder *b, const char *what, int64_t *out,
+			    struct assay_err *err)
+{
+	struct assay_row row = { 0 };
+	int rc = 0;
+
+	while (assay_store_next(s, b, &row, what, &rc, err))
+		*out = assay_store_row_int(&row);
+	return rc;
+}
+
 int64_t assay_store_row_int(struct assay_row *r)
 {
 	return sqlite3_column_int64(r->st, r->column++);

@@ -164,6 +164,10 @@ int assay_store_damaged(const struct assay_store *s, const char *what, struct as
 bool assay_store_next(struct assay_store *s, struct assay_binder *b, struct assay_row *row, const char *what, int *rc,
 		      struct assay_err *err);
 
+/* The number in the first column of the last row of @b into *out, which stays as it is where there is no row. */
+int assay_store_read_number(struct assay_store *s, struct assay_binder *b, const char *what, int64_t *out,
+			    struct assay_err *err);
+
 /* Grow the array *@v of elements of @size so that one more than @n fits; amortised. ASSAY_ENOMEM. */
 int assay_store_grow(void *v, size_t n, size_t size, struct assay_err *err);
 

@@ -81,36 +81,20 @@ static int put_run(struct assay_store *s, const struct assay_exact_run *run, con
 	return rc;
 }
 
-static int put_functions(struct assay_store *s, int64_t id, const struct assay_exact_case *c, struct assay_err *err)
-{
-	static const char sql[] = "INSERT INTO exact_function (exact_case, {}) VALUES (?, {?})";
-	static const struct assay_columns *const lists[] = { &assay_store_exact_function_columns };
-	struct assay_binder b;
-	int rc = 0;
-
-	for (size_t i = 0; i < c->n_functions && !rc; i++) {
-		b = assay_store_statement_of(s, sql, lists, err);
-		assay_store_bind_int(&b, id);
-		assay_store_bind_columns(&b, &assay_store_exact_function_columns, &c->functions[i]);
-		rc = assay_store_done(s, assay_store_step_once(&b), err, "counts of", c->functions[i].name);
-	}
-	return rc;
-}
-
 static int put_case(struct assay_store *s, int64_t run, const struct assay_exact_case *c, struct assay_err *err)
 {
-	static const struct assay_columns *const lists[] = { &assay_store_exact_case_columns };
-	struct assay_binder b =
-		assay_store_statement_of(s, "INSERT INTO exact_case (exact_run, {}) VALUES (?, {?})", lists, err);
-	int64_t id;
-	int rc;
+	static const struct assay_store_part cases = { "exact counts of",
+						       "INSERT INTO exact_case (exact_run, {}) VALUES (?, {?})",
+						       &assay_store_exact_case_columns, sizeof(*c) };
+	static const struct assay_store_part functions = {
+		"counts of", "INSERT INTO exact_function (exact_case, {}) VALUES (?, {?})",
+		&assay_store_exact_function_columns, sizeof(*c->functions)
+	};
+	int rc = assay_store_put_row(s, &cases, run, c, err);
+	const int64_t id = sqlite3_last_insert_rowid(s->db);
 
-	assay_store_bind_int(&b, run);
-	assay_store_bind_columns(&b, &assay_store_exact_case_columns, c);
-	rc = assay_store_done(s, assay_store_step_once(&b), err, "exact counts of", c->key);
-	id = sqlite3_last_insert_rowid(s->db);
-	if (!rc)
-		rc = put_functions(s, id, c, err);
+	for (size_t i = 0; i < c->n_functions && !rc; i++)
+		rc = assay_store_put_row(s, &functions, id, &c->functions[i], err);
 	return rc;
 }
 
@@ -244,11 +228,6 @@ int assay_store_exact_load(struct assay_store *s, int64_t id, struct assay_exact
 	return load(s, SELECT_RUN "WHERE e.id = ?", NULL, "run of counts", id, out, err);
 }
 
-static void read_id(struct assay_row *row, void *element)
-{
-	*(int64_t *)element = assay_store_row_int(row);
-}
-
 int assay_store_exact_of_case(struct assay_store *s, const char *key, int64_t **ids, size_t *n, struct assay_err *err)
 {
 	static const char sql[] = "SELECT e.id FROM exact_run e JOIN exact_case c ON c.exact_run = e.id WHERE c.key = ?"
@@ -256,7 +235,7 @@ int assay_store_exact_of_case(struct assay_store *s, const char *key, int64_t **
 	struct assay_binder b = assay_store_statement(s, sql, err);
 
 	assay_store_bind_text(&b, key);
-	return assay_store_collect(s, &b, "exact counts", sizeof(**ids), read_id, ids, n, err);
+	return assay_store_collect_ids(s, &b, "exact counts", ids, n, err);
 }
 
 int assay_store_exact_of_side(struct assay_store *s, int64_t comparison_id, enum assay_side side,

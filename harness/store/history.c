@@ -128,23 +128,12 @@ static struct assay_binder ask_before(struct assay_store *s, const char *sql, co
 	return b;
 }
 
-/* The one number that @b gives. */
-static int read_number(struct assay_store *s, struct assay_binder *b, int64_t *out, struct assay_err *err)
-{
-	struct assay_row row = { 0 };
-	int rc = 0;
-
-	while (assay_store_next(s, b, &row, "the history", &rc, err))
-		*out = assay_store_row_int(&row);
-	return rc;
-}
-
 static int count_before(struct assay_store *s, const char *sql, const struct assay_run *run, int64_t *out,
 			struct assay_err *err)
 {
 	struct assay_binder b = ask_before(s, sql, run, err);
 
-	return read_number(s, &b, out, err);
+	return assay_store_read_number(s, &b, "the history", out, err);
 }
 
 /* A run of a part of the suite is no measure of the whole. The search ends where no run can have more of its cases. */
@@ -163,7 +152,7 @@ static int find_comparable(struct assay_store *s, const struct assay_run *run, i
 	int rc;
 
 	assay_store_bind_int(&b, run->id);
-	rc = read_number(s, &b, &most, err);
+	rc = assay_store_read_number(s, &b, "the history", &most, err);
 	if (rc)
 		return rc;
 	b = ask_before(s, sql, run, err);

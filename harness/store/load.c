@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "model/summary.h"
 #include "store/blobs.h"
 #include "store/db.h"
@@ -302,19 +301,11 @@ int assay_store_imported(struct assay_store *s, const char *digest, int64_t **ou
 {
 	struct assay_binder b = assay_store_statement(
 		s, "SELECT id FROM run WHERE import_digest = ? AND import_digest <> '' ORDER BY id", err);
-	struct assay_row row = { 0 };
-	int rc = 0;
 
 	*out = NULL;
 	*n = 0;
 	assay_store_bind_text(&b, digest);
-	while (assay_store_next(s, &b, &row, "what was imported", &rc, err)) {
-		if (assay_grow(out, *n, sizeof(**out)))
-			return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-		(*out)[(*n)++] = assay_store_row_int(&row);
-		row = (struct assay_row){ 0 };
-	}
-	return rc;
+	return assay_store_collect_ids(s, &b, "what was imported", out, n, err);
 }
 
 int assay_store_is_same_import(struct assay_store *s, int64_t id, const struct assay_run *run, bool *out,

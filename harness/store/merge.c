@@ -557,17 +557,12 @@ static int merge_one(struct merging *g, const struct thing *k, size_t *added, in
 	return rc;
 }
 
-static void read_id(struct assay_row *row, void *element)
-{
-	*(int64_t *)element = assay_store_row_int(row);
-}
-
 static int merge_things(struct merging *g, const struct thing *k, size_t *added)
 {
 	struct assay_binder b = assay_store_statement(g->to, k->list, g->err);
 	int64_t *ids = NULL;
 	size_t n = 0;
-	int rc = assay_store_collect(g->to, &b, k->table, sizeof(*ids), read_id, &ids, &n, g->err);
+	int rc = assay_store_collect_ids(g->to, &b, k->table, &ids, &n, g->err);
 
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = merge_one(g, k, added, ids[i]);
@@ -601,14 +596,10 @@ static const struct assay_baseline_info *find_baseline(const struct assay_baseli
 /* The run @id of the other database here; 0 where it is not. */
 static int run_here(struct merging *g, int64_t id, int64_t *at)
 {
-	struct assay_row row = { 0 };
 	struct assay_binder b = assay_store_statement(g->to, "SELECT new FROM temp.same_run WHERE old = ?", g->err);
-	int rc = 0;
 
 	assay_store_bind_int(&b, id);
-	while (assay_store_next(g->to, &b, &row, "'run'", &rc, g->err))
-		*at = assay_store_row_int(&row);
-	return rc;
+	return assay_store_read_number(g->to, &b, "'run'", at, g->err);
 }
 
 static int merge_baseline(struct merging *g, const struct assay_baseline_info *b,

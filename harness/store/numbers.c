@@ -143,14 +143,12 @@ static int insert_name(struct assay_store *s, const struct name *name, int64_t *
 	static const char insert[] = "INSERT INTO number_name ({}) VALUES ({?})";
 	static const char find[] = "SELECT id FROM number_name WHERE kind = ? AND name = ? AND source = ? AND unit = ?"
 				   " AND better = ? AND estimated = ? AND how = ? AND per_iteration = ?";
-	struct assay_row row = { 0 };
 	struct assay_binder b = assay_store_statement(s, find, err);
-	int rc = 0;
+	int rc;
 
 	*id = 0;
 	assay_store_bind_columns(&b, &name_columns, name);
-	while (assay_store_next(s, &b, &row, "'number_name'", &rc, err))
-		*id = assay_store_row_int(&row);
+	rc = assay_store_read_number(s, &b, "'number_name'", id, err);
 	if (rc || *id)
 		return rc;
 	b = assay_store_statement_of(s, insert, name_lists, err);

@@ -7,6 +7,7 @@
  * timed.
  */
 #include "base/file.h"
+#include "base/monotonic.h"
 #include "store/rows.h"
 
 #include <ctype.h>
@@ -19,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define BUSY_TIMEOUT_MS   10000u
@@ -144,26 +144,18 @@ static void disconnect(struct assay_store *s)
 	s->db = NULL;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /*
  * The switch to WAL needs the file for itself and SQLite gives up on it at once when two programs create it together.
  * Where the file system cannot do WAL, SQLite stays with a rollback journal, which is as safe.
  */
 static int use_wal(struct assay_store *s, struct assay_err *err)
 {
-	uint64_t deadline = now_ms() + s->o.busy_timeout_ms;
+	const uint64_t deadline_ns = assay_monotonic_ns() + s->o.busy_timeout_ms * UINT64_C(1000000);
 	int rc;
 
 	for (;;) {
 		rc = sqlite3_exec(s->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
-		if ((rc & 0xff) != SQLITE_BUSY || now_ms() >= deadline)
+		if ((rc & 0xff) != SQLITE_BUSY || assay_monotonic_ns() >= deadline_ns)
 			break;
 		sqlite3_sleep(BUSY_RETRY_MS);
 	}

@@ -6,15 +6,11 @@
 
 static int ask(struct assay_store *s, const char *sql, int64_t number, int64_t *out, struct assay_err *err)
 {
-	struct assay_row row = { 0 };
 	struct assay_binder b = assay_store_statement(s, sql, err);
-	int rc = 0;
 
 	if (sqlite3_bind_parameter_count(b.st))
 		assay_store_bind_int(&b, number);
-	while (assay_store_next(s, &b, &row, "the size of the database", &rc, err))
-		*out = assay_store_row_int(&row);
-	return rc;
+	return assay_store_read_number(s, &b, "the size of the database", out, err);
 }
 
 static int file_bytes(struct assay_store *s, uint64_t *out, struct assay_err *err)

@@ -162,12 +162,9 @@ static void name_part(struct assay_store_whole whole, const char *table, char *b
 int assay_store_newest(struct assay_store *s, const char *sql, const char *kind, const char *command, int64_t *id,
 		       struct assay_err *err)
 {
-	struct assay_row row = { 0 };
 	struct assay_binder b = assay_store_statement(s, sql, err);
-	int rc = 0;
+	int rc = assay_store_read_number(s, &b, kind, id, err);
 
-	while (assay_store_next(s, &b, &row, kind, &rc, err))
-		*id = assay_store_row_int(&row);
 	if (rc)
 		return rc;
 	if (!*id)
@@ -181,14 +178,12 @@ int assay_store_no_number(struct assay_store *s, const char *kind, int64_t id, s
 {
 	static const char run[] = "SELECT id FROM run ORDER BY abs(id - ?), id LIMIT 1";
 	static const char comparison[] = "SELECT id FROM comparison ORDER BY abs(id - ?), id LIMIT 1";
-	struct assay_row row = { 0 };
 	struct assay_binder b = assay_store_statement(s, strcmp(kind, "run") ? comparison : run, err);
 	int64_t near = 0;
-	int rc = 0;
+	int rc;
 
 	assay_store_bind_int(&b, id);
-	while (assay_store_next(s, &b, &row, kind, &rc, err))
-		near = assay_store_row_int(&row);
+	rc = assay_store_read_number(s, &b, kind, &near, err);
 	if (rc)
 		return rc;
 	if (!near)
@@ -244,6 +239,17 @@ int assay_store_collect(struct assay_store *s, struct assay_binder *b, const cha
 	memcpy(out, &v, sizeof(v));
 	*n = count;
 	return 0;
+}
+
+static void read_id(struct assay_row *row, void *element)
+{
+	*(int64_t *)element = assay_store_row_int(row);
+}
+
+int assay_store_collect_ids(struct assay_store *s, struct assay_binder *b, const char *what, int64_t **out, size_t *n,
+			    struct assay_err *err)
+{
+	return assay_store_collect(s, b, what, sizeof(**out), read_id, out, n, err);
 }
 
 bool assay_store_row_status(struct assay_row *row, enum assay_status *status)

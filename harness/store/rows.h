@@ -126,6 +126,10 @@ int assay_store_collect(struct assay_store *s, struct assay_binder *b, const cha
 			void (*read)(struct assay_row *row, void *element), void *out, size_t *n,
 			struct assay_err *err);
 
+/* The same of the first column, a number. */
+int assay_store_collect_ids(struct assay_store *s, struct assay_binder *b, const char *what, int64_t **out, size_t *n,
+			    struct assay_err *err);
+
 /* The next column, the name of a status, into *status. false: it names none. */
 bool assay_store_row_status(struct assay_row *row, enum assay_status *status);
 

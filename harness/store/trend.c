@@ -13,15 +13,12 @@
 
 static int key_known(struct assay_store *s, const char *key, struct assay_err *err)
 {
-	static const char sql[] = "SELECT 1 FROM bench_case WHERE key = ?";
-	struct assay_binder b = assay_store_statement(s, sql, err);
-	struct assay_row row = { 0 };
-	bool known = false;
-	int rc = 0;
+	struct assay_binder b = assay_store_statement(s, "SELECT 1 FROM bench_case WHERE key = ?", err);
+	int64_t known = 0;
+	int rc;
 
 	assay_store_bind_text(&b, key);
-	while (assay_store_next(s, &b, &row, "the history", &rc, err))
-		known = true;
+	rc = assay_store_read_number(s, &b, "the history", &known, err);
 	if (!rc && !known)
 		rc = assay_err_set(err, ASSAY_ENOTFOUND, "no case '%.255s' in '%.160s'", key, s->path);
 	return rc;

@@ -111,12 +111,9 @@ static int add_run(struct assay_store *s, const struct assay_run *run, int64_t *
 		"fact", "INSERT INTO environment (run, place, {}) VALUES (?, ?, {?})", &assay_store_fact_columns,
 		sizeof(*run->environment)
 	};
-	static const struct assay_columns *const lists[] = { &assay_store_run_columns };
-	struct assay_binder b = assay_store_statement_of(s, "INSERT INTO run ({}) VALUES ({?})", lists, err);
-	int rc;
+	int rc = assay_store_put(s, "INSERT INTO run ({}) VALUES ({?})", &assay_store_run_columns, run, "run of suite",
+				 err);
 
-	assay_store_bind_columns(&b, &assay_store_run_columns, run);
-	rc = assay_store_done(s, assay_store_step_once(&b), err, "run of suite", run->suite);
 	if (rc)
 		return rc;
 	*id = sqlite3_last_insert_rowid(s->db);
@@ -141,21 +138,6 @@ static int put_run(struct assay_store *s, const struct assay_run *run, int64_t *
 	if (!rc)
 		rc = assay_store_put_build(s, &run->build, err);
 	return rc ? rc : add_run(s, run, id, err);
-}
-
-int assay_store_run_begin(struct assay_store *s, struct assay_run *run, struct assay_err *err)
-{
-	int64_t id = 0;
-	int rc;
-
-	rc = assay_store_begin(s, err);
-	if (rc)
-		return rc;
-	rc = put_run(s, run, &id, err);
-	rc = assay_store_finish(s, rc, err);
-	if (!rc)
-		run->id = id;
-	return rc;
 }
 
 int assay_store_run_end(struct assay_store *s, int64_t run_id, uint64_t ended_ns, struct assay_err *err)
@@ -283,16 +265,13 @@ static int find_result(struct assay_store *s, int64_t run_id, const char *key, i
 	struct assay_binder b = assay_store_statement(s, sql, err);
 	int rc;
 
+	*id = 0;
 	assay_store_bind_text(&b, key);
 	assay_store_bind_int(&b, run_id);
-	rc = assay_store_step(&b);
-	if (rc == SQLITE_ROW)
-		*id = sqlite3_column_int64(b.st, 0);
-	sqlite3_reset(b.st);
-	if (rc == SQLITE_DONE)
-		return assay_err_set(err, ASSAY_ENOTFOUND, "run %lld has no result of '%.255s'", (long long)run_id,
-				     key);
-	return rc == SQLITE_ROW ? 0 : assay_store_fail(s, rc, err, "cannot look up '%.100s'", key);
+	rc = assay_store_read_number(s, &b, "'result'", id, err);
+	if (!rc && !*id)
+		rc = assay_err_set(err, ASSAY_ENOTFOUND, "run %lld has no result of '%.255s'", (long long)run_id, key);
+	return rc;
 }
 
 /* Run @sql for result @id, its last parameter; the others are those of @n @lists. */
@@ -337,13 +316,19 @@ static int put_result(struct assay_store *s, int64_t run_id, const struct assay_
 	return rc;
 }
 
+/* Begin a transaction that stores @r. */
+static int begin_result(struct assay_store *s, const struct assay_result *r, struct assay_err *err)
+{
+	int rc = check_numbers(r, err);
+
+	return rc ? rc : assay_store_begin(s, err);
+}
+
 int assay_store_result_add(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err)
 {
 	int rc;
 
-	rc = check_numbers(r, err);
-	if (!rc)
-		rc = assay_store_begin(s, err);
+	rc = begin_result(s, r, err);
 	if (rc)
 		return rc;
 	rc = put_result(s, run_id, r, err);
@@ -354,20 +339,22 @@ int assay_store_run_begin_with(struct assay_store *s, struct assay_run *run, con
 			       struct assay_err *err)
 {
 	int64_t id = 0;
-	int rc;
+	int rc = first ? begin_result(s, first, err) : assay_store_begin(s, err);
 
-	rc = check_numbers(first, err);
-	if (!rc)
-		rc = assay_store_begin(s, err);
 	if (rc)
 		return rc;
 	rc = put_run(s, run, &id, err);
-	if (!rc)
+	if (!rc && first)
 		rc = put_result(s, id, first, err);
 	rc = assay_store_finish(s, rc, err);
 	if (!rc)
 		run->id = id;
 	return rc;
+}
+
+int assay_store_run_begin(struct assay_store *s, struct assay_run *run, struct assay_err *err)
+{
+	return assay_store_run_begin_with(s, run, NULL, err);
 }
 
 int assay_store_result_replace(struct assay_store *s, int64_t run_id, const struct assay_result *r,
@@ -376,9 +363,7 @@ int assay_store_result_replace(struct assay_store *s, int64_t run_id, const stru
 	int64_t id = 0;
 	int rc;
 
-	rc = check_numbers(r, err);
-	if (!rc)
-		rc = assay_store_begin(s, err);
+	rc = begin_result(s, r, err);
 	if (rc)
 		return rc;
 	rc = find_result(s, run_id, r->c.key, &id, err);
@@ -398,9 +383,7 @@ int assay_store_metrics_put(struct assay_store *s, int64_t run_id, const struct 
 	int64_t id = 0;
 	int rc;
 
-	rc = check_numbers(r, err);
-	if (!rc)
-		rc = assay_store_begin(s, err);
+	rc = begin_result(s, r, err);
 	if (rc)
 		return rc;
 	rc = find_result(s, run_id, r->c.key, &id, err);
