@@ -132,7 +132,7 @@ harness/plan 2500
 harness/profile 5100
 harness/serve 4200
 harness/stats 1900
-harness/store 10100
+harness/store 9700
 harness/worker 14600
 kernels 11800
 reports 19600
