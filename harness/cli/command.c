@@ -69,7 +69,8 @@ void assay_interrupt_hold(void)
 	held = 1;
 }
 
-bool assay_interrupt_release(void)
+/* The work has ended. True when the flag was set meanwhile. */
+static bool interrupt_release(void)
 {
 	held = 0;
 	return interrupted;
@@ -80,7 +81,8 @@ const volatile sig_atomic_t *assay_interrupt_flag(void)
 	return &interrupted;
 }
 
-pid_t assay_interrupt_ignored(void)
+/* A process that runs a plugin and whose signal was ignored since this was asked last; 0: none. */
+static pid_t interrupt_ignored(void)
 {
 	pid_t pid = ignored_kin;
 
@@ -99,7 +101,7 @@ static void warn(struct assay_watcher *w, const char *text)
 
 static void tell_ignored(struct assay_watcher *w)
 {
-	const int kin = assay_interrupt_ignored();
+	const int kin = interrupt_ignored();
 	char text[128];
 
 	if (!kin)
@@ -229,7 +231,7 @@ int assay_command(const struct assay_command_line *line, int argc, char **argv, 
 		w.lines = s->progress_json;
 		assay_temporary_sweep();
 		rc = run(args, &w, &status, &err);
-		if (assay_interrupt_release() && !rc)
+		if (interrupt_release() && !rc)
 			rc = assay_err_set(&err, ASSAY_EINTERRUPTED, "interrupted after all work was done");
 		for (size_t i = 0; i < w.late.n; i++)
 			assay_cli_warn("%s", w.late.v[i]);

@@ -123,11 +123,7 @@ void assay_interrupt_catch(void);
  * sets it. A second one, half a second later or more, ends the program.
  */
 void assay_interrupt_hold(void);
-/* The work has ended. True when the flag was set meanwhile. */
-bool assay_interrupt_release(void);
 const volatile sig_atomic_t *assay_interrupt_flag(void);
-/* A process that runs a plugin and whose signal was ignored since this was asked last; 0: none. */
-pid_t assay_interrupt_ignored(void);
 
 /* ---- completion ---- */
 

@@ -234,8 +234,8 @@ static void scale(struct assay_profile_diff *d)
 	}
 }
 
-struct assay_interval assay_profile_change_ci(const struct assay_profile_diff *d, const struct assay_profile_change *c,
-					      double level)
+static struct assay_interval profile_change_ci(const struct assay_profile_diff *d, const struct assay_profile_change *c,
+					       double level)
 {
 	struct assay_interval ci[2];
 
@@ -257,7 +257,7 @@ static void find_change(const struct assay_profile_diff *d, struct assay_profile
 		c->times[i] = d->spans && d->side[i]->waits ? d->scale[i] * c->times[i] : NAN;
 	}
 	c->change = c->own[1] - c->own[0];
-	c->ci = assay_profile_change_ci(d, c, 0.95);
+	c->ci = profile_change_ci(d, c, 0.95);
 }
 
 /* Those that take something themselves on either side. */

@@ -60,9 +60,6 @@ struct assay_profile_diff {
  */
 int assay_profile_diff_make(struct assay_profile_diff *d, const struct assay_profile *base,
 			    const struct assay_profile *head, struct assay_err *err);
-/* The interval of a change at another level than 95 %. */
-struct assay_interval assay_profile_change_ci(const struct assay_profile_diff *d, const struct assay_profile_change *c,
-					      double level);
 void assay_profile_diff_release(struct assay_profile_diff *d);
 
 #endif

@@ -71,7 +71,8 @@ static int read_command(const struct adding *a, struct assay_catalog_variant *v)
 
 static const char *const of_process[] = { "time_s", "user_s", "system_s", "rss_peak_bytes" };
 
-bool assay_plan_is_of_process(const char *tag)
+/* Does the harness measure @tag of every process, so that a bench may have it judged by its name alone? */
+static bool plan_is_of_process(const char *tag)
 {
 	for (size_t i = 0; i < sizeof(of_process) / sizeof(of_process[0]); i++)
 		if (!strcmp(of_process[i], tag))
@@ -224,7 +225,7 @@ static int add_metric(const struct adding *a, const struct assay_conf_section *s
 
 	if (rc || a->program->reads)
 		return rc ? rc : add_reported(a, s);
-	if (assay_plan_is_of_process(s->title))
+	if (plan_is_of_process(s->title))
 		return s->n_entries ? bad_metric(a, s, 0, "is measured by assay itself: metric \"…\" { } has it judged")
 				    : judge(a, s);
 	if (assay_metric_find(s->title))

@@ -12,7 +12,4 @@
  */
 int assay_plan_programs(const char *bench_dir, struct assay_catalog *cat, struct assay_err *err);
 
-/* Does the harness measure @tag of every process, so that a bench may have it judged by its name alone? */
-bool assay_plan_is_of_process(const char *tag);
-
 #endif

@@ -20,7 +20,8 @@ static unsigned grid_rank(size_t n, bool *on)
 	return 4 * octave + (unsigned)(n >> octave) - 4;
 }
 
-size_t assay_sequential_least_pairs(double alpha, size_t max_pairs)
+/* The least n from 5 on with 2^-n <= @alpha / 2, so that so many pairs rarely agree by chance. At most @max_pairs. */
+static size_t sequential_least_pairs(double alpha, size_t max_pairs)
 {
 	size_t n = FIRST_LOOK;
 
@@ -31,7 +32,7 @@ size_t assay_sequential_least_pairs(double alpha, size_t max_pairs)
 
 size_t assay_sequential_first_look(double alpha, size_t max_pairs)
 {
-	size_t n = assay_sequential_least_pairs(alpha, max_pairs);
+	size_t n = sequential_least_pairs(alpha, max_pairs);
 	bool on;
 
 	for (grid_rank(n, &on); n < max_pairs && !on; grid_rank(n, &on))

@@ -16,8 +16,6 @@
 
 #include "stats/distributions.h"
 
-/* The least n from 5 on with 2^-n <= @alpha / 2, so that so many pairs rarely agree by chance. At most @max_pairs. */
-size_t assay_sequential_least_pairs(double alpha, size_t max_pairs);
 /*
  * The first look of a bound that errs with @alpha: that many pairs, or the next number on the grid, up to @max_pairs.
  */

@@ -17,17 +17,18 @@ unsigned char *assay_blob_put_varint(unsigned char *p, uint64_t v)
 	return p;
 }
 
-uint64_t assay_blob_zigzag(uint64_t v)
+/* Small numbers of either sign become small ones without. */
+static uint64_t blob_zigzag(uint64_t v)
 {
 	return (v << 1) ^ (v >> 63 ? UINT64_MAX : 0);
 }
 
-uint64_t assay_blob_unzigzag(uint64_t v)
+static uint64_t blob_unzigzag(uint64_t v)
 {
 	return (v >> 1) ^ (v & 1 ? UINT64_MAX : 0);
 }
 
-unsigned char assay_blob_get_byte(struct assay_blob_reader *r)
+static unsigned char blob_get_byte(struct assay_blob_reader *r)
 {
 	if (r->p == r->end) {
 		r->bad = true;
@@ -41,7 +42,7 @@ uint64_t assay_blob_get_varint(struct assay_blob_reader *r, uint64_t max)
 	uint64_t v = 0;
 
 	for (unsigned shift = 0; shift < 64; shift += 7) {
-		unsigned char b = assay_blob_get_byte(r);
+		unsigned char b = blob_get_byte(r);
 
 		if (shift == 63 && b > 1)
 			break;
@@ -82,7 +83,7 @@ static double get_real(struct assay_blob_reader *r)
 	double v;
 
 	for (unsigned i = 0; i < REAL_LEN; i++)
-		bits |= (uint64_t)assay_blob_get_byte(r) << (8 * i);
+		bits |= (uint64_t)blob_get_byte(r) << (8 * i);
 	memcpy(&v, &bits, sizeof(v));
 	r->bad |= !isfinite(v);
 	return v;
@@ -99,7 +100,7 @@ static unsigned char *put_number(unsigned char *p, const struct assay_stored_num
 	const bool whole = is_whole(v->value), share = v->running_frac != 1;
 
 	p = assay_blob_put_varint(p, (uint64_t)v->name * N_FLAGS + (whole ? 0 : IS_REAL) + (share ? HAS_SHARE : 0));
-	p = whole ? assay_blob_put_varint(p, assay_blob_zigzag((uint64_t)(int64_t)v->value)) : put_real(p, v->value);
+	p = whole ? assay_blob_put_varint(p, blob_zigzag((uint64_t)(int64_t)v->value)) : put_real(p, v->value);
 	return share ? put_real(p, v->running_frac) : p;
 }
 
@@ -124,8 +125,7 @@ static void get_number(struct assay_blob_reader *r, struct assay_stored_number *
 	const uint64_t head = assay_blob_get_varint(r, (uint64_t)INT64_MAX);
 
 	v->name = (int64_t)(head / N_FLAGS);
-	v->value = head & IS_REAL ? get_real(r)
-				  : (double)(int64_t)assay_blob_unzigzag(assay_blob_get_varint(r, UINT64_MAX));
+	v->value = head & IS_REAL ? get_real(r) : (double)(int64_t)blob_unzigzag(assay_blob_get_varint(r, UINT64_MAX));
 	v->running_frac = head & HAS_SHARE ? get_real(r) : 1;
 	r->bad |= !v->name || !(v->running_frac > 0 && v->running_frac <= 1);
 }
@@ -210,8 +210,8 @@ static unsigned char *put_sample(unsigned char *p, const struct assay_sample *s,
 	unsigned char *has = p++;
 
 	*has = s->flags & ASSAY_SAMPLE_WAIT_TOLD ? WAIT_TOLD : 0;
-	p = assay_blob_put_varint(p, assay_blob_zigzag(s->ns - prev->ns));
-	p = put_unless_0(p, assay_blob_zigzag(s->iterations - prev->iterations), HAS_ITERATIONS, has);
+	p = assay_blob_put_varint(p, blob_zigzag(s->ns - prev->ns));
+	p = put_unless_0(p, blob_zigzag(s->iterations - prev->iterations), HAS_ITERATIONS, has);
 	p = put_unless_0(p, s->flags & ~ASSAY_SAMPLE_WAIT_TOLD, HAS_FLAGS, has);
 	p = put_unless_0(p, s->switches, HAS_SWITCHES, has);
 	p = put_unless_0(p, s->faults, HAS_FAULTS, has);
@@ -250,12 +250,12 @@ int assay_sample_blob_encode(const struct assay_sample *v, size_t n, unsigned ch
 
 static void get_sample(struct assay_blob_reader *r, struct assay_sample *s, const struct assay_sample *prev)
 {
-	unsigned char has = assay_blob_get_byte(r);
+	unsigned char has = blob_get_byte(r);
 
-	s->ns = prev->ns + assay_blob_unzigzag(assay_blob_get_varint(r, UINT64_MAX));
+	s->ns = prev->ns + blob_unzigzag(assay_blob_get_varint(r, UINT64_MAX));
 	s->iterations = prev->iterations;
 	if (has & HAS_ITERATIONS)
-		s->iterations += assay_blob_unzigzag(assay_blob_get_varint(r, UINT64_MAX));
+		s->iterations += blob_unzigzag(assay_blob_get_varint(r, UINT64_MAX));
 	s->flags = has & HAS_FLAGS ? (uint32_t)assay_blob_get_varint(r, UINT32_MAX) : 0;
 	s->flags |= has & WAIT_TOLD ? ASSAY_SAMPLE_WAIT_TOLD : 0;
 	s->switches = has & HAS_SWITCHES ? (uint32_t)assay_blob_get_varint(r, UINT32_MAX) : 0;

@@ -138,7 +138,8 @@ int assay_store_prepare_as(struct assay_store *s, const char *sql, const char *t
 	return 0;
 }
 
-int assay_store_prepare(struct assay_store *s, const char *sql, sqlite3_stmt **st, struct assay_err *err)
+/* @sql is a string that lives for ever. The statement is reset and unbound; the store owns it. */
+static int store_prepare(struct assay_store *s, const char *sql, sqlite3_stmt **st, struct assay_err *err)
 {
 	*st = assay_store_prepared(s, sql);
 	return *st ? 0 : assay_store_prepare_as(s, sql, sql, st, err);
@@ -281,7 +282,7 @@ int assay_store_bulk_end(struct assay_store *s, int rc, struct assay_err *err)
 struct assay_binder assay_store_statement(struct assay_store *s, const char *sql, struct assay_err *err)
 {
 	sqlite3_stmt *st = NULL;
-	int rc = assay_store_prepare(s, sql, &st, err);
+	int rc = store_prepare(s, sql, &st, err);
 
 	return (struct assay_binder){ .st = st, .rc = rc };
 }

@@ -86,9 +86,10 @@ void assay_store_detach(struct assay_store *s);
 int assay_store_fail(const struct assay_store *s, int rc, struct assay_err *err, const char *what, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* @sql is a string that lives for ever. The statement is reset and unbound; the store owns it. */
-int assay_store_prepare(struct assay_store *s, const char *sql, sqlite3_stmt **st, struct assay_err *err);
-/* The same in two steps, where @sql only stands for the @text of the statement: NULL until the second was taken. */
+/*
+ * The statement that is known by the address of @sql, a string that lives for ever, reset and unbound; the store owns
+ * it. NULL until the second function has prepared it, as @text.
+ */
 sqlite3_stmt *assay_store_prepared(struct assay_store *s, const char *sql);
 int assay_store_prepare_as(struct assay_store *s, const char *sql, const char *text, sqlite3_stmt **st,
 			   struct assay_err *err);

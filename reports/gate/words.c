@@ -82,14 +82,15 @@ void assay_gate_words_of(const struct assay_gate_case *c, struct assay_gate_word
 		snprintf(out->pairs, sizeof(out->pairs), "%zu", c->pairs);
 }
 
-bool assay_gate_words_baseless(const struct assay_gate_report *r, const struct assay_gate_case *c)
+/* Is it one of the rows that only say that there is no baseline? */
+static bool gate_words_baseless(const struct assay_gate_report *r, const struct assay_gate_case *c)
 {
 	return r->no_baseline && c->verdict == ASSAY_INCOMPARABLE && c->evidence != ASSAY_EVIDENCE_EXACT;
 }
 
 bool assay_gate_words_matters(const struct assay_gate_report *r, const struct assay_gate_case *c)
 {
-	return c->verdict != ASSAY_PASS && !assay_gate_words_baseless(r, c);
+	return c->verdict != ASSAY_PASS && !gate_words_baseless(r, c);
 }
 
 const char *assay_gate_words_no_baseline(const struct assay_gate_report *r)
@@ -97,7 +98,7 @@ const char *assay_gate_words_no_baseline(const struct assay_gate_report *r)
 	if (!r->no_baseline)
 		return NULL;
 	for (size_t i = 0; i < r->n_cases; i++)
-		if (assay_gate_words_baseless(r, &r->cases[i]) && r->cases[i].reason[0])
+		if (gate_words_baseless(r, &r->cases[i]) && r->cases[i].reason[0])
 			return r->cases[i].reason;
 	return "no baseline";
 }
@@ -109,7 +110,7 @@ struct assay_gate_counts assay_gate_words_count(const struct assay_gate_report *
 	for (size_t i = 0; i < r->n_cases; i++) {
 		const struct assay_gate_case *c = &r->cases[i];
 
-		(*(c->skipped ? &n.skipped : assay_gate_words_baseless(r, c) ? &n.baseless : &n.of[c->verdict]))++;
+		(*(c->skipped ? &n.skipped : gate_words_baseless(r, c) ? &n.baseless : &n.of[c->verdict]))++;
 	}
 	return n;
 }
@@ -157,7 +158,7 @@ const struct assay_gate_case *assay_gate_words_worst(const struct assay_gate_rep
 		/* times before counts, which are many for one change */
 		const double size = !isfinite(c->ratio) ? 0 : fabs(log(c->ratio)) + (timed ? 1e3 : 0);
 
-		if (c->verdict == r->verdict && !assay_gate_words_baseless(r, c) && size > most) {
+		if (c->verdict == r->verdict && !gate_words_baseless(r, c) && size > most) {
 			worst = c;
 			most = size;
 		}

@@ -29,8 +29,6 @@ void assay_gate_words_change(double ratio, bool fine, char *buf, size_t size);
 /* "1.93x": how many times as fast, from a ratio of times. "" where there is none. */
 void assay_gate_words_times(double ratio, char *buf, size_t size);
 
-/* Is it one of the rows that only say that there is no baseline? */
-bool assay_gate_words_baseless(const struct assay_gate_report *r, const struct assay_gate_case *c);
 /* Does the row matter to a reader in a hurry? Rows without a baseline do not. */
 bool assay_gate_words_matters(const struct assay_gate_report *r, const struct assay_gate_case *c);
 /* Why there is no baseline, as its rows say; NULL when there is one. */

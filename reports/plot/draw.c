@@ -42,7 +42,8 @@ static int run_gnuplot(const char *argument, const char *folder, const volatile 
 	return rc;
 }
 
-int assay_plot_probe(struct assay_err *err)
+/* ASSAY_EUNAVAILABLE names the package that brings gnuplot. */
+static int plot_probe(struct assay_err *err)
 {
 	int rc = run_gnuplot("--version", NULL, NULL, err);
 
@@ -133,8 +134,12 @@ static void finish(const struct assay_plot *p, const struct assay_plot_options *
 	assay_plot_finish_svg(about, o->theme == ASSAY_THEME_AUTO, picture, out);
 }
 
-int assay_plot_file(const struct assay_plot *p, const struct assay_plot_options *o, bool png, const char *path,
-		    struct assay_err *err)
+/*
+ * Write @p to the file @path, as PNG or SVG, all or nothing. ASSAY_ENOTFOUND says why there is nothing to draw,
+ * ASSAY_EIO what gnuplot said where it failed; its program, with the data, is then kept as "@path.gp".
+ */
+static int plot_file(const struct assay_plot *p, const struct assay_plot_options *o, bool png, const char *path,
+		     struct assay_err *err)
 {
 	struct assay_text svg = { 0 };
 	char *picture = NULL, keep[PATH_MAX];
@@ -234,18 +239,18 @@ void assay_plot_finish_svg(const char *about, bool style, const char *svg, struc
 
 static int draw_svg(const struct assay_report *r, const char *path, struct assay_err *err)
 {
-	return assay_plot_file(r->plot.plot, &r->plot.options, false, path, err);
+	return plot_file(r->plot.plot, &r->plot.options, false, path, err);
 }
 
 static int draw_png(const struct assay_report *r, const char *path, struct assay_err *err)
 {
-	return assay_plot_file(r->plot.plot, &r->plot.options, true, path, err);
+	return plot_file(r->plot.plot, &r->plot.options, true, path, err);
 }
 
 const struct assay_emitter assay_emitter_plot_svg = {
-	.takes = ASSAY_REPORT_PLOT, .format = "svg", .draw = draw_svg, .probe = assay_plot_probe
+	.takes = ASSAY_REPORT_PLOT, .format = "svg", .draw = draw_svg, .probe = plot_probe
 };
 
 const struct assay_emitter assay_emitter_plot_png = {
-	.takes = ASSAY_REPORT_PLOT, .format = "png", .draw = draw_png, .probe = assay_plot_probe
+	.takes = ASSAY_REPORT_PLOT, .format = "png", .draw = draw_png, .probe = plot_probe
 };

@@ -94,19 +94,9 @@ struct assay_plot_options {
 	const volatile sig_atomic_t *interrupted; /* then drawing ends with ASSAY_EINTERRUPTED; NULL: never */
 };
 
-/* ASSAY_EUNAVAILABLE names the package that brings gnuplot. */
-int assay_plot_probe(struct assay_err *err);
-
 /*
- * Write @p to the file @path, as PNG or SVG, all or nothing. ASSAY_ENOTFOUND says why there is nothing to draw,
- * ASSAY_EIO what gnuplot said where it failed; its program, with the data, is then kept as "@path.gp".
- */
-int assay_plot_file(const struct assay_plot *p, const struct assay_plot_options *o, bool png, const char *path,
-		    struct assay_err *err);
-
-/*
- * The gnuplot program that draws @p to the file @output, with its data; self-contained. Errors as above. Pure, for
- * tests and the curious.
+ * The gnuplot program that draws @p to the file @output, with its data; self-contained. ASSAY_ENOTFOUND
+ * says why there is nothing to draw. Pure, for tests and the curious.
  */
 int assay_plot_script(const struct assay_plot *p, const struct assay_plot_options *o, bool png, const char *output,
 		      struct assay_text *out, struct assay_err *err);

@@ -81,7 +81,8 @@ static void seed(double mean)
 	left_bytes = draw(mean);
 }
 
-bool assay_heap_sampled(size_t bytes, double mean)
+/* Is a block of @bytes of this thread seen? @mean: bytes from one drawn byte to the next. An empty block has one. */
+static bool heap_sampled(size_t bytes, double mean)
 {
 	if (!state)
 		seed(mean);
@@ -92,7 +93,8 @@ bool assay_heap_sampled(size_t bytes, double mean)
 	return true;
 }
 
-double assay_heap_sample_weight(size_t bytes, double mean)
+/* How many blocks of @bytes one that is seen stands for. */
+static double heap_sample_weight(size_t bytes, double mean)
 {
 	return 1 / drawn((bytes ? (double)bytes : 1) / mean);
 }
@@ -245,7 +247,7 @@ static void count_given(struct assay_heap_numbers *n, size_t bytes, double weigh
 
 static double weight_of(size_t bytes)
 {
-	return mean_bytes > 0 ? assay_heap_sample_weight(bytes, mean_bytes) : 1;
+	return mean_bytes > 0 ? heap_sample_weight(bytes, mean_bytes) : 1;
 }
 
 static void keep(void *p, size_t bytes, uint32_t at)
@@ -270,7 +272,7 @@ void assay_heap_sites_taken(void *p, size_t bytes, struct assay_heap_caller from
 	struct assay_heap_stack stack;
 	uint32_t at;
 
-	if (!p || !on || inside || !file || (mean_bytes > 0 && !assay_heap_sampled(bytes, mean_bytes)))
+	if (!p || !on || inside || !file || (mean_bytes > 0 && !heap_sampled(bytes, mean_bytes)))
 		return;
 	pthread_mutex_lock(&lock);
 	at = assay_known_stacks_find(&known, from);

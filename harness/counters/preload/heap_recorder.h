@@ -81,9 +81,4 @@ void assay_heap_blocks_forget(void);
  * and D. J. Thompson, "A generalization of sampling without replacement from a finite universe", JASA 47, 1952).
  */
 
-/* Is a block of @bytes of this thread seen? @mean: bytes from one drawn byte to the next. An empty block has one. */
-bool assay_heap_sampled(size_t bytes, double mean);
-/* How many blocks of @bytes one that is seen stands for. */
-double assay_heap_sample_weight(size_t bytes, double mean);
-
 #endif

@@ -134,7 +134,8 @@ void assay_thread_file_maps(const struct assay_heap_stack *s)
 		}
 }
 
-uint32_t assay_thread_file_name(const char *text)
+/* The number of the name @text, which is static; 0 where there is no room. With the lock held. */
+static uint32_t thread_file_name(const char *text)
 {
 	const size_t len = strlen(text) + 1;
 	size_t i = ((uintptr_t)text * UINT64_C(0x9E3779B97F4A7C15)) >> 52; /* MOST_NAMES is 1 << 12 */
@@ -191,7 +192,7 @@ void assay_thread_span_begin(const char *name)
 		return;
 	if (t->depth < ASSAY_THREAD_MOST_DEPTH) {
 		assay_thread_file_lock();
-		t->open[t->depth].name = assay_thread_file_name(name);
+		t->open[t->depth].name = thread_file_name(name);
 		assay_thread_file_unlock();
 		t->open[t->depth].begin_ns = assay_thread_now_ns(CLOCK_MONOTONIC);
 	}
@@ -226,7 +227,7 @@ void assay_thread_count(const char *name, double value)
 		return;
 	assay_thread_file_lock();
 	{
-		const uint32_t number = assay_thread_file_name(name);
+		const uint32_t number = thread_file_name(name);
 
 		c = number ? assay_thread_file_record(ASSAY_THREAD_LOG_COUNT, sizeof(*c)) : NULL;
 		if (c) {

@@ -152,7 +152,7 @@ void assay_thread_recorder_enter(void)
 	entering = false;
 }
 
-void assay_thread_recorder_leave(void)
+static void thread_recorder_leave(void)
 {
 	struct assay_thread_self *t = assay_thread_me;
 
@@ -173,7 +173,7 @@ void assay_thread_recorder_leave(void)
 static void at_thread_end(void *t)
 {
 	if (t == assay_thread_me)
-		assay_thread_recorder_leave();
+		thread_recorder_leave();
 }
 
 struct assay_thread_self *assay_thread_self(void)
@@ -293,7 +293,7 @@ void assay_thread_recorder_end(void)
 
 	if (!is_ours())
 		return;
-	assay_thread_recorder_leave();
+	thread_recorder_leave();
 	assay_thread_recording.on = false;
 	while ((r = (void *)next_of(&at, ASSAY_THREAD_LOG_THREAD))) {
 		uint64_t cpu, ready;

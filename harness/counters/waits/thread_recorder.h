@@ -34,8 +34,6 @@ void *assay_thread_file_at(uint32_t number);
 
 /* Tell of the code that @s returns to. With the lock held. */
 void assay_thread_file_maps(const struct assay_heap_stack *s);
-/* The number of the name @text, which is static; 0 where there is no room. With the lock held. */
-uint32_t assay_thread_file_name(const char *text);
 void assay_thread_file_lost(void);
 
 void assay_thread_file_lock(void);
@@ -53,7 +51,6 @@ void assay_thread_recorder_end(void);
 
 /* The calling thread begins or ends; the first call of one that is not known begins it, too. */
 void assay_thread_recorder_enter(void);
-void assay_thread_recorder_leave(void);
 
 /*
  * The calling thread is about to wait in @call on @object, asleep at once or spinning first; true where that is

@@ -85,7 +85,11 @@ uint64_t assay_exact_counting_steps(const struct assay_session *session, const s
 	return q->max_steps ? q->max_steps : session->plan.exact_steps;
 }
 
-uint64_t assay_exact_counting_budget(const struct assay_session *session, const struct assay_request *q)
+/*
+ * Wall time for all counts: as the request says, or the suite, unless cases were chosen with `only`; 0: as long as it
+ * takes.
+ */
+static uint64_t exact_counting_budget(const struct assay_session *session, const struct assay_request *q)
 {
 	return q->exact_budget_ns ? q->exact_budget_ns : q->plan.only.n ? 0 : session->plan.exact_budget_ns;
 }
@@ -172,7 +176,7 @@ int assay_exact_counting(const struct assay_session *session, const struct assay
 	struct assay_exact_schedule schedule = { .session = session,
 						 .request = q,
 						 .options = &o,
-						 .budget_ns = assay_exact_counting_budget(session, q),
+						 .budget_ns = exact_counting_budget(session, q),
 						 .recorded = &recorded,
 						 .watch = w };
 	int rc;

@@ -32,11 +32,6 @@ const char *assay_exact_counting_model(const struct assay_session *session, cons
 /* How many steps a call may take: as the request says, the suite, or 0. */
 uint64_t assay_exact_counting_steps(const struct assay_session *session, const struct assay_request *q);
 /*
- * Wall time for all counts: as the request says, or the suite, unless cases were chosen with `only`; 0: as long as it
- * takes.
- */
-uint64_t assay_exact_counting_budget(const struct assay_session *session, const struct assay_request *q);
-/*
  * Are all cases counted, because `only` chose them or the suite names none for it? Otherwise those that the suite
  * names.
  */
