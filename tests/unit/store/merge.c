@@ -8,6 +8,7 @@ STORE_TEST(test_twice_is_once)
 	struct assay_store_merged m;
 	struct assay_store *v[2];
 	struct assay_strings once, twice;
+	struct assay_run run;
 
 	make_two(f, v);
 	m = merge(f, v[0], v[1]);
@@ -21,6 +22,11 @@ STORE_TEST(test_twice_is_once)
 	assert_int_equal(m.known, 0);
 	assert_int_equal(m.notes.n, 0);
 	assay_store_merged_release(&m);
+	/* the name has another number here than where it came from */
+	assert_ok(f, assay_store_run_load(v[0], 4, &run, &f->err));
+	assert_string_equal(run.machine.id, "m2");
+	assert_non_null(assay_result_metric(&run.results[0], "m2"));
+	assay_run_release(&run);
 	once = lines_of(f, v[0]);
 
 	m = merge(f, v[0], v[1]);
