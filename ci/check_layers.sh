@@ -139,8 +139,8 @@ reports 19600
 tests/cli 12200
 tests/fixtures 4000
 tests/fuzz 1100
-tests/plugins 7100
+tests/plugins 7060
 tests/soak 820
-tests/unit 47700
+tests/unit 47100
 EOF
 exit 0

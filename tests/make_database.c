@@ -228,7 +228,7 @@ static int add_counts(struct assay_result *r)
 		  : assay_counters_add_missing(&r->counters, "frequency_samples", "os", "this host has no cpufreq");
 }
 
-/* What it measured of case number @i; release it. About one in a hundred did not end well. 0 or ASSAY_ENOMEM. */
+/* The result of case number @i; release it. About one in a hundred did not end well. 0 or ASSAY_ENOMEM. */
 static int made_result(struct assay_result *r, const struct assay_run *run, uint64_t seed, unsigned at, unsigned i,
 		       struct assay_err *err)
 {

@@ -121,8 +121,8 @@ browser_key() {
 	browser_call Input.dispatchKeyEvent "{\"type\":\"keyUp\",\"key\":\"$1\",\"code\":\"$1\",\"modifiers\":${2:-0}}" >/dev/null
 }
 
-# What the browser complained of so far: exceptions, console messages, violations of the policy of the page; then what it asked for
-# that is no file of this test.
+# Complaints of the browser so far: exceptions, console messages, violations of the page's policy; then requests
+# for anything but files of this test.
 browser_complaints() {
 	page_value true >/dev/null
 	jq -r 'select(.method == "Runtime.exceptionThrown" or .method == "Log.entryAdded" or .method == "Runtime.consoleAPICalled"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What the surroundings lack is said as it is, with exit 2, since the user can mend it.
+# A missing part of the environment is named, with exit 2, since the user can mend it.
 load helpers
 
 # The first case of the last run.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What a comparison of revisions must have: cases that a manifest names, and those of which the policy demands something.
+# The cases that a comparison of revisions must have: those that a manifest names, and those of which the policy demands something.
 load compare_helpers
 
 WORK=lenient.triple/work/n=1024/t=1/warm
@@ -38,7 +38,7 @@ comparison() {
 	[ "$status" = "$want" ] || { echo "want status $want, got $status: $output $stderr"; return 1; }
 }
 
-# What cannot be counted here is NOT_MEASURED in each of its cases.
+# An event that cannot be counted here is NOT_MEASURED in each of its cases.
 needs_counts() {
 	"$ASSAY" run --evidence exact --plugin "$PLUGINS/compare_base.so" --db ../counts.db --json 2>/dev/null |
 		jq -e '.cases[0].status == "ok"' || skip "nothing can be counted here"

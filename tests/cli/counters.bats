@@ -17,7 +17,7 @@ run_chat() {
 	ASSAY_DETERMINISTIC=1 assay run --bench-dir c --suite chat --db r.db --json "$@"
 }
 
-# What several tests begin with: one run, two runs.
+# The runs that several tests begin with.
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return 1
 	run_chat >first.json

@@ -31,7 +31,7 @@ anchors() {
 }
 
 # A name in backticks with a known ending is a file: of the tree, beside the document, in a layer, or of that name anywhere.
-# What stands in braces or angle brackets, or has a star, is a pattern for several.
+# A name in braces or angle brackets, or with a star, is a pattern for several.
 @test "every file that a document names exists" {
 	local file name known lost=''
 	known=$(cd "$ASSAY_SOURCE" && find . \( -name .git -o -name build \) -prune -o -type f -print | sed 's|.*/||' | LC_ALL=C sort -u)

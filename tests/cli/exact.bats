@@ -5,7 +5,7 @@ load helpers
 
 EXACT=$ASSAY_SOURCE/tests/fixtures/exact
 
-# What several tests begin with: both cases of the fixture, counted once.
+# Several tests begin with both cases of the fixture, counted once.
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return 1
 	count --only '*' --db all.db >first.json || true
@@ -51,7 +51,7 @@ count() {
 	[ "$(counts first.json)" = "$(counts other.json)" ]
 }
 
-# What each case of tests/fixtures/theory must count. Lines: of 64 bytes that it must read or write; from empty caches each is missed once.
+# The expected counts of each case of tests/fixtures/theory. Lines: of 64 bytes that it must read or write; from empty caches each is missed once.
 # Reads, writes: from the widest vectors that there are (64 bytes; of avx2 its own 32) to what is said below; nothing is said of what
 # compilers decide. v: values of 8 floats each; p: multiply-adds. Blocks have 34 bytes for 32 values (q8_0), 66 for 256 (tq2_0).
 #   GEMM     reads two values a multiply-add; avx2 multiplies 32 at a time, with up to 12 instructions to unpack, add and step;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What the program itself takes: memory of the process that plans, stores and judges, and what `assay list` has to start and open.
+# The footprint of the program itself: memory of the process that plans, stores and judges, and what `assay list` has to start and open.
 load helpers
 
 # controller ARGUMENT...: assay --json with these arguments, its output in out.json, and $peak_kib, the most memory that it ever had.

@@ -399,7 +399,7 @@ written for --markdown" ]
 	grep -q 'GIT_DEPTH: "0"$' "$templates/gitlab-ci.yml"
 }
 
-# What a template does where the runner has no assay, as a script.
+# The steps of a template on a runner without assay, as a script.
 install_step() {
 	case $1 in
 	github) sed -n '/run: |$/,/^ *fi$/{/run: |$/d; s/^          //p}' "$ASSAY_SOURCE/ci/templates/github-actions.yml" ;;

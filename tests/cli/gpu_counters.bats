@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What is counted of a GPU: the emulated runtime is the GPU, and libraries stand in the places of NVML, CUPTI and the driver.
+# Counts of a GPU: the emulated runtime is the GPU, and libraries stand in the places of NVML, CUPTI and the driver.
 load helpers
 
 PLUGINS=$ASSAY_BUILD/tests/plugins

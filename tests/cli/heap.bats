@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What variants allocate: counted where the heap can be watched, unavailable with a reason elsewhere, and demanded by policies.
+# Allocations of variants: counted where the heap can be watched, unavailable with a reason elsewhere, and demanded by policies.
 load helpers
 
 # toy OPTION...: the variants that allocate known amounts, with the counters of the heap, as JSON.

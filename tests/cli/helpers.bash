@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What all tests of the command line share.
+# Shared by all tests of the command line.
 bats_require_minimum_version 1.5.0
 
 : "${ASSAY_SOURCE:=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)}"

@@ -25,7 +25,7 @@ await() {
 }
 
 # stop SIGNAL STATUS ARGUMENT...: run the command until its program runs, send SIGNAL, and want STATUS.
-# What starts the tests may have HUP ignored, as nohup does: the command has it as from a terminal.
+# The parent of the tests may ignore HUP, as nohup does: the command has it as from a terminal.
 stop() {
 	local signal=$1 want=$2 status=0
 	shift 2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests ask of a page in a browser. Each check returns a list of what is wrong.
+// Checks of a page in a browser. Each check returns a list of what is wrong.
 
 // Elements that show text of their own, with their boxes.
 function checkTexts() {
@@ -37,7 +37,7 @@ function checkOverlaps(texts) {
 	return wrong;
 }
 
-// What is wider than the window. A box that scrolls by itself may hold more.
+// Elements that are wider than the window. A box that scrolls by itself may hold more.
 function checkWidth(texts) {
 	const most = document.documentElement.clientWidth, wrong = [];
 	if (document.documentElement.scrollWidth > most)
@@ -74,7 +74,7 @@ function checkContrast(texts) {
 	return [...wrong];
 }
 
-// What a screen reader needs: names of controls and pictures, heads and a caption of each table, one first heading.
+// Needs of a screen reader: names of controls and pictures, heads and a caption of each table, one first heading.
 function checkNames() {
 	const wrong = [];
 	for (const e of document.querySelectorAll('input, select'))

@@ -153,7 +153,7 @@ needs_heap() {
 	is '.kind == "heap" and .head.id == 2'
 }
 
-# What heaptrack counts of the program of a number: calls, bytes lost, bytes at the peak.
+# heaptrack's counts of the program with a number: calls, bytes lost, bytes at the peak.
 heaptrack_of() {
 	rm -f track.*
 	heaptrack -o track "$MIX" "$@" >/dev/null 2>&1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What tests of profiles share: whether anything can be sampled here, and how far stacks reach.
+# Shared by tests of profiles: whether anything can be sampled here, and how far stacks reach.
 load compare_helpers
 
 # A program of this system, split, may be sampled, or the test says why not. It is compiled and asked once for a file of tests.

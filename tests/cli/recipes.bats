@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What harness/ARCHITECTURE.md says one has to do to add something, done.
+# Follow the instructions of harness/ARCHITECTURE.md for adding something.
 load helpers
 
 @test "make reads the flags of every instruction set" {

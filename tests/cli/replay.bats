@@ -3,7 +3,7 @@
 # compare --replay and show of comparisons: what is stored says the same as what was measured.
 load compare_helpers
 
-# What most tests read: four comparisons, measured once.
+# The four comparisons that most tests read, measured once.
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return 1
 	wide_policy

@@ -137,7 +137,7 @@ gone() {
 	measure --json --cpus "$cpu" | jq -e --argjson c "$cpu" '[.cases[].cpus] | unique == [[$c]]'
 }
 
-# What no clock and no kernel tells of the cases of a run. Two threads in OpenBLAS may wait for each other at its own locks.
+# The results of a run's cases that depend on no clock and no kernel. Two threads in OpenBLAS may wait for each other at its own locks.
 bytes_of_work() {
 	jq '[.cases[] | {key, axes, status, reason, correct, digest, max_rel_err, samples, iterations, copies, rounds, code_hash,
 		counters: ((.variant == "openblas") as $locks | .counters | map_values(select(.source | IN("sde", "exact", "heap")))

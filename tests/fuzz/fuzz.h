@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every fuzz target includes. A target is a file fuzz_NAME.c with LLVMFuzzerTestOneInput(): libFuzzer calls it
+ * Included by every fuzz target. A target is a file fuzz_NAME.c with LLVMFuzzerTestOneInput(): libFuzzer calls it
  * where there is clang, plain_fuzzer.c elsewhere. fuzz.sh knows its seeds and starts it in an empty folder.
  */
 #ifndef ASSAY_TESTS_FUZZ_H
@@ -16,7 +16,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What must hold whatever the input is. */
+/* A condition that must hold whatever the input is. */
 #define FUZZ_CHECK(what)                                                                                               \
 	do {                                                                                                           \
 		if (!(what)) {                                                                                         \

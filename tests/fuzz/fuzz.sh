@@ -12,7 +12,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/seeds" "$work/cwd"
 
-# What the tree holds, or the build made, is a seed as it is; seeds/NAME/ has the rest.
+# Files of the tree or the build are seeds as they are; seeds/NAME/ has the rest.
 case $name in
 conf) cp bench/*.bench baselines/policy.conf "$work/seeds" ;;
 bench) cp tests/fixtures/plan/good/*.bench "$work/seeds" ;;

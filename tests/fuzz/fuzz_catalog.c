@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the inventory's child says, a line each: of plugins and of cases. */
+/* Answers of the inventory's child, a line each: about plugins and about cases. */
 #include <jansson.h>
 
 #include "fuzz.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the controller makes of an answer that a plugin wrote. The input says which command is answered, then what in a
+ * How the controller reads an answer that a plugin wrote. The input says which command is answered, then what in a
  * right answer is overwritten: a place in two bytes, a length in one, and so many bytes.
  */
 #include <math.h>
@@ -57,7 +57,7 @@ static void check_text(const char *text, size_t size)
 	FUZZ_CHECK(memchr(text, '\0', size));
 }
 
-/* What whoever reads an accepted answer takes for granted. */
+/* Properties that readers of an accepted answer take for granted. */
 static void check_accepted(const struct assay_reply_expected *e)
 {
 	FUZZ_CHECK(own.token == e->order->token);

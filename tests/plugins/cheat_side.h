@@ -7,7 +7,7 @@
 
 #define CHEAT_MAX_N 4096
 
-/* What cheat.i8 and cheat.u8 do with each byte. */
+/* The function that cheat.i8 and cheat.u8 compute of each byte. */
 #define CHEAT_MASK 0x55
 
 /* Honest, too, but it has a branch for each element, and how well those are foreseen is up to the data. */

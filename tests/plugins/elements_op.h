@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ops of the tests share that make y of x, element by element: n elements of one type each. */
+/* Shared by ops of the tests that make y of x, element by element: n elements of one type each. */
 #ifndef ASSAY_TESTS_ELEMENTS_OP_H
 #define ASSAY_TESTS_ELEMENTS_OP_H
 

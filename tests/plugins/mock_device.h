@@ -209,7 +209,7 @@ static int mock_timer_read(void *device, void *stream, uint64_t *ns, struct assa
 	return mock_broken(device, why);
 }
 
-/* What calls that start now take besides their work. */
+/* The overhead of calls that start at this moment. */
 static uint64_t mock_launch_ns(const void *stream)
 {
 	return ((const struct mock_stream *)stream)->held ? 0 : MOCK_NS_LAUNCH;

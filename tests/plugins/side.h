@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What plugins share that are one side of a comparison, or attack the harness where another of the same names does not:
+ * Shared by plugins that are one side of a comparison, or attack the harness where another of the same names does not:
  * variants of example.scale and of lenient.triple, which take one thread, and what they calculate.
  */
 #ifndef ASSAY_TESTS_SIDE_H

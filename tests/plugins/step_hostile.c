@@ -101,7 +101,7 @@ static int run_changes(struct assay_job *job)
 	return scale(job);
 }
 
-/* What the kernel does is its own; the calls, and what comes behind each of them, are the variant's. */
+/* The work of a kernel is its own; the calls, and the code after each of them, are the variant's. */
 static int run_calls(struct assay_job *job)
 {
 	for (int i = 0; i < 10; i++)

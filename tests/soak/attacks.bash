@@ -318,7 +318,7 @@ try_plugins() {
 
 # ---- sides: a slower head whose build reaches for the base, in one of several ways: the comparison never passes ----
 
-# What build.sh of the head does once its own plugin is there.
+# The last step of the head's build.sh, when its own plugin is there.
 side_ways=(
 	'true'
 	'for d in "$XDG_CACHE_HOME"/assay/*/*/out; do [ ! -d "$d" ] || cp out/op.so "$d/op.so"; done'

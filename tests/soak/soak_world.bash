@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034,SC2154
-# What all attacks share: a database with finished runs, the commands that are attacked, and what counts as a failure.
+# The world that all attacks share: a database with finished runs, the commands that are attacked, and what counts as a failure.
 
 assay=$build/bin/assay
 plugins=$build/tests/plugins
@@ -37,7 +37,7 @@ draw() {
 	drawn=$(((RANDOM << 15 | RANDOM) % $1))
 }
 
-# What the database $1 says of its runs and comparisons up to those of the world.
+# The contents of the database $1: its runs and comparisons up to those of the world.
 history() {
 	"$assay" show --db "$1" --json | jq -c ".runs[] | select(.id <= ${runs:-1000000})" &&
 		"$assay" show comparisons --db "$1" --json |

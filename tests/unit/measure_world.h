@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What tests of measuring share: a machine, the example plugins and their inventory, and cases of example.scale. The
+ * Shared by tests of measuring: a machine, the example plugins and their inventory, and cases of example.scale. The
  * test program starts itself again as worker, as the real program does.
  */
 #ifndef ASSAY_TESTS_MEASURE_WORLD_H
@@ -76,7 +76,7 @@ static inline struct assay_case make_case(const char *variant, int64_t n, unsign
 	return c;
 }
 
-/* What its workers have in common, which load @plugins. */
+/* The settings of its workers, which load @plugins. */
 static inline struct assay_worker_setup setup_of(const struct world *w, const struct assay_strings *plugins)
 {
 	return (struct assay_worker_setup){

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What compare_trace writes of a pair's runs, and pairs that are traced. */
+/* The trace that compare_trace writes of a pair's runs, and pairs that are traced. */
 #ifndef ASSAY_TESTS_PAIR_TRACE_H
 #define ASSAY_TESTS_PAIR_TRACE_H
 

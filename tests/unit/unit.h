@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every unit test includes: cmocka with the headers that it needs first, those of the C library for text, and a
+ * Included by every unit test: cmocka with the headers that it needs first, those of the C library for text, and a
  * way to write a test where it stands.
  */
 #ifndef ASSAY_TESTS_UNIT_H
@@ -56,7 +56,7 @@ struct unit_group {
 
 void unit_register(struct unit_group *group);
 
-/* What ends each file of tests; the last two are fields of struct unit_group. */
+/* The end of each file of tests; the last two are fields of struct unit_group. */
 #define UNIT_GROUP(set_up, tear_down) UNIT_GROUP_WITH(set_up, tear_down, NULL, NULL)
 #define UNIT_GROUP_WITH(set_up, tear_down, run, entry)                                                                 \
 	__attribute__((constructor)) static void unit_register_file(void)                                              \

@@ -146,7 +146,7 @@ void assay_callgrind_cap(const char *features, char *buf, size_t size)
 }
 
 /*
- * Settings that decide the code of libraries. glibc: valgrind shows it one CPU everywhere, but for features the real one
+ * Settings that decide the code of libraries. glibc: valgrind shows it one CPU everywhere, but features the real one
  * lacks, and this CPU is to look the same where a worker is stepped; the thresholds would follow from cache sizes.
  * OpenBLAS knows more CPUs than valgrind shows it.
  */

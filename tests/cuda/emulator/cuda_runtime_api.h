@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the plugin uses of the CUDA runtime, for the emulator, in the place of NVIDIA's header: memory is the host's,
+ * The CUDA runtime as the plugin uses it, for the emulator, in the place of NVIDIA's header: memory is the host's,
  * and a launch has ended when it returns. A stream that is captured keeps launches for its graph. The environment says
  * what device there is: EMULATED_DEVICES, EMULATED_DRIVER (a version as CUDA counts), EMULATED_MEMORY (its bytes, and
  * with _0 or _1 behind it those of one device), EMULATED_PEER=0 (devices do not reach each other), and EMULATED_FAULT,

@@ -211,7 +211,7 @@ TEST(maps)
 	assert_int_equal(ASSAY_ENOTFOUND, assay_file_map(path, &data, &len, &err));
 }
 
-/* What has no end or is too large is refused before a byte of it is read. */
+/* A file that has no end or is too large is refused before a byte of it is read. */
 TEST(kind_and_size_come_first)
 {
 	const char *path = in_folder("large");

@@ -467,7 +467,7 @@ static bool is_child(int argc, char **argv, int *status)
 
 /* ---- pipe reader ---- */
 
-/* What was written into a pipe: the beginning is kept, the rest is counted, and nothing is waited for. */
+/* Output in a pipe: the beginning is kept, the rest is counted, and nothing is waited for. */
 
 TEST(the_beginning_is_kept)
 {

@@ -21,7 +21,7 @@ static void show_share(struct assay_progress *p, double share)
 	assay_progress_show(p, share, "a");
 }
 
-/* What the bar says once @tell said how much is done, from behind the bar itself. */
+/* The text behind the bar once @tell said how much is done. */
 static void shown(struct assay_progress *p, void (*tell)(struct assay_progress *, double), double done, char *buf,
 		  size_t size)
 {

@@ -234,7 +234,7 @@ TEST(test_turns)
 	assay_counters_release(&out);
 }
 
-/* What fails has its reason, and the rest is counted. */
+/* An event that fails has a reason, and the rest is counted. */
 TEST(test_reasons)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What CUPTI counts, by libraries that stand in the places of CUPTI and of CUDA's driver. */
+/* CUPTI's counts, by libraries that stand in the places of CUPTI and of CUDA's driver. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -76,7 +76,7 @@ TEST(kernels_and_counters)
 			    "CUPTI 130000, dram__bytes_write.sum of gh100, 3 untimed calls");
 }
 
-/* What cannot be counted has its reason, and takes nothing else with it. */
+/* An event that cannot be counted has a reason, and does not affect others. */
 TEST(what_cannot_be_counted)
 {
 #define ADMINISTRATORS                                                                                                 \

@@ -242,7 +242,7 @@ TEST_WITH(test_event_names, set_up, tear_down)
 	drop("cache");
 }
 
-/* What a chosen group names must be counted by something, wherever it stands in it. */
+/* Every event that a chosen group names must be counted by something. */
 TEST_WITH(test_names_in_groups, set_up, tear_down)
 {
 	static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What variants allocate, counted by a worker with the heap's object preloaded, against variants that allocate known
+ * Allocations of variants, counted by a worker with the heap's object preloaded, against variants that allocate known
  * amounts.
  */
 #include "base/file.h"
@@ -136,7 +136,7 @@ TEST(test_threads)
 	check(w, "threads", n, want);
 }
 
-/* What samples take is not counted, what they give back is: nothing is called lost that was not. */
+/* Allocations during samples are not counted, but releases are, so that nothing is called lost that was not. */
 TEST(test_chain)
 {
 	struct world *w = *state;

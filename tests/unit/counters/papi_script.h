@@ -14,7 +14,7 @@
 
 #define COUNTERS 4
 
-/* What every reading finds more than the one before. The test loop has 200 000 turns, the walk 8065 steps. */
+/* The increase of every reading over the one before. The test loop has 200 000 turns, the walk 8065 steps. */
 static const struct {
 	const char *name;
 	long long delta;
@@ -29,7 +29,7 @@ static const struct {
 };
 static long long scripted = -1; /* from 0 on: what every reading of any event finds more */
 
-/* What starting and reading fail with from here on; PAPI_OK: nothing. */
+/* The error of starting and reading from here on; PAPI_OK: nothing. */
 static int start_fails, read_fails;
 
 static struct {

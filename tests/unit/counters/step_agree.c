@@ -302,7 +302,7 @@ TEST(counts_are_those_of_callgrind)
 	step_through(&model);
 	for (size_t e = 0; e < ASSAY_N_EXACT_EVENTS; e++) {
 		const uint64_t a = counts.v[e], b = stepped.counts.v[e];
-		/* What surrounds the work leaves a few lines in the caches. */
+		/* The code around the work leaves a few lines in the caches. */
 		const uint64_t allowed = e < ASSAY_EXACT_I1_MISSES ? 0 : a / 100 + 4;
 
 		if (e == ASSAY_EXACT_BRANCHES || e == ASSAY_EXACT_MISPREDICTIONS)

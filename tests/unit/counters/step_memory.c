@@ -63,7 +63,7 @@ static int run(const struct step_probe *p, const uint8_t *rdi, const uint8_t *rs
 	return signal;
 }
 
-/* What is said of the probe with rdi at @at: the first byte and the one behind the last of what lies around there. */
+/* The memory reported for the probe with rdi at @at: the first byte, and the one behind the last, around there. */
 struct reach {
 	struct assay_step_insn insn;
 	struct assay_step_accesses acc;

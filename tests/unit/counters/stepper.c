@@ -219,7 +219,7 @@ static uint64_t l2_misses(const struct assay_step_replay *r, unsigned thread)
 	return out;
 }
 
-/* What D1 cannot hold comes from the own L2 of the thread where there are several, from the last level else. */
+/* Lines that D1 cannot hold come from the own L2 of the thread where there are several, from the last level else. */
 TEST(each_of_several_threads_has_an_l2)
 {
 	static const struct assay_cache_model model = {
@@ -273,7 +273,7 @@ static struct end step_code(const unsigned char *bytes, size_t n, uint64_t max_s
 	return end;
 }
 
-/* What a signal that was foreseen does: it goes on behind the two bytes that raised it. */
+/* The handler of an expected signal: it goes on behind the two bytes that raised it. */
 static void skip_two(int number, siginfo_t *info, void *ucontext)
 {
 	(void)number;
@@ -389,7 +389,7 @@ TEST(what_may_not_be_is_told_apart_from_what_follows)
 	}
 }
 
-/* What comes behind a system call is stepped like all else, whatever it reaches, and finds what the call returned. */
+/* Code after a system call is stepped like any other, and finds the value that the call returned. */
 TEST(a_system_call_is_one_step)
 {
 	static struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sleep takes of a processor, as the recorder of waits counts it; the clocks and the file are the test's own. */
+/* The processor time of a sleep, as the recorder of waits counts it; the clocks and the file are the test's own. */
 #include "counters/waits/thread_waits.c"
 
 #include "unit.h"

@@ -148,7 +148,7 @@ STORE_TEST(test_a_step_of_the_machine)
 	assay_case_history_release(&h);
 }
 
-/* What a gate of the last run holds its times against, before and after the answer that the code made the step. */
+/* The runs that a gate of the last run judges by, before and after the answer that the code made the step. */
 STORE_TEST(test_segments_begin_behind_a_confirmed_change)
 {
 	struct fixture *f = *state;

@@ -247,7 +247,7 @@ TEST(a_pair_is_samples_and_the_rest)
 
 /* ---- next step ---- */
 
-/* What a verdict tells its reader to type next, and how long a comparison says that it will take. */
+/* The command that a verdict suggests next, and the announced time of a comparison. */
 
 #define CASE(v, e, likely)                                                                                             \
 	{                                                                                                              \

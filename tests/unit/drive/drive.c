@@ -22,7 +22,7 @@ static char db[64], policy[64];
 static FILE *said; /* takes the place of standard output and standard error */
 static int streams[2];
 
-/* What the watch heard. */
+/* The events that the watch heard. */
 struct heard {
 	unsigned n[ASSAY_EVENT_DONE + 1];
 	char warning[512];

@@ -8,7 +8,7 @@
 
 /* ---- exact join ---- */
 
-/* What exact counts add to the result of a case, and what they say of its time. */
+/* Exact counts in the result of a case, and their agreement with its time. */
 
 #define KEY "example.scale/ref/n=1024/t=1/warm"
 
@@ -107,7 +107,7 @@ TEST(what_is_cut_short_is_refused)
 
 /* ---- exact price ---- */
 
-/* What it takes to count a case, told from its record. */
+/* The time of counting a case, estimated from its record. */
 
 TEST(recorded_cases_have_a_price)
 {

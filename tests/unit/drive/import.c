@@ -524,7 +524,7 @@ STORE_TEST(refusals)
 	assert_error(f, import(f, "google-benchmark", path, &report), ASSAY_EUSAGE, "there are no benchmarks in it");
 }
 
-/* What is no time is no sample, and says so. */
+/* A value that is no time is no sample, and the reason says so. */
 STORE_TEST(nonsense_is_no_time)
 {
 	static const char text[] =
@@ -566,7 +566,7 @@ static struct assay_run import_text(struct fixture *f, const char *text)
 	return run;
 }
 
-/* What users call their counters is kept, and no two of them become one. */
+/* The names of users' counters are kept, and no two of them become one. */
 STORE_TEST(counters_keep_their_names)
 {
 	static const char text[] =

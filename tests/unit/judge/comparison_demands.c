@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the policy demands of a comparison: of metrics, and of counts beside pairs or alone. */
+/* Demands of the policy on a comparison: on metrics, and on counts beside pairs or alone. */
 
 #include "comparison_judge_fixture.h"
 

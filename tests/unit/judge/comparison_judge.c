@@ -158,7 +158,7 @@ TEST(whole_comparisons)
 		}
 }
 
-/* What is likely slower than its margin and not shown to be fails where that is asked for, and nothing else does. */
+/* A suspect, likely slower than its margin but not shown to be, fails where that is asked for, and no other case. */
 TEST(suspects)
 {
 	static const struct {
@@ -286,7 +286,7 @@ TEST(cases_that_are_not_stored)
 	}
 }
 
-/* What befell pairs of twelve blocks. */
+/* Disturbances of pairs of twelve blocks. */
 enum oddity {
 	NOTHING,
 	TICKS,  /* took 7 % from one sample of the head in seven blocks */

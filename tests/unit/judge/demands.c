@@ -433,7 +433,7 @@ TEST(who_owes_in_a_comparison)
 	}
 }
 
-/* What a comparison cannot measure at all says who can. */
+/* A metric that a comparison cannot measure names the command that can. */
 TEST(only_runs_know_the_roof)
 {
 	static const char *const metrics[] = { "roof_frac", "parallel_efficiency" };

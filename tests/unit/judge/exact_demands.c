@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a policy says of exact counts: demands on them, of whom, and tolerances that cannot be read. */
+/* Policies about exact counts: demands, the cases that owe them, and tolerances that cannot be read. */
 #include "exact_judge_fixture.h"
 
 #include "model/exact.h"

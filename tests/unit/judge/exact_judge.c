@@ -133,7 +133,7 @@ TEST(cases_come_and_go)
 	assay_exact_run_release(&head);
 }
 
-/* What only another build can be: not countable itself, or of another output. */
+/* Cases of another build alone: not countable itself, or of another output. */
 TEST(two_builds_are_compared)
 {
 	static const struct {
@@ -266,7 +266,7 @@ TEST(two_ways_to_count_are_not_compared)
 	}
 }
 
-/* What the suite does not name is no finding, unless counts of it are recorded. */
+/* A case that the suite does not name is no finding, unless counts of it are recorded. */
 TEST(what_the_suite_does_not_name_has_no_row)
 {
 	struct assay_policy policy = policy_of("");

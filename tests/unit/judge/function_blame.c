@@ -235,7 +235,7 @@ TEST(what_is_known_beforehand)
 	}
 }
 
-/* What the samples deny is not believed for its machine code's sake. */
+/* A change that the samples deny is not believed because the machine code differs. */
 TEST(code_that_differs_and_takes_no_more_is_not_blamed)
 {
 	struct assay_because_evidence *e = evidence(1.1);

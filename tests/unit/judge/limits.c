@@ -185,7 +185,7 @@ static int look_up(const void *arg, const struct assay_limit *l, struct assay_li
 	return 0;
 }
 
-/* What is judged only where it is counted passes over a case without a value, and over no other. */
+/* A demand that is judged only where it is counted skips a case without a value, and no other. */
 TEST(test_where_counted)
 {
 	static const double values[] = { 4, NAN };

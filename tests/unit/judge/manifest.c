@@ -191,7 +191,7 @@ static const char *lines_of(const struct assay_text *t)
 	return strstr(t->s, "only.\n") + strlen("only.\n");
 }
 
-/* What is written can be read again, and demands what the catalog says of each variant. */
+/* A written manifest can be read again, and its demands follow from the catalog. */
 TEST(test_format)
 {
 	static const struct {
@@ -266,7 +266,7 @@ TEST(test_format_lists)
 	assay_text_release(&out);
 }
 
-/* What a variant for another architecture must do counts there. */
+/* Demands on a variant for another architecture count there. */
 TEST(test_format_other_arch)
 {
 	const struct assay_case cases[] = { make_case("toy.matmul", "fast", 1, 1, false),

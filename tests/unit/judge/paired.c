@@ -77,7 +77,7 @@ TEST(verdicts_by_time)
 	}
 }
 
-/* What is undecided says what would decide it, and that is so. */
+/* An undecided case names a remedy, which does decide it. */
 TEST(advice)
 {
 	const struct assay_paired_rule rule = assay_paired_rule_of(0.01, 0.025, 1, 0.005, 0.3, 64);
@@ -725,7 +725,7 @@ TEST(large_factors_cannot_hide)
 	}
 }
 
-/* What clocks tell is taken off either side; of what a call interrupted took, half may be its caches. */
+/* Time that clocks report as lost is taken off either side; half of an interruption may be due to caches. */
 TEST(range)
 {
 	struct assay_comparison_case c;

@@ -11,7 +11,7 @@
 #define MAX_PAIRS 24
 #define BLOCKS    10
 
-/* What pairs deviate by, in units of a spread; any first eight have a mean of 0 and a standard deviation of about 1. */
+/* Deviations of pairs, in units of a spread; any first eight have a mean of 0 and a standard deviation of about 1. */
 static const double deviation[8] = { 1.2, -1.2, 0.6, -0.6, 1.3, -1.3, 0.4, -0.4 };
 
 static inline void set_all(struct assay_comparison_case *c, double slowdown_frac, double spread)

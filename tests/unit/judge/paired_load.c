@@ -84,7 +84,7 @@ static struct assay_gate_case run_case(const struct load *load, double ratio, st
 	return g;
 }
 
-/* What nobody doubts is decided, however much of it was disturbed, and at least so much is said to be true. */
+/* A clear change is decided however much of it was disturbed, with a lower bound that is true. */
 TEST(clear_changes_are_decided)
 {
 	static const double ratios[] = { 0.403, 1 / 6.21, 1 / 2.5, 0.1, 10, 2.5, 6 };

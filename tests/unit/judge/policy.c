@@ -68,7 +68,7 @@ TEST(test_reads)
 	assay_policy_release(&p);
 }
 
-/* What verdicts print, a policy takes. */
+/* A policy takes the units that verdicts print. */
 TEST(test_units)
 {
 	static const struct {

@@ -93,7 +93,7 @@ TEST(cases_are_told_apart)
 	assay_diff_release(&d);
 }
 
-/* What cannot run here is no finding: of two runs where it was skipped in both, of variants where it was in the one. */
+/* A case that cannot run here is no finding: if both runs skipped it, or for variants, if the one run did. */
 TEST(what_was_skipped_has_nothing_to_compare)
 {
 	struct assay_result v[2][3];

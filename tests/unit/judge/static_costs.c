@@ -23,7 +23,7 @@ static int try_load(struct assay_static_costs *c, const char *text, struct assay
 	return assay_static_costs_load(c, path, err);
 }
 
-/* What is said of @head against one kernel, in a report of its own. */
+/* The verdicts on @head against one kernel, in a report of its own. */
 static struct assay_gate_report judge(const char *head)
 {
 	struct assay_static_costs costs[2];

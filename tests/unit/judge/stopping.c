@@ -175,7 +175,7 @@ static void make_close(struct assay_comparison_case *c, size_t n_pairs, double d
 	}
 }
 
-/* What the interval shows counts at looks, so one that is near is waited for; no longer than it can be away. */
+/* The interval counts at looks alone, so a look that is near is waited for, but no longer than it can be away. */
 TEST(a_look_that_is_near_is_waited_for)
 {
 	const struct assay_policy policy = assay_policy_default();
@@ -284,7 +284,7 @@ TEST(hopeless_cases)
 	}
 }
 
-/* What had time left that could not decide it says so, and nothing else does. */
+/* A case that had time left which could not decide it says so, and no other case does. */
 TEST(what_is_given_up_is_told)
 {
 	static const struct {

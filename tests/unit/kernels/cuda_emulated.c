@@ -80,7 +80,7 @@ TEST(test_cuda_ternary_wraps)
 	mini_free(c);
 }
 
-/* What stands around a library's product of bytes, with a plain product between them. */
+/* The kernels around a library's product of bytes, with a plain product between them. */
 TEST(test_cuda_unpacked)
 {
 	enum { M = 12, K = 384, N = 3 };

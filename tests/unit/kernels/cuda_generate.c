@@ -9,7 +9,7 @@
 
 static const char *const orders[] = { "first", "last" };
 
-/* What job->stream points to; the emulator has no streams. */
+/* The target of job->stream; the emulator has no streams. */
 static char stream[64];
 
 static struct mini_case *open_case(const char *op, const char *variant, const char *axes, uint64_t seed)
@@ -93,7 +93,7 @@ TEST(test_cuda_samplers)
 	mini_free(b);
 }
 
-/* What a chat counts: requests find as much in the cache, and evict as often, as on the CPU. */
+/* The counts of a chat: requests find as much in the cache, and evict as often, as on the CPU. */
 static void check_chat(const char *axes, uint64_t seed, bool evicts)
 {
 	struct mini_case *cpu = open_case("generate.chat", "ref", axes, seed);

@@ -244,7 +244,7 @@ TEST(test_sabotage_is_found)
 	}
 }
 
-/* What goes wrong outside the matrices: each change of one output or of the cache after a right run. */
+/* Errors outside the matrices: each change of one output or of the cache after a right run. */
 TEST(test_corruption_is_found)
 {
 	static const struct {
@@ -919,7 +919,7 @@ TEST(test_prefix_twins)
 /* ---- generate metrics ---- */
 
 /*
- * What the generate ops report: times, rates, parts of calls, and counts of the prefix cache, which changes times and
+ * Reports of the generate ops: times, rates, parts of calls, and counts of the prefix cache, which changes times and
  * no tokens.
  */
 

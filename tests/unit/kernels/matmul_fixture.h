@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of the matmul ops share: cases by shape, and which variants run here. */
+/* Shared by the tests of the matmul ops: cases by shape, and which variants run here. */
 #ifndef ASSAY_TESTS_MATMUL_FIXTURE_H
 #define ASSAY_TESTS_MATMUL_FIXTURE_H
 
@@ -23,7 +23,7 @@ static inline void *data_of(struct mini_case *c, uint32_t tensor)
 }
 
 /*
- * What the tests of the oracle run: the fastest there is, since they are about large problems. Plugins list what suits
+ * For tests of the oracle: the fastest there is, since they are about large problems. Plugins list what suits
  * newer CPUs later.
  */
 static inline const char *fastest(void)

@@ -299,7 +299,7 @@ TEST(test_i2_s_inputs_have_ties)
 	mini_free(c);
 }
 
-/* What breaks quantizers is in the inputs of every run that is large enough. */
+/* Values that break quantizers are in the inputs of every run that is large enough. */
 TEST(test_inputs_are_hard)
 {
 	static const size_t with_all[] = { 1, 2, 3 };

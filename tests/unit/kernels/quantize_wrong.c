@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the oracles of the quantize and dequantize ops say of a wrong element: where it is, and what was expected. */
+/* The message of the quantize and dequantize oracles about a wrong element: its place, and the expected value. */
 #include "mini_host.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What variants publish of their work: the operations of the op's cost, and calls that fell back. */
+/* Counters that variants publish about their work: the operations of the op's cost, and calls that fell back. */
 #include "counters/step/decode.h"
 #include "matmul_fixture.h"
 #include "unit.h"

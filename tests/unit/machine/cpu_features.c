@@ -139,7 +139,7 @@ TEST(test_isa)
 	assert_int_equal(assay_isa_check("", "--isa", &err), ASSAY_EUSAGE);
 }
 
-/* What a file may use is within the set that it is named after. */
+/* The features that a file may use are within the set that it is named after. */
 TEST(test_isa_needs)
 {
 #define ROW(name, arch, bits, flags, needs, also) { #name, ASSAY_NEEDS(name) },

@@ -370,7 +370,7 @@ TEST(test_any_number_of_findings)
 	assay_findings_release(&all);
 }
 
-/* What a probe finds depends on the host; that it explains itself does not. */
+/* The findings of a probe depend on the host, but it must always explain itself. */
 TEST(test_paranoid)
 {
 	static const struct {
@@ -418,7 +418,7 @@ TEST(test_texts)
 
 /* ---- disturbance ---- */
 
-/* What a host shows between two polls, from files of a made-up host. */
+/* Changes between two polls, from files of a made-up host. */
 
 #define STAT      "proc/stat"
 #define PRESSURE  "proc/pressure/cpu"
@@ -490,7 +490,7 @@ TEST(hidden_counters_flag_nothing)
 
 /* ---- lost time ---- */
 
-/* What a thread lost, from two readings of its clocks. */
+/* The time that a thread lost, from two readings of its clocks. */
 
 TEST(from_two_readings)
 {

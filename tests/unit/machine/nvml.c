@@ -123,7 +123,7 @@ TEST(energy_is_counted)
 	unsetenv("NVML_STANDIN");
 }
 
-/* What the worker saw between samples. The second GPU of the stand-in tells of its clock alone. */
+/* The levels that the worker saw between samples. The second GPU of the stand-in tells of its clock alone. */
 TEST(levels_between_samples)
 {
 	static const struct {

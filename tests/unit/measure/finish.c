@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What takes other cases of the run: digests, scaling, and the roof that is measured in turn. */
+/* Results that need other cases of the run: digests, scaling, and the roof that is measured in turn. */
 #include <math.h>
 
 #include "measure/case_metrics.h"
@@ -96,7 +96,7 @@ static struct assay_case roof_case(const char *op, const char *variant, int64_t 
 }
 
 /*
- * What limit and case take in turn counts, not what the run measured of the limit; who ends badly is told. The clock is
+ * The times of limit and case in turn count, not the run's measurement of the limit; failures are told. The clock is
  * the plugin's: reading 1000 bytes takes 250 us, copying 500 (1000 moved) 500 us, 1000 operations 10 us, the case 1000
  * us.
  */

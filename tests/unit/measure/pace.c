@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a case tells and learns of the pace of its cores. */
+/* A case reports and learns the pace of its cores. */
 #include "counters/preloaded.h"
 #include "measure/case_metrics.h"
 #include "measure/pair.h"

@@ -131,7 +131,7 @@ TEST(the_same_code_takes_no_samples)
 /* Where the part of the file begins that the sides share out; tensors end far before. */
 #define OWN_PARTS ((off_t)1 << 42)
 
-/* What another case left in the file. */
+/* Data that another case left in the file. */
 static void soil(const struct assay_kept_memory *kept)
 {
 	const off_t page = sysconf(_SC_PAGESIZE), begin = (off_t)sizeof(*kept->shared) + page - 1;
@@ -189,7 +189,7 @@ TEST(memory_is_kept)
 }
 
 /*
- * What variants prepare of the size of huge pages lies in the kept file, too: apart for the two sides, and zero
+ * Prepared buffers of the size of huge pages lie in the kept file, too: apart for the two sides, and zero
  * whatever was there. The pairs after the first use it again.
  */
 TEST(prepared_memory_is_kept)
@@ -275,7 +275,7 @@ TEST(injected_work_is_as_asked)
 	}
 }
 
-/* What is wrong once, and right when it is tried again, was wrong. */
+/* A case that is wrong once, and right when it is tried again, was wrong. */
 TEST(wrong_once_is_wrong)
 {
 	struct assay_pair_calibration calibration = { 0 };
@@ -408,7 +408,7 @@ TEST(pages_of_short_calls_are_remapped)
 /* ---- pair metrics ---- */
 
 /*
- * What a run measures of a case a pair measures of each side: the same metrics and counts, and what the policy demands
+ * A pair measures of each side all that a run measures of a case: metrics, counts, and anything that the policy demands
  * of them holds or fails alike, in a gate and in a comparison.
  */
 
@@ -744,7 +744,7 @@ TEST(a_bad_round_decides)
 	}
 }
 
-/* What was said first stays; silence gives way to words. */
+/* The first words stay; silence gives way to words. */
 TEST(words_of_good_rounds)
 {
 	struct assay_result r, round[2];

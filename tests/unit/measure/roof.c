@@ -131,7 +131,7 @@ static void make_pair(struct assay_pair *p, size_t n_blocks, const double *base_
 	}
 }
 
-/* What the CPU reached says nothing of a device, nor one device of another. */
+/* The rate of the CPU says nothing about a device, nor that of one device about another. */
 TEST(limits_are_of_the_same_device)
 {
 	static const struct {
@@ -165,7 +165,7 @@ TEST(limits_are_of_the_same_device)
 	}
 }
 
-/* What reads one to four last-level caches over and over is held against such a read, if the run has one. */
+/* A case that reads one to four last-level caches repeatedly is held against such a read, if the run has one. */
 TEST(a_part_of_what_is_read_in_turn_stays_cached)
 {
 	static const struct {

@@ -130,7 +130,7 @@ TEST(whole_calls_stay)
 	assert_int_equal(put_together(s, 0, calls), 0);
 }
 
-/* What a poll says is told of each part since the one before. */
+/* A poll's findings mark each part since the poll before. */
 TEST(polls_count_once)
 {
 	static const struct {
@@ -164,7 +164,7 @@ TEST(polls_count_once)
 /* ---- sample overhead ---- */
 
 /*
- * What lies between the two clock reads of a sample beside the variant's calls: nothing but a loop. Counted in calls,
+ * Between the two clock reads of a sample there is only a loop beside the variant's calls. Counted in calls,
  * with a clock of the test's own, and in instructions, one step at a time; no time is measured.
  */
 

@@ -302,7 +302,7 @@ TEST(catalog_finds)
 	assay_catalog_release(&cat);
 }
 
-/* What each case counts of its own samples is known by name, and nothing that merely ends so. */
+/* Counts of a case's own samples are known by their names, and not every name that ends alike is one. */
 TEST(counts_of_disturbed_samples)
 {
 	static const enum assay_disturb kinds[] = { ASSAY_DISTURB_MIGRATION, ASSAY_DISTURB_STEAL,
@@ -320,7 +320,7 @@ TEST(counts_of_disturbed_samples)
 
 /* ---- call time ---- */
 
-/* What a call takes beside others: their time is no part of it. */
+/* The time of others is no part of a call that runs beside them. */
 
 #define N 100
 
@@ -549,7 +549,7 @@ TEST(rounds_count_alike)
 	assert_int_equal(3, r.rounds);
 }
 
-/* What disturbed one round does not decide what is left out of another. */
+/* A disturbance of one round does not decide which samples of another are left out. */
 TEST(rounds_are_cleaned_alone)
 {
 	struct assay_sample s[20];

@@ -154,7 +154,7 @@ TEST(a_thread_that_is_gone_ends_nothing)
 	assay_trace_release(&t);
 }
 
-/* What led to the beginning of a thread is looked for on the first one, from which the path came. */
+/* The cause of a thread's beginning is looked for on the first thread, from which the path came. */
 TEST(the_path_leaves_a_thread_at_its_beginning)
 {
 	static const struct assay_trace_window all = { 1000, 1100 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the reader of bench and suite files accepts, the lines it remembers, and what it says of bad syntax. */
+/* The syntax that readers of bench and suite files accept, the lines they remember, and messages about errors. */
 #include "plan_fixture.h"
 
 #include "plan/benchfile.h"

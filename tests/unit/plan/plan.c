@@ -196,7 +196,7 @@ TEST(test_skip_reasons)
 	assay_plan_release(&p);
 }
 
-/* What any of the globs selects, each case once and in the order of the suite; a glob that selects nothing is named. */
+/* All cases that any glob selects, each once and in the order of the suite; a glob that selects nothing is named. */
 TEST(test_several_globs)
 {
 	static const char bench[] =
@@ -500,7 +500,7 @@ TEST(keys_name_the_axis_of_work_unless_it_is_zero)
 	assay_plan_release(&p);
 }
 
-/* What steps would take too long on is counted at other shapes, with the same variant, threads and cache state. */
+/* A case that takes too long to step is counted at other shapes, with the same variant, threads and cache state. */
 TEST(exact_shapes_belong_to_cases)
 {
 	struct assay_plan_options o = options(GOOD, "all");

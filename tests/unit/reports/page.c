@@ -151,7 +151,7 @@ static void release(void)
 		assay_result_release(&results[i]);
 }
 
-/* What the page carries for its script. */
+/* The data that the page carries for its script. */
 static json_t *data_of(const char *page)
 {
 	static const char start[] = "id=\"data\">";

@@ -80,7 +80,7 @@ TEST(functions_have_a_time_with_an_interval)
 	assay_profile_release(&p);
 }
 
-/* What a variant runs in timed iterations, and what the harness does around its calls. */
+/* Functions of a variant's timed iterations, and of the harness around its calls. */
 TEST(functions_of_the_kernel_and_of_the_harness)
 {
 	enum { LOOP, CLOCK, KERNEL, COPY, CHECK, N };

@@ -49,7 +49,7 @@ TEST(test_quantity)
 	}
 }
 
-/* What a number of unit "1" or "1/s" counts is in its tag. */
+/* The noun of a number of unit "1" or "1/s" follows from its tag. */
 TEST(test_metric)
 {
 	static const struct {

@@ -183,7 +183,7 @@ TEST(the_shortest_level_is_known)
 	assert_true(found > 0 && too_short > 0);
 }
 
-/* What neighbours have in common cannot be estimated from so few, and hides no step. */
+/* A correlation of neighbours cannot be estimated from so few, and hides no step. */
 TEST(a_step_of_few_points_is_found)
 {
 	for (size_t n = 10; n < 20; n++)

@@ -94,7 +94,7 @@ TEST(small_and_extreme)
 }
 
 /* Ranks by exact integer arithmetic: the largest k with 2 P(Binomial(n, 1/2) <= k-1) <= 1 - level. */
-/* What is interrupted 16 or 17 times, in 2 of 5 values, takes 16.4 interruptions; one value of 9 s is an outlier. */
+/* A value with 16 or 17 interruptions, as in 2 of 5, takes 16.4 interruptions; one value of 9 s is an outlier. */
 TEST(medians_of_means_know_no_steps)
 {
 	double x[105], few[] = { 1, 2, 6 };

@@ -29,7 +29,7 @@ TEST(alone)
 	close_sides(&s);
 }
 
-/* What a processor learns of the data is no cheating. */
+/* A processor that learns the data's pattern is no cheat. */
 TEST(branches_are_honest)
 {
 	static const int64_t lengths[] = { 16, 64, 256, 1024, N };
@@ -74,7 +74,7 @@ TEST(cold)
 
 static const char *const kinds[2] = { "cheat_base", "cheat_kinds" };
 
-/* What is checked at the end takes a share of the time of the samples: enough for that on a busy machine. */
+/* The final checks take a share of the samples' time: allow enough for that on a busy machine. */
 #define BUDGET_NS 200000000
 
 TEST(bytes)
@@ -229,7 +229,7 @@ TEST(devices)
 
 /* ---- audit times ---- */
 
-/* What a busy machine took from calls in a row is no sign of a cheat. */
+/* Time that a busy machine took from calls in a row is no sign of a cheat. */
 
 TEST(waits_are_left_out)
 {
@@ -247,7 +247,7 @@ TEST(waits_are_left_out)
 	assert_true(assay_audit_times_less_waits(15000, &told, &silent, false) == 15000);
 }
 
-/* What a hypervisor gave to others is no wait. A thread that slept may have let another one calculate. */
+/* Time that a hypervisor gave to others is no wait. A thread that slept may have let another one calculate. */
 TEST(time_without_a_cpu_is_left_out)
 {
 	const struct assay_thread_time begun = { .cpu_told = true, .cpu_ns = 1000, .waits_told = true };

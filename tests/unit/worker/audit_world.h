@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What audits are to say of variants that do less when they are timed, and of those that do not. */
+/* The expected findings of audits about variants that do less when they are timed, and about honest ones. */
 #ifndef ASSAY_TESTS_AUDIT_WORLD_H
 #define ASSAY_TESTS_AUDIT_WORLD_H
 

@@ -47,7 +47,7 @@ static void trace_close(struct trace *t)
 	close(t->fd);
 }
 
-/* What the trace tells of calls that began while one of the other process was under way. */
+/* Read from the trace the calls that began while one of the other process was under way. */
 struct beside {
 	size_t calls;
 	size_t same;  /* that wrote to one output with the other */
@@ -408,7 +408,7 @@ static unsigned owner_at(uint64_t seed, uint64_t ns, uint64_t slice_ns)
 	return head;
 }
 
-/* What comes every 2^n slices comes to both sides equally often, wherever it begins. */
+/* An event of every 2^n slices comes to both sides equally often, wherever it begins. */
 TEST(slices_share_what_is_periodic)
 {
 	enum { SLICE = 250000, TIMES = 64 };

@@ -37,7 +37,7 @@ static void check_fails(struct sides *s, const char *variant, int64_t n, enum as
 	assay_result_release(&r);
 }
 
-/* What happens to a case, and that the next one runs. */
+/* The outcome of a case; the next one must run. */
 TEST(failures)
 {
 	struct sides s;
@@ -166,7 +166,7 @@ static double count_of(const struct assay_result *r, const char *name)
 	return c->value;
 }
 
-/* What a device says of its clock marks samples; where all are, none is left out. */
+/* A device's state of its clock marks samples; where all are, none is left out. */
 TEST(throttling)
 {
 	static const struct {

@@ -115,7 +115,7 @@ TEST(many_parts_are_known)
 	assert_true(assay_alloc_pool_many(&pool, 1 << 20));
 }
 
-/* What is large ends on the boundary of a huge page, and nowhere before the guard page. */
+/* A large buffer ends on the boundary of a huge page, right before the guard page. */
 TEST(test_large_buffers_fit_huge_pages)
 {
 	static const size_t sizes[] = { (2 << 20) - 64, 2 << 20, (4 << 20) + 1, 5000000 };

@@ -43,7 +43,7 @@ static const struct attack on_state[] = {
 #endif
 };
 
-/* What alters no result is told beside the counts. */
+/* Changes that alter no result are told beside the counts. */
 static const struct attack noted[] = {
 	{ "policy_run", ASSAY_STATUS_OK, "a call changed the scheduling policy: " },
 	{ "nice_run", ASSAY_STATUS_OK, "a call changed the nice value: " },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the inventory says of plugins: good ones, refused ones, and the facts of their cases. */
+/* The inventory of plugins: good ones, refused ones, and the facts of their cases. */
 #include <errno.h>
 #include <signal.h>
 #include <unistd.h>
@@ -85,7 +85,7 @@ TEST(inventory_refuses_bad_plugins)
 	assay_strings_release(&plugins);
 }
 
-/* What cold inputs exceed: eight times the last-level cache, at most 512 MiB, but twice the cache at least. */
+/* The size that cold inputs exceed: eight times the last-level cache, at most 512 MiB, but twice the cache at least. */
 static uint64_t cold_bytes(const struct world *w)
 {
 	const uint64_t llc = w->host.llc_bytes, eight = 8 * llc < 512u << 20 ? 8 * llc : 512u << 20;
@@ -145,7 +145,7 @@ static struct assay_inventory *open_with(struct world *w, const char *const *nam
 	return inv;
 }
 
-/* What a variant has packed decides how many copies are as large as memory, and what its limit is. */
+/* The packed size of a variant decides the number of copies that fill memory, and its limit. */
 TEST(what_a_variant_really_reads)
 {
 	static const char *const names[] = { "example_op", "packs_half" };
@@ -211,7 +211,7 @@ TEST(hostile_loading)
 	}
 }
 
-/* What a constructor leaves behind in a session of its own ends with the child, each time that it is loaded. */
+/* A process that a constructor leaves behind in its own session ends with the child, each time it is loaded. */
 TEST(daemons_end_with_the_inventory)
 {
 	static const char *const names[] = { "example_op", "hostile_load" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the controller makes of a page in which a plugin wrote. */
+/* How the controller reads a page in which a plugin wrote. */
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -216,7 +216,7 @@ TEST(every_text_has_an_end)
 	}
 }
 
-/* What went wrong may have ended the samples early, and have told nothing of the threads. */
+/* A failure may have ended the samples early, before anything was known of the threads. */
 TEST(a_failure_may_say_less)
 {
 	static const int32_t statuses[] = { ASSAY_STATUS_SKIPPED, ASSAY_STATUS_WRONG, ASSAY_STATUS_FAILED };
@@ -285,7 +285,7 @@ TEST(the_file_of_a_pair_only_grows)
 	assay_pair_unmap(pair);
 }
 
-/* What a plugin sees of the turn is another value in each series of calls, and never one that a partner waits for. */
+/* A plugin sees another value of the turn in each series of calls, and never one that a partner waits for. */
 TEST(every_series_of_calls_looks_the_same)
 {
 	const struct assay_worker_spec spec = { .settings.layout_seed = 5 };
