@@ -22,7 +22,10 @@ json_t *assay_json_text(const char *s);
 /* "2026-01-31T12:00:00Z"; null for 0. */
 json_t *assay_json_time(uint64_t unix_ns);
 
-/* Objects by name: of metrics; of histograms, whose buckets are [from, to, values]; of counts; of what could not be counted, with the reason. */
+/*
+ * Objects by name: of metrics; of histograms, whose buckets are [from, to, values]; of counts; of what could not be
+ * counted, with the reason.
+ */
 json_t *assay_json_metrics(const struct assay_metric *v, size_t n);
 json_t *assay_json_histograms(const struct assay_histogram *v, size_t n);
 json_t *assay_json_counters(const struct assay_counters *counters);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A run or a gate for Prometheus' text-file collector: OpenMetrics 1.0 that is at the same time what the collector
- * reads, version 0.0.4 of the text format, and that `promtool check metrics` accepts. The numbers of a run are gauges:
- * they do not add up, but for histograms. What is stored up to it grows, and is called NAME_total without a TYPE: there OpenMetrics calls a
- * counter NAME and the other NAME_total, and both take a name that ends so without one. Info and state sets the other
- * does not know. There are no time stamps, which the collector refuses. UNIT and EOF are comments to it. Names are made
- * of base units: seconds, bytes, ratio.
+ * reads, version 0.0.4 of the text format, and that `promtool check metrics` accepts. The numbers of a run are gauges,
+ * because they do not add up; histograms do. What is stored up to it grows, and is called NAME_total without a TYPE:
+ * there OpenMetrics calls a counter NAME and the other NAME_total, and both take a name that ends so without one. Info
+ * and state sets the other does not know. There are no time stamps, which the collector refuses. UNIT and EOF are
+ * comments to it. Names are made of base units: seconds, bytes, ratio.
  */
 #include <ctype.h>
 #include <inttypes.h>

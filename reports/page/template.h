@@ -7,7 +7,9 @@
 
 #include "base/text.h"
 
-/* A row of what reports/page/web/embed.sh writes: "page.html", "page.css", "page.js", and the digests of the last two. */
+/*
+ * A row of what reports/page/web/embed.sh writes: "page.html", "page.css", "page.js", and the digests of the last two.
+ */
 struct assay_page_file {
 	const char *name, *text;
 };

@@ -18,7 +18,9 @@ static struct assay_fleet_machine machines[MOST];
 static struct assay_fleet_cell cells[CASES * MOST];
 static char keys[CASES][ASSAY_KEY_MAX];
 
-/* @n machines with times of 1, 2, 3, … µs for each case; the second one is lost. Of a gate: with changes of 1, 2, … %. */
+/*
+ * @n machines with times of 1, 2, 3, … µs for each case; the second one is lost. Of a gate: with changes of 1, 2, … %.
+ */
 static struct assay_fleet_report made(size_t n, size_t n_cases, bool gate)
 {
 	struct assay_fleet_report f = { .suite = "quick",
