@@ -34,7 +34,9 @@ struct assay_gate_input {
 	size_t n_other_manifests;
 	/* The events that a run can count on request, beside those that the cases of this one have; NULL: unknown. */
 	const struct assay_countable *countable;
-	/* The number of threads that `all` meant in the run. 1: manifest lines with t=all are met by t=1. 0: unknown. */
+	/*
+	 * The number of threads that `all` meant in the run. 1: manifest lines with t=all are met by t=1. 0: unknown.
+	 */
 	unsigned all_threads;
 };
 

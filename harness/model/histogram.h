@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How values are distributed, such as the latency of each token: log-linear buckets, as in HdrHistogram, each power of
- * two divided into 32, so that a value is known to 3.2 % whatever its magnitude. Bounds of buckets are the same in every
- * histogram: two of them are merged by adding counts, and nothing is lost by it.
+ * two divided into 32, so that a value is known to 3.2 % whatever its magnitude. Bounds of buckets are the same in
+ * every histogram: two of them are merged by adding counts, and nothing is lost by it.
  */
 #ifndef ASSAY_MODEL_HISTOGRAM_H
 #define ASSAY_MODEL_HISTOGRAM_H
@@ -59,8 +59,8 @@ void assay_histograms_release(struct assay_histogram **v, size_t *n);
 /* Count @n further values in bucket @at. 0, or ASSAY_ENOMEM and nothing changed. */
 int assay_histogram_add(struct assay_histogram *h, unsigned at, uint64_t n);
 /*
- * The value below which a share @q of the values lies; NaN where there are none. It is off by less than the width of its
- * bucket, within which values are taken to be spread evenly.
+ * The value below which a share @q of the values lies; NaN where there are none. It is off by less than the width of
+ * its bucket, within which values are taken to be spread evenly.
  */
 double assay_histogram_quantile(const struct assay_histogram *h, double q);
 

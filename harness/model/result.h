@@ -173,8 +173,8 @@ int assay_result_set_count(struct assay_result *r, const char *name, const char 
 /* Replace the metric of this tag, or add it. 0 or ASSAY_ENOMEM. */
 int assay_result_set_metric(struct assay_result *r, const char *tag, const char *unit, int better, double value);
 /*
- * Add the values of @h, which is only read, to the histogram of its tag, and set the metrics that follow from both. 0 or
- * ASSAY_ENOMEM.
+ * Add the values of @h, which is only read, to the histogram of its tag, and set the metrics that follow from both. 0
+ * or ASSAY_ENOMEM.
  */
 int assay_result_add_histogram(struct assay_result *r, const struct assay_histogram *h);
 /* Was the pace of the cores tried? Otherwise nothing is known of slow ones. */

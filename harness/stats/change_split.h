@@ -31,9 +31,9 @@ struct assay_change_layer {
 /* A series. Its members are private. */
 struct assay_change_points {
 	size_t least_run;
-	/* The result of the last search: how much less the points tell than as many in random order, and whether levels */
+	/* The result of the last search: how much less the points tell than as many in random order. */
 	double inflated;
-	bool takes_turns; /* come back too often for changes of code, so that they are taken for a machine's states. */
+	bool takes_turns; /* levels come back too often for changes of code, and are taken for a machine's states */
 	/* Of points so few that only the clearest split shows a change, the z of that; else 0. */
 	double clear_z;
 	double *x;

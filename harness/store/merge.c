@@ -130,7 +130,9 @@ struct thing {
 	 * way round; whether it has ended and how much it holds, and the same of the other.
 	 */
 	const char *same;
-	/* Remove what the unfinished row ?1 holds, and give it the end of the other's row ?2; NULL: none is unfinished. */
+	/*
+	 * Remove what the unfinished row ?1 holds, and give it the end of the other's row ?2; NULL: none is unfinished.
+	 */
 	const char *complete;
 	int (*verify)(struct assay_store *s, int64_t id, struct assay_err *err);
 };

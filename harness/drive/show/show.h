@@ -121,8 +121,8 @@ struct assay_sample_sets {
 };
 
 /*
- * ASSAY_EUSAGE where a run, comparison or case is not there, or the case has no samples or no such histogram. Release in
- * either case.
+ * ASSAY_EUSAGE where a run, comparison or case is not there, or the case has no samples or no such histogram. Release
+ * in either case.
  */
 int assay_sample_sets(const struct assay_sample_request *q, struct assay_sample_sets *out, struct assay_err *err);
 void assay_sample_sets_release(struct assay_sample_sets *s);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ops compress.FORMAT and decompress.FORMAT: a corpus, cut into blocks of `block` bytes, each of which becomes a
- * stream of its own. Formats: deflate (RFC 1951), gzip (RFC 1952), lz4 (its block format), zstd (RFC 8878), snappy (raw),
- * brotli (RFC 7932).
+ * stream of its own. Formats: deflate (RFC 1951), gzip (RFC 1952), lz4 (its block format), zstd (RFC 8878), snappy
+ * (raw), brotli (RFC 7932).
  *
  * compress    x, U8 [bytes]            the corpus
  *             packed, U8 [blocks][slot] stream i begins at i · slot; what follows it in its slot is not read

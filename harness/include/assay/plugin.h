@@ -223,8 +223,8 @@ struct assay_check {
 enum assay_metric_kind {
 	ASSAY_METRIC_GAUGE = 0, /* one value, published by report() with host->metric */
 	/*
-	 * Many values, such as the latency of each token, counted with assay_observe(). Their quantiles and their number
-	 * become metrics: tpot_p50_s, tpot_p90_s, tpot_p99_s and tpot_count of "tpot_s".
+	 * Many values, such as the latency of each token, counted with assay_observe(). Their quantiles and their
+	 * number become metrics: tpot_p50_s, tpot_p90_s, tpot_p99_s and tpot_count of "tpot_s".
 	 */
 	ASSAY_METRIC_HISTOGRAM = 1,
 };
@@ -326,8 +326,8 @@ static inline void assay_counter(const struct assay_job *job, uint32_t index, ui
 
 /*
  * Count @value in the histogram that the op declares as metrics[@metric]; costs a call and a relaxed add, and may be
- * called by any thread of the job. Only values of samples count, not those of warm-up and checks; where instructions are
- * counted, none do. The case fails where a value is out of its range or no number, or the metric is no histogram.
+ * called by any thread of the job. Only values of samples count, not those of warm-up and checks; where instructions
+ * are counted, none do. The case fails where a value is out of its range or no number, or the metric is no histogram.
  */
 static inline void assay_observe(const struct assay_job *job, uint32_t metric, double value)
 {

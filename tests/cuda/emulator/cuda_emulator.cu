@@ -42,7 +42,7 @@ static struct {
 	jmp_buf scheduler;
 	const std::function<void()> *kernel;
 	meeting block, warp[MAX_THREADS / 32];
-	// Values that lanes give go to one half and then the other: whoever gives to a half again has met all who read it.
+	// Values that lanes give go to one half, then the other: whoever gives to a half again has met all who read it.
 	emulated_value values[2][MAX_THREADS];
 	unsigned current;
 	uint64_t progress; // threads that ended and meetings that took place
