@@ -111,7 +111,10 @@ static void json(struct draws *d, struct page *p)
 {
 	for (uint32_t id = below(d, 1u << 24); !full(p); id++) {
 		char record[320], user[32], tag[2][32];
-		uint32_t cents = below(d, 100000);
+		/* one declaration a draw: arguments of a call are drawn in any order */
+		const uint32_t cents = below(d, 100000), active = below(d, 4), month = 1 + below(d, 12),
+			       day = 1 + below(d, 28), hour = below(d, 24), minute = below(d, 60),
+			       second = below(d, 60);
 
 		word(d, user);
 		word(d, tag[0]);
@@ -120,8 +123,8 @@ static void json(struct draws *d, struct page *p)
 		    (size_t)snprintf(record, sizeof(record),
 				     "{\"id\":%u,\"user\":\"%s\",\"active\":%s,\"balance\":%u.%02u,\"tags\":[\"%s\","
 				     "\"%s\"],\"created\":\"2026-%02u-%02uT%02u:%02u:%02uZ\"}\n",
-				     id, user, below(d, 4) ? "true" : "false", cents / 100, cents % 100, tag[0], tag[1],
-				     1 + below(d, 12), 1 + below(d, 28), below(d, 24), below(d, 60), below(d, 60)));
+				     id, user, active ? "true" : "false", cents / 100, cents % 100, tag[0], tag[1],
+				     month, day, hour, minute, second));
 	}
 }
 

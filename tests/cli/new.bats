@@ -64,10 +64,15 @@ body() {
 	done
 	run --separate-stderr "$ASSAY" verify "${options[@]}" --suite smoke --threads 1 --only '*/fresh/*' --json
 	all_are wrong 3
+	jq '.cases' <<<"$output" >verified
+	# codecs have a suite of their own, and one whose library is missing has no inputs or no oracle
+	run --separate-stderr "$ASSAY" verify "${options[@]}" --suite codecs --threads 1 --only '*compress.*/fresh/corpus=text*' --json
+	all_are wrong 3
+	jq '.cases' <<<"$output" >>verified
 	for op in $ops; do
 		[ "$op" != stream.p2p ] || continue # between two GPUs: not in a suite of every machine
-		jq -e --arg op "$op" '[.cases[] | select(.op == $op and .variant == "fresh").status] | length > 0 and all(. == "wrong")' \
-			<<<"$output"
+		jq -es --arg op "$op" '[add[] | select(.op == $op and .variant == "fresh").status] | length > 0
+			and all(. == "wrong" or (. == "skipped" and ($op | contains("compress."))))' verified
 	done
 }
 

@@ -220,12 +220,12 @@ compared() {
 		and ([.cases[] | select(.metric == "size") | .evidence, .ratio] | unique) == [1, "exact"]
 		and ([.cases[] | select(.metric == "compress") | .evidence] | unique) == ["paired"]
 		and [.controls.items[] | .kind] == ["aa"]' main
-	# slower and smaller
+	# slower and smaller; what is found ends a comparison, so that time is needed on a busy machine alone
 	echo 670 >speed
 	echo 1000 >size
 	compared 1 '.verdict == "REGRESSED" and ([.cases[] | select(.metric == "compress") | .verdict] | unique) == ["REGRESSED"]
 		and ([.cases[] | select(.metric == "compress") | .ratio > 1.04] | all)
-		and ([.cases[] | select(.metric == "size") | .verdict] | unique) == ["IMPROVED"]' main
+		and ([.cases[] | select(.metric == "size") | .verdict] | unique) == ["IMPROVED"]' main --budget 20s
 	run --separate-stderr "$ASSAY" compare --replay last --json
 	[ "$status" = 1 ]
 	jq -e '[.cases[] | .metric, .verdict] == ["compress", "REGRESSED", "size", "IMPROVED", "compress", "REGRESSED", "size", "IMPROVED"]' <<<"$output"
@@ -234,8 +234,8 @@ compared() {
 	"$ASSAY" report c2 -o page.html && grep -q compress page.html
 	# two commits
 	git commit -qam slower
-	compared 1 '[.cases[] | select(.metric == "compress") | .verdict] == ["REGRESSED"]' main~1 main --only 'level=1'
-	compared 1 '[.cases[] | .verdict] == ["IMPROVED", "REGRESSED"]' main main~1 --only 'level=1'
+	compared 1 '[.cases[] | select(.metric == "compress") | .verdict] == ["REGRESSED"]' main~1 main --only 'level=1' --budget 20s
+	compared 1 '[.cases[] | .verdict] == ["IMPROVED", "REGRESSED"]' main main~1 --only 'level=1' --budget 20s
 }
 
 @test "wall time has both controls, and a metric is judged beside it where that is asked for" {
@@ -415,7 +415,7 @@ self_measuring() {
 	bench x 'command = "./tool.sh" reads = "google"'
 	KEEP_DB=1 fails 2 "bench 'x' reads 'google': unknown format 'google', expected one of" run
 	bench x 'command = "./tool.sh" reads = "google-benchmark" metric "m" { pattern = "(1)" }'
-	KEEP_DB=1 fails 2 "metric 'm' of bench 'x' has a pattern, and the program writes a format that says what it is" run
+	KEEP_DB=1 fails 2 "metric 'm' of bench 'x' has a pattern or a kind, and the program writes a format that says what it is" run
 }
 
 @test "bad benches get one line that names them, and nothing is measured" {

@@ -120,15 +120,16 @@ TEST(many_machines_have_a_range)
 TEST(a_case_without_machines)
 {
 	struct assay_fleet_report f = made(2, 1, false);
-	json_t *j;
+	json_t *j, *first;
 
 	for (size_t k = 0; k < 2; k++)
 		cells[k].there = false;
 	cells[0].median_ns = NAN;
 	j = json_loads(emit_fleet(&f, "json"), 0, NULL);
-	j = json_array_get(json_object_get(j, "cases"), 0);
-	assert_string_equal(json_string_value(json_object_get(j, "verdict")), "NOT_MEASURED");
-	assert_int_equal(json_array_size(json_object_get(j, "machines")), 0);
+	first = json_array_get(json_object_get(j, "cases"), 0);
+	assert_string_equal(json_string_value(json_object_get(first, "verdict")), "NOT_MEASURED");
+	assert_int_equal(json_array_size(json_object_get(first, "machines")), 0);
+	json_decref(j);
 	assert_true(has_line(emit_fleet(&f, "text"), "   -   -  op/v0/", ""));
 }
 
