@@ -371,6 +371,16 @@ void assay_chat_wait(struct assay_chat *c, const struct assay_chat_request *r, u
 		;
 }
 
+int assay_chat_gone(struct assay_chat *c, struct assay_err *err)
+{
+	int rc;
+
+	pthread_mutex_lock(&c->lock);
+	rc = c->ready ? 0 : assay_err_set(err, ASSAY_EWORKER, "the model is gone: %.400s", c->error);
+	pthread_mutex_unlock(&c->lock);
+	return rc;
+}
+
 struct assay_chat_counts assay_chat_look(struct assay_chat *c)
 {
 	struct assay_chat_counts n;

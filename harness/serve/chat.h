@@ -68,6 +68,9 @@ void assay_chat_wait(struct assay_chat *c, const struct assay_chat_request *r, u
 /* One of those that hold it is done with it. */
 void assay_chat_let_go(struct assay_chat *c, struct assay_chat_request *r);
 
+/* ASSAY_EWORKER with the reason where the model is gone. */
+int assay_chat_gone(struct assay_chat *c, struct assay_err *err);
+
 struct assay_chat_counts assay_chat_look(struct assay_chat *c);
 
 #endif

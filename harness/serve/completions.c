@@ -116,6 +116,10 @@ static bool read_request(const struct assay_http_query *q, struct assay_chat_req
 		assay_http_fail(a, 400, "bad X-Profile '%.64s': expected true or false", profile);
 		return false;
 	}
+	if (most != (unsigned)most) {
+		assay_http_fail(a, 400, "bad max_tokens '%.12g': expected a whole number", most);
+		return false;
+	}
 	r->n_wanted = (unsigned)most;
 	r->profile = profile && !strcasecmp(profile, "true");
 	return read_messages(r, json_object_get(q->body, "messages"), a);

@@ -89,25 +89,25 @@ void assay_http_emit(struct assay_http_answer *a, const struct assay_report *r, 
 const char *assay_http_text(const struct assay_http_query *q, const char *name)
 {
 	const char *v = assay_mhd.lookup_connection_value(q->connection, MHD_GET_ARGUMENT_KIND, name);
+	const json_t *j = json_object_get(q->body, name);
 
-	return v ? v : json_string_value(json_object_get(q->body, name));
+	/* something else is not taken for nothing: no name, key or kind looks like this */
+	return v ? v : json_is_string(j) ? json_string_value(j) : j ? "(no text)" : NULL;
 }
 
 bool assay_http_number(const struct assay_http_query *q, const char *name, double lo, double hi, double otherwise,
 		       double *out, struct assay_http_answer *a)
 {
 	const json_t *j = json_object_get(q->body, name);
-	const char *text = assay_http_text(q, name);
-	char *end = NULL;
+	const char *text = json_is_number(j) ? NULL : assay_http_text(q, name);
+	char *end = NULL, shown[32] = "";
 
-	*out = text ? strtod(text, &end) : j ? json_is_number(j) ? json_number_value(j) : NAN : otherwise;
+	*out = text ? strtod(text, &end) : j ? json_number_value(j) : otherwise;
 	if ((!text || (end != text && !*end)) && *out >= lo && *out <= hi)
 		return true;
-	assay_http_fail(a, 400, "bad %s '%.64s': expected a number from %.12g to %.12g", name,
-			text                ? text
-			: json_is_number(j) ? ""
-					    : "no number",
-			lo, hi);
+	snprintf(shown, sizeof(shown), "%.12g", *out);
+	assay_http_fail(a, 400, "bad %s '%.64s': expected a number from %.12g to %.12g", name, text ? text : shown, lo,
+			hi);
 	return false;
 }
 

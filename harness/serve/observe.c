@@ -67,15 +67,15 @@ static double quantile_s(const struct assay_http_counts *n, double q)
 
 /* ---- health ---- */
 
-/* Can the database be read? One that is not there yet can. */
-static bool is_ready(const struct assay_server *s, struct assay_err *err)
+/* Can the database be read, and is the model there that was asked for? A database that is not there yet can. */
+static bool is_ready(struct assay_server *s, struct assay_err *err)
 {
 	struct assay_run_info *v = NULL;
 	size_t n = 0;
 	bool ok = access(s->q->what->db, F_OK) || !assay_stored_runs(s->q->what->db, 1, &v, &n, err);
 
 	free(v);
-	return ok;
+	return ok && (!s->q->model || !assay_chat_gone(&s->chat, err));
 }
 
 void assay_serve_healthz(const struct assay_http_query *q, struct assay_http_answer *a)

@@ -500,7 +500,16 @@ says() {
 	says '{"messages":[{"role":"user","content":"1"}],"max_tokens":4096}'
 	gets 400 "do not fit"
 	says '{"messages":[{"role":"user","content":"1"}],"max_tokens":0}'
-	gets 400 "bad max_tokens"
+	gets 400 "bad max_tokens '0'"
+	says '{"messages":[{"role":"user","content":"1"}],"max_tokens":1.5}'
+	gets 400 "bad max_tokens '1.5': expected a whole number"
+	says '{"messages":[{"role":"user","content":"1"}],"max_tokens":"many"}'
+	gets 400 "bad max_tokens 'many'"
+	# a value of another type is not taken for none, which would start more
+	admin POST /api/runs -d '{"suite":"quick","only":["quantize*"]}'
+	gets 400 "bad only"
+	admin POST /api/runs -d '{"suite":5}'
+	gets 404 "unknown suite"
 	says '{"messages":[{"role":"user","content":"1"}],"temperature":0.7}'
 	gets 400 "bad temperature"
 	says '{"model":"gpt","messages":[{"role":"user","content":"1"}]}'
@@ -529,8 +538,10 @@ says() {
 		[ "$code" != 200 ] || continue
 	done
 	gets 503 "ended"
+	ask GET /readyz
+	gets 503 "the model is gone"
 	ask GET /healthz
-	[ "$code" = 200 ]
+	[ "$code" = 503 ] && jq -e '.status == "unhealthy"' body
 	kill "$server"
 	wait "$server" || true
 	nobody_left "$PWD/chat.db"
