@@ -64,7 +64,7 @@ const struct assay_metric_def assay_compress_metrics[ASSAY_COMPRESS_N_METRICS] =
 	  .hi = 2048 },
 };
 
-/* What a call of the ops works on. */
+/* The data that a call of the ops works on. */
 struct blocks {
 	int64_t corpus, bytes, block, n, slot;
 	int level;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What may follow on a command line, for the shells' completion: `assay __complete WORD...` prints it for the last
- * word, a line each, with a tab and a help text behind it where there is one. All of it is made from the tables of
- * options and from the usage of commands; what their capital words stand for is looked up in the database, the bench
- * folder and git. A line ":files" asks the shell for names of files.
+ * The words that may follow on a command line, for the shells' completion: `assay __complete WORD...` prints them for
+ * the last word, a line each, with a tab and a help text behind it where there is one. All of it is made from the
+ * tables of options and from the usage of commands; what their capital words stand for is looked up in the database,
+ * the bench folder and git. A line ":files" asks the shell for names of files.
  */
 #include <ctype.h>
 #include <stdio.h>

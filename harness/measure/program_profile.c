@@ -25,7 +25,7 @@ static void fail(struct assay_profile_end *end, enum assay_status status, const 
 	snprintf(end->reason, sizeof(end->reason), "%.400s", why);
 }
 
-/* What the benchmark took, by what the program wrote of it. */
+/* The time of the benchmark, as the program wrote it. */
 static int read_benchmark(struct side *s, const struct assay_program_asking *asking, double *ns, struct assay_err *err)
 {
 	struct assay_text text = { 0 };

@@ -14,7 +14,7 @@
 
 #define TOKENS_MOST    4096
 #define TOKENS_DEFAULT 16
-/* What a client or a person looks at from time to time. */
+/* How often a stream without news looks whether the server ends. */
 #define LOOK_MS 200
 
 /* ---- the request ---- */
@@ -173,7 +173,7 @@ static void add_chunk(struct stream *t, const char *role, const char *content, c
 	json_decref(o);
 }
 
-/* What came since the last look, with the lock held. */
+/* The tokens since the last look, with the lock held. */
 static void add_news(struct stream *t)
 {
 	const struct assay_chat_request *r = t->r;
@@ -207,7 +207,6 @@ static void add_news(struct stream *t)
 static ssize_t read_stream(void *arg, uint64_t pos, char *buf, size_t max)
 {
 	struct stream *t = arg;
-	size_t n;
 
 	(void)pos;
 	while (t->sent == t->left.len) {
@@ -222,10 +221,7 @@ static ssize_t read_stream(void *arg, uint64_t pos, char *buf, size_t max)
 		if (t->left.failed)
 			return MHD_CONTENT_READER_END_WITH_ERROR;
 	}
-	n = t->left.len - t->sent < max ? t->left.len - t->sent : max;
-	memcpy(buf, t->left.s + t->sent, n);
-	t->sent += n;
-	return (ssize_t)n;
+	return assay_http_send(&t->left, &t->sent, buf, max);
 }
 
 static void end_stream(void *arg)

@@ -84,6 +84,15 @@ void assay_http_emit(struct assay_http_answer *a, const struct assay_report *r, 
 		assay_http_fail_err(a, &err);
 }
 
+ssize_t assay_http_send(const struct assay_text *text, size_t *sent, char *buf, size_t max)
+{
+	const size_t n = text->len - *sent < max ? text->len - *sent : max;
+
+	memcpy(buf, text->s + *sent, n);
+	*sent += n;
+	return (ssize_t)n;
+}
+
 /* ---- parameters ---- */
 
 const char *assay_http_text(const struct assay_http_query *q, const char *name)

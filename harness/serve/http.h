@@ -84,6 +84,9 @@ void assay_http_emit(struct assay_http_answer *a, const struct assay_report *r, 
 /* Answer with @o, which is released. */
 void assay_http_json(struct assay_http_answer *a, json_t *o);
 
+/* Of a stream: copy what @text has behind *@sent, up to @max bytes, and count it there. The number of bytes. */
+ssize_t assay_http_send(const struct assay_text *text, size_t *sent, char *buf, size_t max);
+
 /* The parameter @name of the query string, else of the body where it is a text; NULL: it was not given. */
 const char *assay_http_text(const struct assay_http_query *q, const char *name);
 /* A number in [lo, hi], @otherwise where it was not given. False: it is none, and @a says so. */

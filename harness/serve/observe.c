@@ -337,7 +337,6 @@ struct stream {
 static ssize_t read_events(void *arg, uint64_t pos, char *buf, size_t max)
 {
 	struct stream *t = arg;
-	size_t n;
 
 	(void)pos;
 	while (t->sent == t->left.len) {
@@ -361,10 +360,7 @@ static ssize_t read_events(void *arg, uint64_t pos, char *buf, size_t max)
 		if (t->left.failed)
 			return MHD_CONTENT_READER_END_WITH_ERROR;
 	}
-	n = t->left.len - t->sent < max ? t->left.len - t->sent : max;
-	memcpy(buf, t->left.s + t->sent, n);
-	t->sent += n;
-	return (ssize_t)n;
+	return assay_http_send(&t->left, &t->sent, buf, max);
 }
 
 static void end_events(void *arg)

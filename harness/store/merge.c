@@ -204,7 +204,7 @@ static const struct thing things[] = {
 
 /* ---- copying ---------------------------------------------------------------------------------------------------- */
 
-/* What ids of number_name in the other database are here, by the former. */
+/* The ids that names of numbers in the other database have here, by their ids there. */
 struct name_id {
 	int64_t there, here;
 };

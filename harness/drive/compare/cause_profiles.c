@@ -89,7 +89,7 @@ static double for_ns_of(const struct assay_compare_request *q)
 	return (double)(q->profile_for_ns ? q->profile_for_ns : ASSAY_BECAUSE_FOR_NS);
 }
 
-/* What a process of a program took while it was compared, with its start. */
+/* The time of a process of a program while it was compared, its start included. */
 static double process_ns(const struct assay_comparison_case *c)
 {
 	double wall_ns = 0, n = 0;

@@ -40,7 +40,7 @@ int assay_link_parse(const char *text, struct assay_link *out, struct assay_err 
 	return assay_err_set(err, ASSAY_EUSAGE, "--link is '%.40s', expected a rate such as 10Gb/s or 500MB/s", text);
 }
 
-/* What a codec did, and how: the key from the axes on, without the level. */
+/* The shape that a codec worked on: the key from the axes on, without the level. */
 static void name_it(const struct assay_case *c, struct assay_codec *out)
 {
 	const char *axes = strchr(strchr(c->key, '/') + 1, '/') + 1, *level = strstr(axes, ",level=");
