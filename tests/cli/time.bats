@@ -39,7 +39,7 @@ LONG='sleep 0.05'
 }
 
 @test "one command: each run is counted, and the numbers agree" {
-	run --separate-stderr "$ASSAY" time 'sh -c "echo run >>runs; exit 0"' --min-runs 12 --warmup 2 --budget 1ms --json
+	run --separate-stderr "$ASSAY" time 'sh -c "echo run >>runs; exit 0"' --min-runs 12 --warmup 2 --budget 1us --json
 	[ "$status" = 0 ] && [ -z "$stderr" ]
 	[ "$(wc -l <runs)" = 14 ]
 	jq -e '.schema == 1 and .comparisons == [] and .run == 1 and .comparison == null and .shell == null
@@ -50,20 +50,20 @@ LONG='sleep 0.05'
 			# times that lie so far apart that no interval is known have none
 			and (.ci95_s == null or (.ci95_s[0] <= .median_s and .median_s <= .ci95_s[1]))
 			and .user_s >= 0 and .system_s >= 0 and .page_faults > 0)' <<<"$output"
-	run --separate-stderr "$ASSAY" time true --budget 1ms
+	run --separate-stderr "$ASSAY" time true --budget 1us
 	[ "$status" = 0 ] && [[ $output == *"in 10 runs"*"exit status 0"*"stored as r2 in assay.db" ]]
 }
 
 @test "events are counted in all that a program starts, and others have a reason" {
 	export ASSAY_PAPI=0
-	run --separate-stderr "$ASSAY" time true "sh -c '(sleep 0.01; sleep 0.01) & sleep 0.01; sleep 0.01; wait'" --budget 1ms \
+	run --separate-stderr "$ASSAY" time true "sh -c '(sleep 0.01; sleep 0.01) & sleep 0.01; sleep 0.01; wait'" --budget 1us \
 		--counters os,heap --events PAPI_TOT_INS --json
 	# a sleep is a switch at least, and so is each wait for one
 	jq -e '.commands | (.[1].counters.voluntary_switches.value >= .[0].counters.voluntary_switches.value + 4)
 		and (.[1].counters.minor_faults.value > 2 * .[0].counters.minor_faults.value)
 		and ([.[].counters.task_clock_ns | .value > 0 and .source == "os" and .how == "getrusage, of the process and what it started"] | all)
 		and ([.[].unavailable.PAPI_TOT_INS.reason] | unique) == ["PAPI is switched off (ASSAY_PAPI=0)"]' <<<"$output"
-	run "$ASSAY" time true --budget 1ms --events major_faults,PAPI_TOT_INS,heap_bytes
+	run "$ASSAY" time true --budget 1us --events major_faults,PAPI_TOT_INS,heap_bytes
 	[[ $output == *"counts  major_faults "*"not counted: PAPI_TOT_INS: PAPI is switched off (ASSAY_PAPI=0)"* ]]
 	[[ $output == *"not counted: heap_bytes: 'assay profile heap -- COMMAND' watches a program"* ]]
 	"$ASSAY" show last true | grep -q major_faults
@@ -72,17 +72,17 @@ LONG='sleep 0.05'
 	fails 2 "unknown group of counters 'cach', did you mean 'cache'?" time true --counters cach
 	[ "$(nproc)" -ge 2 ] || return 0
 	mapfile -t cpus < <(for i in $(seq 0 1023); do ! taskset -c "$i" true 2>/dev/null || echo "$i"; done | head -2)
-	run --separate-stderr "$ASSAY" time --cpus "${cpus[0]},${cpus[1]}" --budget 1ms --events migrations --json true \
+	run --separate-stderr "$ASSAY" time --cpus "${cpus[0]},${cpus[1]}" --budget 1us --events migrations --json true \
 		"sh -c 'taskset -pc ${cpus[0]} \$\$; taskset -pc ${cpus[1]} \$\$; taskset -pc ${cpus[0]} \$\$'"
 	jq -e '.commands[1] | .counters.migrations.value >= 2 or (.unavailable.migrations.reason | length) > 0' <<<"$output"
 }
 
 @test "peak memory is that of the program" {
-	run --separate-stderr "$ASSAY" time "sh -c 'head -c 100000000 /dev/zero | tail -c 100000000'" --min-runs 1 --warmup 0 --budget 1ms --json
+	run --separate-stderr "$ASSAY" time "sh -c 'head -c 100000000 /dev/zero | tail -c 100000000'" --min-runs 1 --warmup 0 --budget 1us --json
 	[ "$status" = 0 ]
 	jq -e '.commands[0].max_rss_bytes > 9e7 and .commands[0].max_rss_bytes < 4e8' <<<"$output"
 	# a program that takes less than this one is not charged with what this one has
-	"$ASSAY" time true --budget 1ms --json | jq -e '.commands[0].max_rss_bytes == null'
+	"$ASSAY" time true --budget 1us --json | jq -e '.commands[0].max_rss_bytes == null'
 }
 
 @test "much longer is REGRESSED, much shorter is IMPROVED, whatever the host does" {
@@ -127,7 +127,7 @@ LONG='sleep 0.05'
 	[ "$status" = 4 ] && [[ $stderr == *"'sh -c \"exit 3\"' exited with status 3: --ignore-failure measures it"* ]]
 	jq -e '.commands[0] | .status == "failed" and .reason == "exited with status 3" and .runs == 1 and .exit_codes == [3]
 		and .mean_s == null and .median_s == null' <<<"$output"
-	run --separate-stderr "$ASSAY" time 'sh -c "exit 3"' --ignore-failure --min-runs 3 --budget 1ms --json
+	run --separate-stderr "$ASSAY" time 'sh -c "exit 3"' --ignore-failure --min-runs 3 --budget 1us --json
 	[ "$status" = 0 ]
 	jq -e '.commands[0] | .status == "ok" and .exit_codes == [3, 3, 3] and .mean_s > 0' <<<"$output"
 	run --separate-stderr "$ASSAY" time "sh -c 'kill -SEGV \$\$'" --json
@@ -142,16 +142,16 @@ LONG='sleep 0.05'
 
 @test "a program that reads, hangs or leaves a daemon is ended" {
 	# standard input is empty
-	run --separate-stderr "$ASSAY" time cat --min-runs 2 --budget 1ms --json
+	run --separate-stderr "$ASSAY" time cat --min-runs 2 --budget 1us --json
 	[ "$status" = 0 ]
 	seq 3 >three
-	"$ASSAY" time 'sh -c "wc -l >>lines"' --input three --min-runs 1 --warmup 0 --budget 1ms >/dev/null
+	"$ASSAY" time 'sh -c "wc -l >>lines"' --input three --min-runs 1 --warmup 0 --budget 1us >/dev/null
 	[ "$(cat lines)" = 3 ]
 	run --separate-stderr "$ASSAY" time 'sleep 1000' --timeout 200ms --warmup 0 --json
 	[ "$status" = 4 ]
 	jq -e '.commands[0] | .status == "timeout" and (.reason | startswith("it ran for more than 0.2 s"))' <<<"$output"
 	# one in a session of its own, one in the group
-	run --separate-stderr "$ASSAY" time "sh -c 'setsid sleep 1001.$$ & sleep 1002.$$ & echo \$! >>pids'" --min-runs 2 --budget 1ms
+	run --separate-stderr "$ASSAY" time "sh -c 'setsid sleep 1001.$$ & sleep 1002.$$ & echo \$! >>pids'" --min-runs 2 --budget 1us
 	[ "$status" = 0 ]
 	[ "$(wc -l <pids)" = 3 ]
 	[ -z "$(alive "sleep 1001.$$"; alive "sleep 1002.$$")" ]
@@ -159,23 +159,23 @@ LONG='sleep 0.05'
 
 @test "what is to happen around the runs happens so often, and output goes where it is sent" {
 	"$ASSAY" time "sh -c 'echo c >>log'" --setup 'echo s >>log' --prepare 'echo p >>log' --conclude 'echo d >>log' \
-		--cleanup 'echo e >>log' --min-runs 2 --warmup 1 --budget 1ms >/dev/null
+		--cleanup 'echo e >>log' --min-runs 2 --warmup 1 --budget 1us >/dev/null
 	[ "$(tr -d '\n' <log)" = spcdpcdpcde ]
-	"$ASSAY" time -L n x,y 'echo {n}' --setup 'echo {n} >>made' --cleanup 'rm -f made' --budget 1ms --output out >/dev/null
+	"$ASSAY" time -L n x,y 'echo {n}' --setup 'echo {n} >>made' --cleanup 'rm -f made' --budget 1us --output out >/dev/null
 	[ ! -e made ] && [[ $(cat out) == [xy] ]]
-	run --separate-stderr "$ASSAY" time 'echo hello' --output inherit --warmup 0 --min-runs 1 --budget 1ms --json
+	run --separate-stderr "$ASSAY" time 'echo hello' --output inherit --warmup 0 --min-runs 1 --budget 1us --json
 	[ "$stderr" = hello ]
 	jq -e '.commands[0].runs == 1' <<<"$output"
 }
 
 @test "a shell is started only where it is asked for, and its start is told" {
-	run --separate-stderr "$ASSAY" time 'echo a | grep -q a && exit 0' --shell sh --min-runs 3 --budget 1ms --json
+	run --separate-stderr "$ASSAY" time 'echo a | grep -q a && exit 0' --shell sh --min-runs 3 --budget 1us --json
 	[ "$status" = 0 ]
 	jq -e '.shell == "sh" and .shell_s > 0 and .commands[0].mean_s > 0' <<<"$output"
 }
 
 @test "hyperfine's format goes out and comes back in" {
-	"$ASSAY" time -L n 1,2 'head -c {n}k /dev/zero' --budget 1ms --export-json h.json >/dev/null
+	"$ASSAY" time -L n 1,2 'head -c {n}k /dev/zero' --budget 1us --export-json h.json >/dev/null
 	jq -e '(.results | length) == 2 and all(.results[];
 		(keys - ["memory_usage_byte"]) == ["command", "exit_codes", "max", "mean", "median", "min", "parameters", "stddev", "system",
 			"times", "user"] and (.times | length) == (.exit_codes | length) and ((.times | add / length) - .mean | fabs) < 1e-9)' h.json
@@ -188,7 +188,7 @@ LONG='sleep 0.05'
 
 @test "results are runs and comparisons like any other" {
 	local i
-	for i in 1 2 3; do "$ASSAY" time "$SHORT" --min-runs 3 --budget 1ms >/dev/null; done
+	for i in 1 2 3; do "$ASSAY" time "$SHORT" --min-runs 3 --budget 1us >/dev/null; done
 	"$ASSAY" history "$SHORT" --json | jq -e '.case == "sleep 0.01/program/-" and (.points | length) == 3'
 	"$ASSAY" show last --json | jq -e '.run.suite == "time" and .cases[0].op == "sleep 0.01" and .cases[0].metrics.user_s.unit == "s"
 		and .cases[0].counters.page_faults.source == "os"'
@@ -198,7 +198,7 @@ LONG='sleep 0.05'
 	[ -s run.html ] && [ -s comparison.html ]
 	"$ASSAY" show c1 --json | jq -e '.comparison.verdict == "REGRESSED"'
 	# a name without blanks can stand in a manifest
-	"$ASSAY" time -N nap "$SHORT" --min-runs 3 --budget 1ms >/dev/null
+	"$ASSAY" time -N nap "$SHORT" --min-runs 3 --budget 1us >/dev/null
 	echo 'required nap/program/-' >nap.manifest
 	"$ASSAY" gate --suite time --manifest nap.manifest --allow-no-baseline --json >gate.json
 	jq -e '.exit == 0 and .cases[0].key == "nap/program/-"' gate.json
@@ -236,6 +236,6 @@ LONG='sleep 0.05'
 
 @test "history knows the commit that was checked out" {
 	git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m one
-	"$ASSAY" time true --budget 1ms --db ../commits.db >/dev/null
+	"$ASSAY" time true --budget 1us --db ../commits.db >/dev/null
 	"$ASSAY" history true --db ../commits.db --json | jq -e --arg head "$(git rev-parse HEAD)" '.points[0].commit == $head'
 }
