@@ -15,9 +15,8 @@ load compare_helpers
 	compare base double --markdown report.md --junit junit.xml --json-file report.json
 	[ "$status" = 1 ]
 	[[ ${lines[0]} == "machine: "* ]]
-	# beside other tests the cores are shared, and nothing is promised
-	[[ ${lines[1]} == "time: 1 case and 2 self-checks: about "*", at most 1 min 40 s" ||
-		${lines[1]} == "time: 1 case and 2 self-checks: at most 1 min 40 s; about "*" s if the cores were idle" ]]
+	# what these builds take is not known yet
+	[[ ${lines[1]} == "time: 1 case and 2 self-checks: at most 1 min 40 s" ]]
 	# beside other tests a control may stay undecided, which is added
 	[[ ${lines[2]} == "REGRESSED: "*compare_double.so*" against "*compare_base.so* ]] || { echo "$output"; false; }
 	# the second is what disturbed samples show

@@ -11,8 +11,6 @@
 #include "judge/stopping.h"
 #include "store/comparison.h"
 
-/* A pair of which nothing is known. */
-#define USUAL_PAIR_S 0.3
 /* Comparisons hold all their samples, so that reading many takes longer than it is worth. */
 #define LOOK_AT 2
 /* Times the announced duration: from here on the user is told that it was wrong. */
@@ -62,18 +60,21 @@ static int learn_all(const struct assay_compare_plan *p, struct assay_store *sto
 	return rc;
 }
 
-/* Assume that an unknown case passes at the first look that allows it, and that the slower control is found there. */
+/*
+ * What the case took before; the slower control, which is found at the first look that allows it, from the pairs of its
+ * case. NaN where no pair of the case is known: pairs take from 50 ms to some seconds, so a guess would mislead.
+ */
 static double expected_s(const struct assay_comparison *cmp, const struct assay_comparison_case *c,
 			 const struct assay_policy *policy, const struct known_case *known)
 {
 	const struct assay_paired_rule rule = assay_comparison_rule(cmp, c, policy);
-	const bool slower = c->control == ASSAY_CONTROL_SLOWER;
-	const double each = known->n_pairs ? known->wall_s / (double)known->n_pairs : USUAL_PAIR_S;
 
-	if (!slower && known->n_measured)
+	if (!known->n_measured)
+		return NAN;
+	if (c->control != ASSAY_CONTROL_SLOWER)
 		return known->wall_s / known->n_measured;
-	return each *
-	       (double)assay_sequential_first_look(slower ? rule.alpha_regressed : rule.alpha_pass, rule.max_pairs);
+	return known->wall_s / (double)known->n_pairs *
+	       (double)assay_sequential_first_look(rule.alpha_regressed, rule.max_pairs);
 }
 
 int assay_compare_duration(const struct assay_compare_plan *p, struct assay_store *store, struct assay_duration *out,
@@ -96,7 +97,7 @@ int assay_compare_duration(const struct assay_compare_plan *p, struct assay_stor
 		*(c->control == ASSAY_CONTROL_NONE ? &out->n_cases : &out->n_controls) += 1;
 		out->about_s += expected_s(cmp, c, &p->policy, &known[i]);
 	}
-	out->about_s = fmin(out->about_s, out->most_s);
+	out->about_s = isnan(out->about_s) ? 0 : fmin(out->about_s, out->most_s);
 	free(known);
 	return rc;
 }
@@ -125,7 +126,9 @@ void assay_compare_duration_text(const struct assay_duration *d, char *buf, size
 	if (d->n_controls)
 		snprintf(controls, sizeof(controls), " and %zu self-check%s", d->n_controls,
 			 d->n_controls == 1 ? "" : "s");
-	if (d->shared)
+	if (!(d->about_s > 0))
+		snprintf(buf, size, "%zu case%s%s: at most %s", d->n_cases, d->n_cases == 1 ? "" : "s", controls, most);
+	else if (d->shared)
 		snprintf(buf, size, "%zu case%s%s: at most %s; about %s if the cores were idle", d->n_cases,
 			 d->n_cases == 1 ? "" : "s", controls, most, about);
 	else
@@ -138,7 +141,7 @@ bool assay_compare_duration_exceeded(const struct assay_duration *d, double spen
 {
 	char about[48], spent[48], most[48];
 
-	if (d->shared || !undecided || spent_s <= EXCEEDED * d->about_s)
+	if (d->shared || !(d->about_s > 0) || !undecided || spent_s <= EXCEEDED * d->about_s)
 		return false;
 	span_text(d->about_s, about, sizeof(about));
 	span_text(spent_s, spent, sizeof(spent));
