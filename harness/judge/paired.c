@@ -15,6 +15,8 @@
 #define SAME_CODE_TRIES 5 /* to get one usable pair of what does not matter */
 /* A margin beyond this is no advice. */
 #define MOST_ADVISED_FRAC 0.5
+/* A factor that counts as shown by times of which too many were disturbed. */
+#define BEYOND_DOUBT 2.0
 
 static const char *const kind_names[ASSAY_N_DISTURB] = {
 	"involuntary switches",
@@ -244,17 +246,32 @@ static void fill_ratio(double mean, double lo, double hi, struct assay_gate_case
 		out->ci_lo = out->ci_hi = NAN;
 }
 
-/* From the least that the ranges of the pairs allow to the most. */
-static void fill_range(const struct pile *p, const struct assay_paired_rule *rule, struct assay_gate_case *out)
+/*
+ * Where too much was disturbed: from the least that the ranges of the pairs allow to the most, infinite where they allow
+ * anything. Disturbances do not know whose turn it is, since that is drawn, so they hide a large factor rather than
+ * make one: if the times as they are show more than BEYOND_DOUBT, that is a bound as well.
+ */
+static struct bounds range_of_pairs(const struct pile *p, const struct assay_paired_rule *rule)
 {
-	struct bounds least, most;
+	struct bounds b = { NAN, -INFINITY, INFINITY, INFINITY };
 
-	out->pairs = p->n_all;
-	if (p->n_all < 2 || !all_finite(p->least, p->n_all) || !all_finite(p->most, p->n_all))
-		return;
-	least = bounds_of(p->least, p->n_all, rule);
-	most = bounds_of(p->most, p->n_all, rule);
-	fill_ratio(assay_stats_mean(p->likely, p->n_all), least.lo, most.hi_strict, out);
+	if (p->n_all < 2)
+		return b;
+	if (all_finite(p->least, p->n_all))
+		b.lo = bounds_of(p->least, p->n_all, rule).lo;
+	if (all_finite(p->most, p->n_all))
+		b.hi_strict = bounds_of(p->most, p->n_all, rule).hi_strict;
+	if (all_finite(p->likely, p->n_all)) {
+		const struct bounds likely = bounds_of(p->likely, p->n_all, rule);
+
+		b.mean = likely.mean;
+		if (likely.lo > log(BEYOND_DOUBT))
+			b.lo = fmax(b.lo, likely.lo);
+		if (likely.hi_strict < -log(BEYOND_DOUBT))
+			b.hi_strict = fmin(b.hi_strict, likely.hi_strict);
+	}
+	b.hi = b.hi_strict;
+	return b;
 }
 
 static void fill_numbers(const struct pile *p, const struct assay_paired_rule *rule, struct assay_gate_case *out)
@@ -264,7 +281,10 @@ static void fill_numbers(const struct pile *p, const struct assay_paired_rule *r
 
 	out->dropped_frac = dropped_frac(p);
 	if (too_disturbed(p, rule)) {
-		fill_range(p, rule, out);
+		out->pairs = p->n_all;
+		b = range_of_pairs(p, rule);
+		if (isfinite(b.lo) && isfinite(b.hi))
+			fill_ratio(b.mean, b.lo, b.hi, out);
 		return;
 	}
 	out->pairs = p->n;
@@ -282,14 +302,14 @@ static void fill_numbers(const struct pile *p, const struct assay_paired_rule *r
 static enum assay_verdict look_at_ranges(const struct pile *p, bool last, const struct assay_paired_rule *rule)
 {
 	const double margin = log1p(rule->margin_frac);
+	struct bounds b;
 
 	if (!assay_sequential_is_look(p->n_all, last, rule->alpha_regressed, rule->max_pairs))
 		return ASSAY_INCONCLUSIVE;
-	if (all_finite(p->least, p->n_all) && bounds_of(p->least, p->n_all, rule).lo > margin)
+	b = range_of_pairs(p, rule);
+	if (b.lo > margin)
 		return ASSAY_REGRESSED;
-	if (all_finite(p->most, p->n_all) && bounds_of(p->most, p->n_all, rule).hi_strict < -margin)
-		return ASSAY_IMPROVED;
-	return ASSAY_INCONCLUSIVE;
+	return b.hi_strict < -margin ? ASSAY_IMPROVED : ASSAY_INCONCLUSIVE;
 }
 
 /*
@@ -404,7 +424,7 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 		if (too_disturbed(p, rule))
 			decide(out, ASSAY_REGRESSED,
 			       "at least %.2f %% slower, whatever disturbed %.0f %% of the samples",
-			       expm1(bounds_of(p->least, p->n_all, rule).lo) * 100, dropped_frac(p) * 100);
+			       expm1(range_of_pairs(p, rule).lo) * 100, dropped_frac(p) * 100);
 		else
 			decide(out, ASSAY_REGRESSED, "%.2f %% %s, shown to be more than %.3g %%", percent, worse(out),
 			       margin);
@@ -413,7 +433,7 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 		if (too_disturbed(p, rule))
 			decide(out, ASSAY_IMPROVED,
 			       "at least %.2f %% faster, whatever disturbed %.0f %% of the samples",
-			       -expm1(bounds_of(p->most, p->n_all, rule).hi_strict) * 100, dropped_frac(p) * 100);
+			       -expm1(range_of_pairs(p, rule).hi_strict) * 100, dropped_frac(p) * 100);
 		else
 			decide(out, ASSAY_IMPROVED, "%.2f %% %s, shown to be more than %.3g %%", -percent,
 			       is_time(out->metric) ? "faster" : "better", margin);

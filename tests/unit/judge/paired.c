@@ -725,6 +725,42 @@ TEST(large_factors_cannot_hide)
 	}
 }
 
+/*
+ * Nobody tells what a migration takes. It may meet either side, in all blocks but one of ten, and make it twice as
+ * long; so of equal code some pairs say twice as long, and some half.
+ */
+TEST(tenfold_beside_migrations)
+{
+	static const struct {
+		double slowdown;
+		enum assay_verdict want;
+	} rows[] = {
+		{ 9, ASSAY_REGRESSED }, { -0.9, ASSAY_IMPROVED }, { 0, ASSAY_INCONCLUSIVE }, { 0.3, ASSAY_INCONCLUSIVE },
+	};
+	const struct assay_paired_rule rule = usual_rule();
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct assay_comparison_case c;
+		struct assay_gate_case g;
+		bool final;
+
+		paired_make(&c, "op/variant", MAX_PAIRS, BLOCKS);
+		set_all(&c, rows[i].slowdown, 0.001);
+		for (size_t k = 0; k < c.n_pairs; k++)
+			for (size_t b = 0; b < 2 * (BLOCKS - BLOCKS / 10); b++) {
+				struct assay_sample *s = &c.pairs[k].side[(k ^ k >> 1) & 1].samples[b];
+
+				s->ns *= 2;
+				s->flags = ASSAY_DISTURB_MIGRATION;
+			}
+		g = judge(&c, &rule, &final);
+		assert_true(final && g.dropped_frac > rule.max_dropped_frac);
+		if (g.verdict != rows[i].want)
+			fail_msg("%g: %s: %s", rows[i].slowdown, assay_verdict_name(g.verdict), g.reason);
+		paired_release(&c);
+	}
+}
+
 /* Time that clocks report as lost is taken off either side; half of an interruption may be due to caches. */
 TEST(range)
 {
