@@ -735,7 +735,10 @@ TEST(tenfold_beside_migrations)
 		double slowdown;
 		enum assay_verdict want;
 	} rows[] = {
-		{ 9, ASSAY_REGRESSED }, { -0.9, ASSAY_IMPROVED }, { 0, ASSAY_INCONCLUSIVE }, { 0.3, ASSAY_INCONCLUSIVE },
+		{ 9, ASSAY_REGRESSED },
+		{ -0.9, ASSAY_IMPROVED },
+		{ 0, ASSAY_INCONCLUSIVE },
+		{ 0.3, ASSAY_INCONCLUSIVE },
 	};
 	const struct assay_paired_rule rule = usual_rule();
 
