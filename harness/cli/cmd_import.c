@@ -67,7 +67,7 @@ static const struct assay_option options[] = {
 	  "Commit that was measured (default: what the file says, else unknown)" },
 	{ "started", 0, "DATE", assay_option_date, AT(q.started_ns),
 	  "When it was measured: 2026-01-31, 2026-01-31T12:00 (UTC; default: what the file says, else unknown)" },
-	{ "label", 0, "NAME", set_short, AT(q.label), "What you call this run" },
+	{ "label", 0, "NAME", set_short, AT(q.label), "Label of this run" },
 	{ "suite", 's', "NAME", set_short, AT(q.suite),
 	  "Runs of one suite and machine are compared with each other (default: named like the format)" },
 	{ "replace", 0, "RUN", assay_option_text, AT(replace),

@@ -89,9 +89,8 @@ static const struct assay_option options[] = {
 	{ "metric", 0, "NAME", assay_option_text, offsetof(struct show_args, metric),
 	  "This metric or count of each case of a run, such as bytes_per_s, kv_cache_hit_rate or exact_instructions" },
 	{ "bottlenecks", 0, NULL, assay_option_flag, offsetof(struct show_args, bottlenecks),
-	  "What bounds each case of a run, or the case of a profile: memory, compute, latency, allocation, imbalance "
-	  "or "
-	  "overhead, and advice with the expected gain" },
+	  "Say whether memory, compute, latency, allocation, imbalance or overhead bounds each case of a run, or the "
+	  "case of a profile, and give advice with the expected gain" },
 	{ "pareto", 0, NULL, assay_option_flag, offsetof(struct show_args, pareto),
 	  "Codecs of a run: which are beaten by no other, and which takes least time over memory, a disk and a "
 	  "network" },

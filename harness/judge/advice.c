@@ -212,7 +212,8 @@ static bool rule_level(const struct assay_case_evidence *e, struct assay_advice 
 
 static bool rule_threads(const struct assay_case_evidence *e, struct assay_advice *a)
 {
-	if (!(e->roof_frac >= NEAR_ROOF) || !(e->threads < e->all_threads) || !(e->more_threads >= THREADS_WORTH))
+	if (!(e->roof_frac >= NEAR_ROOF) || assay_limit_exceeded(e->roof_frac) || !(e->threads < e->all_threads) ||
+	    !(e->more_threads >= THREADS_WORTH))
 		return false;
 	EVIDENCE(a, "%.0f %% of what %u thread%s get%s; %u get %.2f times as much", 100 * e->roof_frac, e->threads,
 		 e->threads == 1 ? "" : "s", e->threads == 1 ? "s" : "", e->all_threads, e->more_threads);
@@ -378,11 +379,11 @@ static void advise(const struct assay_case_evidence *e, struct assay_bottleneck 
 
 static void by_roof(const struct assay_case_evidence *e, struct assay_bottleneck *out)
 {
-	bool memory = e->bound == ASSAY_BOUND_BANDWIDTH;
+	bool memory = e->bound == ASSAY_BOUND_BANDWIDTH, wrong = assay_limit_exceeded(e->roof_frac);
 
 	out->bound = memory ? ASSAY_BOUND_BY_MEMORY : ASSAY_BOUND_BY_COMPUTE;
-	EVIDENCE(out, "%.1f %% of %s%s%s in this run", 100 * e->roof_frac, e->roof_op, memory ? " at " : "",
-		 memory ? e->roof_name : "");
+	EVIDENCE(out, "%.1f %% of %s%s%s in this run%s%s", 100 * e->roof_frac, e->roof_op, memory ? " at " : "",
+		 memory ? e->roof_name : "", wrong ? "; " : "", wrong ? ASSAY_LIMIT_EXCEEDED_TEXT : "");
 }
 
 static void by_instructions(const struct assay_case_evidence *e, struct assay_bottleneck *out)

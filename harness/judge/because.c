@@ -134,7 +134,8 @@ static void explain(struct assay_diff_case *c, const struct rule *r, const struc
 	else if (isfinite(ratio))
 		snprintf(times, sizeof(times), "%.1f %% ", 100 * fabs(m->value[1] / m->value[0] - 1));
 	if (share_of_roof > 0)
-		snprintf(share, sizeof(share), ", as far as the roof lets it (%.0f %%)", 100 * share_of_roof);
+		snprintf(share, sizeof(share), ", as far as the roof lets it (%.0f %%%s)", 100 * share_of_roof,
+			 assay_limit_mark(share_of_roof));
 	else if (isfinite(frac))
 		snprintf(share, sizeof(share), ", %.0f %% of the change", 100 * frac);
 	snprintf(b->text, sizeof(b->text), "%s%s %s%s%s%s: %s to %s%s", times,

@@ -104,8 +104,8 @@ static const char *number(const struct writing *w, double v, char *buf, size_t s
 	if (w->fine || !w->unit[0])
 		snprintf(buf, size, "%.6g%s%s", v, w->unit[0] && strcmp(w->unit, "1") ? " " : "",
 			 strcmp(w->unit, "1") ? w->unit : "");
-	else
-		assay_metric_text(w->metric, v, w->unit, true, buf, size);
+	else /* the reason says in words whether a share can be */
+		assay_metric_text(strcmp(w->metric, "roof_frac") ? w->metric : "_frac", v, w->unit, true, buf, size);
 	return buf;
 }
 

@@ -101,3 +101,8 @@ bool assay_limit_exceeded(double share)
 {
 	return share > EXCEEDED_FRAC;
 }
+
+const char *assay_limit_mark(double share)
+{
+	return assay_limit_exceeded(share) ? " wrong" : "";
+}

@@ -43,6 +43,8 @@ int assay_metric_check(const char *tag, double value, double lo, double hi, stru
  * measurement as well, so a good kernel may end a little above it.
  */
 bool assay_limit_exceeded(double share);
-#define ASSAY_LIMIT_EXCEEDED_TEXT "above 105 %: the limit or the case was not measured rightly"
+/* The mark behind such a share in a table: " wrong", else "". */
+const char *assay_limit_mark(double share);
+#define ASSAY_LIMIT_EXCEEDED_TEXT "above 105 %: the limit or the case was not measured correctly"
 
 #endif

@@ -115,7 +115,8 @@ void assay_metric_text(const char *tag, double value, const char *unit, bool utf
 
 	if (isfinite(value) && !strcmp(unit, "1") && (ends_in(tag, "_frac") || ends_in(tag, "_rate"))) {
 		put_digits(fabs(value) * 100, digits, sizeof(digits));
-		snprintf(buf, size, "%s%s %%", value < 0 ? "-" : "", digits);
+		snprintf(buf, size, "%s%s %%%s", value < 0 ? "-" : "", digits,
+			 strcmp(tag, "roof_frac") ? "" : assay_limit_mark(value));
 	} else if (isfinite(value) && !strcmp(unit, "1/s") && ends_in(tag, "_per_s")) {
 		put_counted(tag, value, utf8, buf, size);
 	} else {

@@ -16,8 +16,8 @@
  */
 void assay_quantity_text(double value, const char *unit, bool utf8, char *buf, size_t size);
 /*
- * The same for a metric, whose tag says more: with unit "1", a tag that ends in _frac or _rate is a share, "97.3 %";
- * with unit "1/s" the tag says what was counted, "41.7 tok/s".
+ * The same for a metric, whose tag says more: with unit "1", a tag that ends in _frac or _rate is a share, "97.3 %",
+ * and a roof_frac has its mark; with unit "1/s" the tag says what was counted, "41.7 tok/s".
  */
 void assay_metric_text(const char *tag, double value, const char *unit, bool utf8, char *buf, size_t size);
 /*

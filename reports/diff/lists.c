@@ -81,11 +81,12 @@ static void write_csv(const struct assay_report *report, const struct assay_emit
 
 	(void)style;
 	assay_text_add(out, "case,base_variant,result,reason,base_ns,head_ns,ratio,ratio_lo,ratio_hi,same_code,because,"
-			    "metric,base_value,head_value\n");
+			    "metric,base_value,head_value,limit_exceeded\n");
 	for (size_t i = 0; i < r->diff->n_cases; i++) {
 		const struct assay_diff_case *c = &r->diff->cases[i];
 		const struct assay_diff_number *m = assay_diff_number(c, metric);
 		const double numbers[] = { c->ns[0], c->ns[1], c->ratio, c->lo, c->hi };
+		const bool exceeded = m && (assay_limit_exceeded(m->value[0]) || assay_limit_exceeded(m->value[1]));
 
 		assay_csv_add(out, c->c.key);
 		assay_text_add(out, ",");
@@ -100,7 +101,7 @@ static void write_csv(const struct assay_report *report, const struct assay_emit
 		assay_csv_add(out, metric);
 		csv_number(out, m ? m->value[0] : NAN);
 		csv_number(out, m ? m->value[1] : NAN);
-		assay_text_add(out, "\n");
+		assay_text_addf(out, ",%s\n", !m || strcmp(metric, "roof_frac") ? "" : exceeded ? "1" : "0");
 	}
 }
 

@@ -105,6 +105,7 @@ static void add_case(struct row *row, const struct assay_run *run, const struct 
 		     const struct assay_strings *metrics, const struct assay_strings *counts)
 {
 	const struct assay_commit revision = assay_build_revision(&run->build);
+	const double share = assay_run_cells_metric(r, "roof_frac");
 	const bool timed = r->n_samples > 0;
 	char shape[ASSAY_SHAPE_MAX], threads[16] = "";
 	size_t n = 0;
@@ -138,6 +139,7 @@ static void add_case(struct row *row, const struct assay_run *run, const struct 
 	add_number(row, timed ? assay_summary_interval_ns(r).hi : NAN);
 	add_number(row, timed ? r->min_ns : NAN);
 	add_number(row, timed ? r->mad_ns : NAN);
+	add(row, isnan(share) ? "" : assay_limit_exceeded(share) ? "true" : "false");
 	for (size_t i = 0; i < metrics->n; i++)
 		add_number(row, assay_run_cells_metric(r, metrics->v[i]));
 	for (size_t i = 0; i < counts->n; i++) {
@@ -150,11 +152,12 @@ static void add_case(struct row *row, const struct assay_run *run, const struct 
 
 static void run_csv(const struct assay_report *report, const struct assay_emit_style *style, struct assay_text *out)
 {
-	static const char *const titles[] = { "run",       "suite",      "label",      "imported", "started",
-					      "machine",   "commit",     "key",        "op",       "variant",
-					      "shape",     "threads",    "cache",      "status",   "reason",
-					      "correct",   "digest",     "samples",    "rounds",   "iterations",
-					      "median_ns", "ci95_lo_ns", "ci95_hi_ns", "min_ns",   "mad_ns" };
+	static const char *const titles[] = { "run",           "suite",      "label",      "imported", "started",
+					      "machine",       "commit",     "key",        "op",       "variant",
+					      "shape",         "threads",    "cache",      "status",   "reason",
+					      "correct",       "digest",     "samples",    "rounds",   "iterations",
+					      "median_ns",     "ci95_lo_ns", "ci95_hi_ns", "min_ns",   "mad_ns",
+					      "limit_exceeded" };
 	const struct assay_run *run = report->run.run;
 	struct assay_strings metrics = { 0 }, counts = { 0 };
 	struct row row = { .out = out };

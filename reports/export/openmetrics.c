@@ -190,6 +190,14 @@ static void add_case_labels(struct assay_text *out, const char *family, const st
 	add_label(out, "variant", r->c.variant);
 }
 
+/* NaN without a limit. */
+static double limit_exceeded(const struct assay_result *r)
+{
+	const double share = assay_run_cells_metric(r, "roof_frac");
+
+	return isnan(share) ? NAN : assay_limit_exceeded(share);
+}
+
 typedef double value_fn(const struct assay_result *r);
 
 static double median_s(const struct assay_result *r)
@@ -224,6 +232,11 @@ static void add_values(struct assay_text *out, const struct assay_run *run)
 		value_fn *value;
 	} families[] = {
 		{ "assay_case_ok", "", "1 where the case was measured and nothing speaks against it, else 0", is_ok },
+		{ "assay_case_limit_exceeded", "",
+		  "1 where the share of the limit is above 1.05, so that the limit or the case was not measured "
+		  "correctly, "
+		  "else 0",
+		  limit_exceeded },
 		{ "assay_case_samples", "", "Samples that were taken", n_samples },
 		{ "assay_case_time_seconds", "seconds", "Median time of one iteration", median_s },
 		{ "assay_case_time_lower_seconds", "seconds", "Lower end of the 95 percent interval of the median",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The bottleneck of each case of a run, with advice: {"schema":1,"run","cases":[{"key","bound",
- * "roof_frac","roof","evidence","missing","advice":[{"rule","priority","evidence","text","gain","gain_most",
+ * "roof_frac","exceeded","roof","evidence","missing","advice":[{"rule","priority","evidence","text","gain","gain_most",
  * "steps":{}}]}]}.
  */
 #include <math.h>
@@ -54,7 +54,8 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 		char share[32] = "-", line[512];
 
 		if (isfinite(b->roof_frac))
-			snprintf(share, sizeof(share), "%.*f %%", b->roof_frac < 0.0995 ? 1 : 0, 100 * b->roof_frac);
+			snprintf(share, sizeof(share), "%.*f %%%s", b->roof_frac < 0.0995 ? 1 : 0, 100 * b->roof_frac,
+				 assay_limit_mark(b->roof_frac));
 		assay_columns_row(&t, (const char *const[]){ assay_bound_by_name(b->bound), share, b->key, NULL });
 		assay_columns_line(&t, 6, b->evidence);
 		for (size_t k = 0; k < b->n_advice; k++)
@@ -89,10 +90,10 @@ json_t *assay_json_bottleneck(const struct assay_bottleneck *b)
 
 	for (size_t i = 0; i < b->n_advice; i++)
 		json_array_append_new(advice, advice_json(&b->advice[i]));
-	return json_pack("{s:o,s:s,s:o,s:o,s:o,s:o,s:o}", "key", assay_json_text(b->key), "bound",
-			 assay_bound_by_name(b->bound), "roof_frac", assay_json_number(b->roof_frac), "roof",
-			 assay_json_text(b->roof), "evidence", assay_json_text(b->evidence), "missing",
-			 assay_json_text(b->missing), "advice", advice);
+	return json_pack("{s:o,s:s,s:o,s:b,s:o,s:o,s:o,s:o}", "key", assay_json_text(b->key), "bound",
+			 assay_bound_by_name(b->bound), "roof_frac", assay_json_number(b->roof_frac), "exceeded",
+			 assay_limit_exceeded(b->roof_frac), "roof", assay_json_text(b->roof), "evidence",
+			 assay_json_text(b->evidence), "missing", assay_json_text(b->missing), "advice", advice);
 }
 
 static void write_json(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)

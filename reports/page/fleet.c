@@ -96,7 +96,7 @@ static void add_next(const struct assay_fleet_report *f, struct assay_text *out)
 			worst = &f->machines[k];
 	if (!worst || f->verdict == ASSAY_PASS || f->verdict == ASSAY_IMPROVED)
 		return;
-	assay_text_add(out, "<p class=\"next\"><strong>What to do next</strong> ");
+	assay_text_add(out, "<p class=\"next\"><strong>Next step</strong> ");
 	if (worst->comparison)
 		assay_text_addf(out, "<code>assay show c%" PRId64 "</code> has the details.", worst->comparison);
 	else if (worst->run)

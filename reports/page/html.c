@@ -232,7 +232,7 @@ static void write_next(const struct assay_result_page *p, struct assay_text *out
 	word = strspn(next, "abcdefghijklmnopqrstuvwxyz");
 	if (!strncmp(next + word, ": ", 2))
 		next += word + 2;
-	assay_text_add(out, "<p class=\"next\"><strong>What to do next</strong> ");
+	assay_text_add(out, "<p class=\"next\"><strong>Next step</strong> ");
 	add_with_command(next, out);
 	assay_text_add(out, "</p>\n");
 }

@@ -322,8 +322,8 @@ static unsigned set_cases(struct assay_text *t, struct roofline *r, const struct
 		assay_text_addf(t, "%zu %.9g %.9g %.9g %zu\n", i + 1, value_of(c, "arith_intensity"),
 				value_of(c, "ops_per_s") / unit->factor, share, family_of(r, &c->c));
 		assay_plot_add_row(&names, c->c.key, 58);
-		assay_plot_array_addf(&shares, share < 0.95 ? "%.1f %% of %s" : "%.0f %% of %s", share,
-				      c->roof.name[0] ? c->roof.name : "its roof");
+		assay_plot_array_addf(&shares, share < 0.95 ? "%.1f %% of %s%s" : "%.0f %% of %s%s", share,
+				      c->roof.name[0] ? c->roof.name : "its roof", assay_limit_mark(share / 100));
 	}
 	assay_text_add(t, "END\n");
 	for (size_t i = 0; i < r->families.n && i < ASSAY_PLOT_LINES; i++)

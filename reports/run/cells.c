@@ -146,8 +146,7 @@ void assay_run_cells_share(const struct assay_result *r, char *buf, size_t size)
 
 	buf[0] = '\0';
 	if (isfinite(share))
-		snprintf(buf, size, "%.*f %%%s", share < 0.0995 ? 1 : 0, 100 * share,
-			 assay_limit_exceeded(share) ? " wrong" : "");
+		snprintf(buf, size, "%.*f %%%s", share < 0.0995 ? 1 : 0, 100 * share, assay_limit_mark(share));
 }
 
 void assay_run_cells_no_roof(const struct assay_run *run, char *buf, size_t size)

@@ -69,7 +69,7 @@ looks_right() {
 	looks_right
 	# the best of each shape comes first, and what failed before it
 	page_is 'document.querySelectorAll(".best tbody tr").length === 7 && document.querySelector(".best tbody a.key").textContent === "made.op0"'
-	page_is 'document.querySelectorAll(".failed li").length === 13 && document.querySelector("#list h2").textContent === "What failed"'
+	page_is 'document.querySelectorAll(".failed li").length === 13 && document.querySelector("#list h2").textContent === "Failures"'
 
 	# sorting: the most severe first, by time up and down, and back to no other column
 	page_is 'shownKeys()[0].startsWith("</script><script>")'

@@ -502,7 +502,7 @@ async function showProfileDiff(event) {
 			["Function", (f) => f.name],
 			["Base", (f) => amount(f.own[0]), true], ["Head", (f) => amount(f.own[1]), true],
 			["Change", (f) => amount(f.change), true], ["95 % interval", (f) => f.ci ? amount(f.ci[0]) + " to " + amount(f.ci[1]) : "", true]],
-			o.functions.slice(0, 40), o.per_iteration ? "What an iteration spends in each function" : "What each function has"));
+			o.functions.slice(0, 40), o.per_iteration ? "Each function itself, per call" : "Each function itself"));
 	} catch (error) {
 		byId("profile").replaceChildren(make("p", error.message, { class: "note" }));
 	}

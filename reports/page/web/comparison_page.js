@@ -109,12 +109,12 @@ function comparisonCase(key) {
 		...pastPart(key),
 		...profilePart(key),
 		...section('Counters and metrics', c ? sidesTable(c, exact) : null, c ? unavailableList({...c.unavailable.base, ...c.unavailable.head}) : null),
-		...exactPart(exact.base, 'Where the instructions of the base are'), ...exactPart(exact.head, 'Where the instructions of the head are'),
-		...section('What was run', facts([['Repeat', repeatCommand(key)], ['Seed', String(k.seed)], ['Base variant', c && c.base_variant],
+		...exactPart(exact.base, 'Instructions of the base by function'), ...exactPart(exact.head, 'Instructions of the head by function'),
+		...section('This measurement', facts([['Repeat', repeatCommand(key)], ['Seed', String(k.seed)], ['Base variant', c && c.base_variant],
 			['Program', commitText(k.program)], ['Budget', quantity(k.budget_s, 's') + ' a case']])),
 		...section('Base', facts([['Named', k.base], ...buildFacts(k.base_build)])), ...section('Head', facts([['Named', k.head], ...buildFacts(k.head_build)])),
 		...section('Machine', facts([['Precision', page.gate.fitness], ...Object.entries(k.machine_facts)])),
-		...(c ? c.pairs.flatMap((p, i) => ['base', 'head'].flatMap(side => logPart(`What the ${side} of pair ${i + 1} printed`, p[side].log))) : []),
+		...(c ? c.pairs.flatMap((p, i) => ['base', 'head'].flatMap(side => logPart(`Output of the ${side} in pair ${i + 1}`, p[side].log))) : []),
 	].flat();
 }
 

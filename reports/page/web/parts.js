@@ -82,7 +82,7 @@ function pastPart(key) {
 function profilePart(key) {
 	const graphs = profileFigures.filter(f => f.dataset.case === key);
 	graphs.forEach(f => { f.hidden = false; });
-	return graphs.length ? section('Where its time or memory went', graphs) : [];
+	return graphs.length ? section('Profiles', graphs) : [];
 }
 
 // Verdicts on a case, with their reasons. A run without a baseline has rows that only say so.

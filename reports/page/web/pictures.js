@@ -294,7 +294,7 @@ function rooflinePicture(cases) {
 		if (begin < end)
 			parts.push(shape('line', {class: 'zero', x1: x(begin), x2: x(end), y1: y(begin * l.value), y2: y(end * l.value)}));
 	}
-	shown.forEach(c => parts.push(shape('circle', {class: 'head whole', cx: x(metric(c, 'arith_intensity')), cy: y(metric(c, 'ops_per_s')), r: 4}, shape('title', null, `${c.key}: ${percent(metric(c, 'roof_frac'))} of ${c.roof.name}`))));
+	shown.forEach(c => parts.push(shape('circle', {class: 'head whole', cx: x(metric(c, 'arith_intensity')), cy: y(metric(c, 'ops_per_s')), r: 4}, shape('title', null, `${c.key}: ${limitText(c)} of ${c.roof.name}`))));
 	const slopes = [...limits.values()].filter(l => l.memory).sort((a, b) => b.value - a.value).map(l => `${l.name} ${quantity(l.value, 'B/s')}`).join(', ');
 	const others = all.length - shown.length;
 	return figure(svg(width, height, `Roofline: operations a second of ${plural(shown.length, 'case')} over their operations per byte, below the limits of the machine`, ...parts),

@@ -34,6 +34,13 @@ function limitOf(c) {
 	return c.roof && c.metrics.roof_frac ? c.metrics.roof_frac.value : null;
 }
 
+const exceededText = 'above 105 %, so the limit or the case was not measured correctly';
+
+// The mark is the one that tables have.
+function limitText(c) {
+	return percent(limitOf(c)) + (c.roof.exceeded ? NBSP + 'wrong' : '');
+}
+
 function againstText(c) {
 	if (!c.against)
 		return '';
@@ -82,7 +89,7 @@ function bestRow(c) {
 		cell('Best variant', c.variant, c.threads > 1 ? `, ${plural(c.threads, 'thread')}` : ''),
 		cell('Time', time(c.median_ns), element('div', {class: 'reason'}, doubtOf(c))),
 		cell('Rate', rateOf(c) ? metricText(c.rate, rateOf(c)) : ''),
-		cell('% of limit', limit == null ? '' : [shareBar(limit), ' ', percent(limit), element('div', {class: 'reason'}, `${c.roof.name} ${c.roof.bound}${c.roof.exceeded ? ': wrong, above the limit' : ''}`)]),
+		cell('% of limit', limit == null ? '' : [shareBar(limit), ' ', limitText(c), element('div', {class: 'reason'}, `${c.roof.name} ${c.roof.bound}${c.roof.exceeded ? ': ' + exceededText : ''}`)]),
 		cell('vs ref', c.vs_ref || ''));
 }
 
@@ -94,7 +101,7 @@ function bestTable() {
 	return element('table', {class: 'cards best', role: 'table'}, element('caption', null, 'The fastest variant of each shape. The limit is the bandwidth or the arithmetic of this machine that bounds the case.'),
 		element('thead', {role: 'rowgroup'}, element('tr', {role: 'row'}, heads.map(h => element('th', {scope: 'col', role: 'columnheader', class: numbers.includes(h) ? 'number' : null}, h)))),
 		[limited, others].filter(list => list.length).map(list => element('tbody', {role: 'rowgroup'},
-			list === others && limited.length ? element('tr', {role: 'row', class: 'group'}, element('th', {scope: 'rowgroup', role: 'rowheader', colspan: heads.length, class: 'rung'}, 'What this machine can do, and ops without a limit')) : null,
+			list === others && limited.length ? element('tr', {role: 'row', class: 'group'}, element('th', {scope: 'rowgroup', role: 'rowheader', colspan: heads.length, class: 'rung'}, 'Limits of this machine, and ops without one')) : null,
 			list.map(bestRow))));
 }
 
@@ -102,7 +109,7 @@ function bestTable() {
 function failedPart() {
 	const failed = [...page.cases, ...absentCases()].filter(c => gravest.indexOf(runBadge(c)) < gravest.indexOf('INCOMPARABLE')), most = 12;
 	failed.sort((a, b) => gravest.indexOf(runBadge(a)) - gravest.indexOf(runBadge(b)));
-	return failed.length ? [element('h2', null, 'What failed'), element('ul', {class: 'failed'}, failed.slice(0, most).map(c =>
+	return failed.length ? [element('h2', null, 'Failures'), element('ul', {class: 'failed'}, failed.slice(0, most).map(c =>
 		element('li', null, badge(runBadge(c)), ' ', caseLink(c.key), element('div', {class: 'reason'}, caseReason(c)))),
 	failed.length > most ? element('li', null, `and ${failed.length - most} more, which come first among all cases below`) : null)] : [];
 }
@@ -142,7 +149,7 @@ function runTable() {
 			{label: 'Time', number: true, value: c => c.median_ns, cell: c => c.median_ns ? time(c.median_ns) : ''},
 			{label: '95 %', number: true, value: widthFrac, cell: c => c.ci95_ns ? '±' + percent(widthFrac(c)) : ''},
 			{label: 'Rate', number: true, value: c => rateOf(c) && rateOf(c).value, cell: c => rateOf(c) ? metricText(c.rate, rateOf(c)) : ''},
-			{label: '% of limit', number: true, value: limitOf, cell: c => limitOf(c) == null ? '' : `${percent(limitOf(c))} of ${c.roof.name}`},
+			{label: '% of limit', number: true, value: limitOf, cell: c => limitOf(c) == null ? '' : `${limitText(c)} of ${c.roof.name}`},
 			{label: 'Speed-up', value: c => c.against && c.against.speedup, number: true, left: true, cell: againstText},
 			{label: 'Past', value: c => pastOf(c.key).length > 1 ? pastOf(c.key).length : null, number: true, left: true, cell: c => sparkline(pastOf(c.key), 96, 24)},
 			{label: 'Warnings', value: warnings, cell: c => warnings(c) && element('span', {class: 'muted'}, warnings(c))},
@@ -163,19 +170,19 @@ function runEnvironment() {
 		...section('Environment', facts(Object.entries(r.environment)))];
 }
 
-// What bounds a case, and advice; a rule gives it only where measured numbers meet its condition.
+// The bound of a case, and advice; a rule gives it only where measured numbers meet its condition.
 function boundPart(b) {
 	if (!b)
 		return [];
 	const gain = a => [a.gain ? `expected ${times(a.gain)}` : '', a.gain_most ? `at most ${times(a.gain_most)}` : ''].filter(Boolean).join(', ');
-	return section('What bounds it', facts([['Bound by', b.bound], ['% of limit', b.roof_frac == null ? null : `${percent(b.roof_frac)} of ${b.roof}`], ['Evidence', b.evidence], ['Not measured', b.missing]]),
+	return section('Bound and advice', facts([['Bound by', b.bound], ['% of limit', b.roof_frac == null ? null : `${percent(b.roof_frac)}${b.exceeded ? NBSP + 'wrong' : ''} of ${b.roof}`], ['Evidence', b.evidence], ['Not measured', b.missing]]),
 		b.advice.length ? element('ol', {class: 'advice'}, b.advice.map(a => element('li', null, element('strong', null, a.rule), ': ', a.text, gain(a) ? ` (${gain(a)})` : '', element('div', {class: 'reason'}, a.evidence)))) : null);
 }
 
 function absentCase(key) {
 	return [...section('Verdicts', verdictTable(verdictsOf(key))),
-		...exactPart(page.exact && page.exact.cases.find(e => e.key === key), 'Where its instructions are'),
-		...section('What was run', facts([['Repeat', page.run.imported ? null : repeatCommand(key)], ...buildFacts(page.run.build)]))];
+		...exactPart(page.exact && page.exact.cases.find(e => e.key === key), 'Instructions by function'),
+		...section('This measurement', facts([['Repeat', page.run.imported ? null : repeatCommand(key)], ...buildFacts(page.run.build)]))];
 }
 
 function runCase(key) {
@@ -183,7 +190,7 @@ function runCase(key) {
 	if (!c)
 		return absentCase(key);
 	const exact = page.exact && page.exact.cases.find(e => e.key === c.key), badges = [runBadge(c)].concat(c.status === runBadge(c) ? [] : [c.status]);
-	const roof = c.roof && limitOf(c) != null ? `${percent(limitOf(c))}, ${c.roof.op} (${c.roof.name}, ${c.roof.bound})` : null;
+	const roof = c.roof && limitOf(c) != null ? `${limitText(c)}, ${c.roof.op} (${c.roof.name}, ${c.roof.bound})` : null;
 	// the metric of an exact count is the count again, under another name
 	const counted = new Set(exact && exact.status === 'ok' ? Object.keys(exact.counters).map(name => 'exact_' + name) : []);
 	const counts = [
@@ -196,22 +203,22 @@ function runCase(key) {
 	return [
 		element('p', null, badges.flatMap(b => [badge(b), ' ']), c.reason || ''), c.note ? element('p', {class: 'reason'}, c.note) : null,
 		c.median_ns ? facts([['Time', time(c.median_ns) + (c.ci95_ns ? `, 95 % interval over processes ${time(c.ci95_ns[0])} to ${time(c.ci95_ns[1])}` : c.rounds > 1 ? '; the processes differ too much, so no interval' : '; one process alone, so no interval')],
-			['Minimum', time(c.min_ns)], ['Median deviation', time(c.mad_ns)], ['Rate', rateOf(c) && metricText(c.rate, rateOf(c))], ['% of limit', roof && c.roof.exceeded ? `${roof}: wrong, the limit or the case was not measured correctly` : roof], ['Speed', againstText(c)]]) : null,
+			['Minimum', time(c.min_ns)], ['Median deviation', time(c.mad_ns)], ['Rate', rateOf(c) && metricText(c.rate, rateOf(c))], ['% of limit', roof && c.roof.exceeded ? `${roof}: ${exceededText}` : roof], ['Speed', againstText(c)]]) : null,
 		...section('Verdicts', verdictTable(verdictsOf(c.key))),
 		...(c.points && c.points.length || c.groups ? section('Samples', element('div', {class: 'figures'}, samplesPicture(c), distributionPicture(c))) : []),
 		...pastPart(c.key),
 		...boundPart(page.bottlenecks[c.key]),
 		...profilePart(c.key),
 		...section('Counters and metrics', rungTable('The most reliable evidence first', ['Name', 'Value', 'Note'], counts), unavailableList(c.unavailable)),
-		...exactPart(exact, 'Where its instructions are'),
+		...exactPart(exact, 'Instructions by function'),
 		...section('Disturbance', c.median_ns ? facts([['Disturbed samples', percent(c.disturbed_frac)], ['Discarded samples', percent(c.dropped_frac)],
 			['On a slow core', c.slow_core_frac == null ? 'not measured' : percent(c.slow_core_frac)], ['Kinds', disturbanceKinds(c)], ['Warnings', warnings(c) || 'none']]) : null),
-		...section('What was run', facts([['Repeat', page.run.imported ? null : repeatCommand(c.key)], ['Seed', page.run.imported ? null : String(page.run.seed)], ...buildFacts(page.run.build),
+		...section('This measurement', facts([['Repeat', page.run.imported ? null : repeatCommand(c.key)], ['Seed', page.run.imported ? null : String(page.run.seed)], ...buildFacts(page.run.build),
 			['Output', output], ['Digest of the output', c.digest], ['Machine code', c.code_hash],
 			['Samples', c.samples ? `${grouped(c.samples)} of ${plural(c.iterations, 'iteration')} in ${plural(c.rounds, 'process', 'processes')}` : null],
 			['CPUs', c.cpus.join(', ')], ['Memory on node', c.numa_node == null ? null : String(c.numa_node)], ['Copies of the inputs', c.copies ? grouped(c.copies) + (c.metrics.rotated_bytes ? `, ${metricText('rotated_bytes', c.metrics.rotated_bytes)} read in turn` : '') : null]])),
 		...runEnvironment(),
-		...logPart('What it printed', c.log),
+		...logPart('Its output', c.log),
 	];
 }
 

@@ -232,6 +232,8 @@ TEST(threads)
 	e.more_threads = 2;
 	e.roof_frac = 0.799;
 	assert_null(advice(&e, "threads"));
+	e.roof_frac = 1.06; /* no share that the threads could have */
+	assert_null(advice(&e, "threads"));
 	e.roof_frac = 0.9;
 	e.threads = 4;
 	assert_null(advice(&e, "threads"));
@@ -364,6 +366,9 @@ TEST(bounds)
 	struct assay_bottleneck b;
 
 	assert_int_equal(bound(&e), ASSAY_BOUND_BY_MEMORY);
+	e = memory(1.13, ASSAY_LEVEL_DRAM);
+	assay_bottleneck_find(&e, &b);
+	assert_non_null(strstr(b.evidence, "113.0 % of stream.read at dram in this run; above 105 %"));
 	e = arithmetic(0.5);
 	assert_int_equal(bound(&e), ASSAY_BOUND_BY_COMPUTE);
 	e.region_ns = 0.5e6;

@@ -141,7 +141,8 @@ TEST(test_share_that_cannot_be)
 		struct assay_gate_case g = { .evidence = ASSAY_EVIDENCE_NONE };
 
 		assay_limit_judge(&l, &f, &g);
-		if (g.verdict != cases[i].want || !strstr(g.reason, "rightly") == (g.verdict == ASSAY_NOT_MEASURED))
+		if (g.verdict != cases[i].want ||
+		    !strstr(g.reason, "measured correctly") == (g.verdict == ASSAY_NOT_MEASURED))
 			fail_msg("%s: %s, '%s'", cases[i].demand, assay_verdict_name(g.verdict), g.reason);
 	}
 }

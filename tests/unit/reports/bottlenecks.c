@@ -27,6 +27,10 @@ static struct assay_bottleneck list[] = {
 			.gain = NAN,
 			.most = NAN } },
 	  .n_advice = 2 },
+	{ .key = "op/above/t=1/warm",
+	  .bound = ASSAY_BOUND_BY_MEMORY,
+	  .roof_frac = 1.13,
+	  .evidence = "a share that cannot be" },
 	{ .key = "op/none/t=1/warm", .roof_frac = NAN, .evidence = "no roof" },
 };
 static const struct assay_report report = { .kind = ASSAY_REPORT_BOTTLENECKS, .bottlenecks = { 7, list, N_OF(list) } };

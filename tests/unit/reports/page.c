@@ -186,7 +186,7 @@ TEST(names_and_reasons_are_text)
 	has(page, "<title>Run 12 of suite &lt;b&gt;quick&lt;/b&gt;</title>");
 	has(page, "<span class=\"badge REGRESSED\">REGRESSED</span>");
 	has(page, "<p class=\"note\">&lt;/script&gt;&lt;script&gt;");
-	has(page, "<strong>What to do next</strong> <code>assay compare &quot;&lt;b&gt;&quot;</code> says it</p>");
+	has(page, "<strong>Next step</strong> <code>assay compare &quot;&lt;b&gt;&quot;</code> says it</p>");
 	has(page, "default-src 'none'; style-src 'sha256-");
 	assert_int_equal(times(page, "http:") + times(page, "https:"), times(page, "http://www.w3.org/2000/svg"));
 	j = data_of(page);
@@ -256,7 +256,7 @@ TEST(few_samples_stand_as_they_are)
 	page = emit(&r, "html", NULL);
 	/* nobody judged it */
 	has(page, "<span class=\"badge NOT_JUDGED\">");
-	assert_int_equal(times(page, "What to do next"), 0);
+	assert_int_equal(times(page, "Next step"), 0);
 	j = data_of(page);
 	points = json_object_get(json_array_get(json_object_get(j, "cases"), 0), "points");
 	assert_int_equal(json_array_size(points), ASSAY_PAGE_SAMPLES);

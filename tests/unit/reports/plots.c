@@ -275,7 +275,7 @@ TEST(rooflines_have_limits_and_shares)
 /* Rows go from the largest share to the least. */
 TEST(shares_are_sorted)
 {
-	static const double shares[] = { 0.2, 0.7, 0.5 };
+	static const double shares[] = { 0.2, 1.13, 0.5 };
 	struct assay_plot p = of_run(ASSAY_PLOT_ROOFLINE, &run);
 	char *text;
 
@@ -284,7 +284,8 @@ TEST(shares_are_sorted)
 		metric(i, "roof_frac", "1", shares[i]);
 	}
 	text = script_of(&p);
-	has(text, "$cases << END\n1 nan nan 70 1\n2 nan nan 50 1\n3 nan nan 20 1\nEND\n");
+	has(text, "$cases << END\n1 nan nan 113 1\n2 nan nan 50 1\n3 nan nan 20 1\nEND\n");
+	has(text, "array SHARE[3] = ['113 % of its roof wrong', '50 % of its roof', '20 % of its roof']\n");
 	free(text);
 	release();
 }

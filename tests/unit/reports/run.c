@@ -515,6 +515,7 @@ TEST(files_for_other_programs)
 	};
 
 	make_run(&run, results);
+	assert_int_equal(assay_result_add_metric(results, "roof_frac", "1", 1, 1.13), 0);
 	golden("csv", emit_run(&run, "csv", NULL));
 	golden("junit", emit_run(&run, "junit", NULL));
 	golden("markdown", emit_run(&run, "markdown", NULL));

@@ -58,6 +58,9 @@ TEST(test_metric)
 		const char *unit, *want;
 	} cases[] = {
 		{ "roof_frac", 0.973, "1", "97.3 %" },
+		{ "roof_frac", 1.05, "1", "105 %" },
+		{ "roof_frac", 1.13, "1", "113 % wrong" },
+		{ "other_frac", 1.13, "1", "113 %" },
 		{ "kv_cache_hit_rate", 1, "1", "100 %" },
 		{ "change_frac", -0.05, "1", "-5.00 %" },
 		{ "checksum", 458525049, "1", "458525049" },
