@@ -60,7 +60,7 @@ made_file() {
 # Results of a second, imported into a new database.
 imported() {
 	rm -f "$out"/imported.db*
-	timed 1 "$assay" import auto "$out/made.json" --db "$out/imported.db" |
+	timed 1 "$assay" import google-benchmark "$out/made.json" --db "$out/imported.db" |
 		awk -v n="$file_cases" '{ printf "%.0f a second, %.0f a second of processors", 1e3 * n / $1, 1e3 * n / $2 }'
 }
 

@@ -28,16 +28,23 @@ struct gathering {
 /* Put the values of @folder/@file into @to, if there is such a file. */
 static int add_file(const struct gathering *g, json_t *to, const char *folder, const char *file, const char *name)
 {
-	char path[4096];
+	char path[4096], encoding[160], *text = NULL;
+	size_t len, line = 0;
+	json_t *v = NULL;
 	json_error_t why;
-	json_t *v;
+	int rc;
 
 	if (snprintf(path, sizeof(path), "%s/%s", folder, file) >= (int)sizeof(path) || !assay_file_exists(path))
 		return 0;
-	v = json_load_file(path, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &why);
-	if (!v)
-		return assay_err_set(g->err, ASSAY_EUSAGE, "%.250s:%d: %s", path, why.line, why.text);
-	return json_object_set_new(to, name, v) ? assay_err_set(g->err, ASSAY_ENOMEM, "out of memory") : 0;
+	rc = assay_file_read(path, &text, &len, g->err);
+	if (!rc && !assay_reading_is_text(text, len, &line, encoding, sizeof(encoding)))
+		rc = assay_err_set(g->err, ASSAY_EUSAGE, "%.250s:%zu: %s", path, line ? line : 1, encoding);
+	if (!rc && !(v = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &why)))
+		rc = assay_err_set(g->err, ASSAY_EUSAGE, "%.250s:%d: %s", path, why.line, why.text);
+	if (!rc && json_object_set_new(to, name, v))
+		rc = assay_err_set(g->err, ASSAY_ENOMEM, "out of memory");
+	free(text);
+	return rc;
 }
 
 /* Those of a benchmark that is named; a folder without a name has none. */

@@ -109,7 +109,7 @@ struct assay_format_program {
 struct assay_format {
 	const char *name;
 	void (*read)(struct assay_reading *in);
-	/* Fill op, axes and threads of @c from @name as read() would. NULL where programs cannot list. */
+	/* Fill op, axes and threads of @c from the @name that a program lists. NULL where programs cannot list. */
 	int (*name_case)(const char *name, struct assay_case *c);
 	struct assay_format_program program;
 };

@@ -65,8 +65,8 @@ static void read_context(struct assay_reading *in, const json_t *context)
 /* ---- names ---- */
 
 /*
- * "threads:4" of a name, which the key says in its own way. Where the row has a member for the threads, only their
- * number is meant; without it (before 1.5) the library says it in the name alone.
+ * The number that the library wrote into a name, as "threads:4". Before 1.5 it stands nowhere else; where the row has a
+ * member for the threads, only their number is meant.
  */
 static bool take_threads(const char *part, struct assay_case *c)
 {
@@ -80,6 +80,17 @@ static bool take_threads(const char *part, struct assay_case *c)
 		return false;
 	c->threads = (unsigned)n;
 	return true;
+}
+
+/* The whole name is the op: which of its parts are arguments is not said by the row. */
+static void name_case(const char *run_name, struct assay_case *c)
+{
+	const char *last = strrchr(run_name, '/');
+
+	assay_format_op(run_name, c->op);
+	snprintf(c->variant, sizeof(c->variant), "google-benchmark");
+	if (last && !c->threads)
+		take_threads(last + 1, c);
 }
 
 /* Commits behind the tag 1.8.5 are before and after that change, and builds outside of git name no version. */
@@ -98,43 +109,6 @@ static enum real_time_of real_time_of(const char *library_version)
 	if (major > 1 || (major == 1 && minor >= 9))
 		return A_CALL;
 	return minor == 8 && patch == 5 && library_version[end] == '-' ? NOBODY_KNOWS : A_CALL_OF_ALL_THREADS;
-}
-
-/*
- * "BM_Copy/1024/n:8/threads:4": the first part is the op, the others are axes. If that loses any of it, because a part
- * is too long or there are too many, the whole name is the op.
- */
-static int name_case(const char *run_name, struct assay_case *c)
-{
-	char *name = strdup(run_name), number[16], *part, *rest = name, *colon;
-	bool whole = true;
-	unsigned n = 0;
-
-	if (!name)
-		return ASSAY_ENOMEM;
-	part = strsep(&rest, "/");
-	assay_format_op(part, c->op);
-	while ((part = strsep(&rest, "/"))) {
-		n++;
-		if (take_threads(part, c))
-			continue;
-		colon = strchr(part, ':');
-		snprintf(number, sizeof(number), "arg%u", n);
-		/* "std::sort" is no name with a value */
-		if (colon && colon > part && colon[1] && colon[1] != ':') {
-			*colon = '\0';
-			whole &= assay_format_axis(c, part, colon + 1);
-		} else {
-			whole &= assay_format_axis(c, number, part);
-		}
-	}
-	if (!whole) {
-		c->n_axes = 0;
-		assay_format_op(run_name, c->op);
-	}
-	snprintf(c->variant, sizeof(c->variant), "google-benchmark");
-	free(name);
-	return 0;
 }
 
 static double factor_ns(const char *unit)
@@ -254,8 +228,7 @@ static struct benchmark *add(struct reading *rd, const json_t *row, const char *
 	/* older versions say nothing, or 0, of benchmarks that are not repeated */
 	b->repetitions = repetitions >= 1 && repetitions < 1e9 ? (size_t)repetitions : 0;
 	b->r->c.threads = threads >= 1 && threads <= 1e6 ? (unsigned)threads : 0;
-	if (name_case(name, &b->r->c))
-		no_memory(rd);
+	name_case(name, &b->r->c);
 	assay_name_index_set(&rd->known, name, rd->n++);
 	return b;
 }
@@ -392,14 +365,44 @@ static void read_all(struct assay_reading *in)
 	assay_name_index_release(&rd.known);
 }
 
-/* The benchmark of a list, which tells of no threads where there is one. */
-static int name_listed(const char *name, struct assay_case *c)
+/*
+ * A benchmark of a list, for people who choose cases of a bench: of "BM_Copy/1024/n:8/threads:4" the first part is the
+ * op, the others are axes. If that loses any of it, because a part is too long or there are too many, the whole name is
+ * the op. A list tells of no threads where there is one.
+ */
+static int name_listed(const char *run_name, struct assay_case *c)
 {
-	const int rc = name_case(name, c);
+	char *name = strdup(run_name), number[16], *part, *rest = name, *colon;
+	bool whole = true;
+	unsigned n = 0;
 
+	if (!name)
+		return ASSAY_ENOMEM;
+	part = strsep(&rest, "/");
+	assay_format_op(part, c->op);
+	while ((part = strsep(&rest, "/"))) {
+		n++;
+		if (take_threads(part, c))
+			continue;
+		colon = strchr(part, ':');
+		snprintf(number, sizeof(number), "arg%u", n);
+		/* "std::sort" is no name with a value */
+		if (colon && colon > part && colon[1] && colon[1] != ':') {
+			*colon = '\0';
+			whole &= assay_format_axis(c, part, colon + 1);
+		} else {
+			whole &= assay_format_axis(c, number, part);
+		}
+	}
+	if (!whole) {
+		c->n_axes = 0;
+		assay_format_op(run_name, c->op);
+	}
+	snprintf(c->variant, sizeof(c->variant), "google-benchmark");
 	if (!c->threads)
 		c->threads = 1;
-	return rc;
+	free(name);
+	return 0;
 }
 
 /*

@@ -48,6 +48,78 @@ void assay_reading_fail(struct assay_reading *in, const char *fmt, ...)
 			       in->where[0] && why[0] != '.' ? ": " : "", why);
 }
 
+/* ---- encoding ---- */
+
+size_t assay_reading_line_of(const char *text, const char *at)
+{
+	size_t line = 1;
+
+	while ((text = memchr(text, '\n', (size_t)(at - text)))) {
+		text++;
+		line++;
+	}
+	return line;
+}
+
+/* By its first bytes: what has to be done to it first? NULL: nothing. */
+static const char *encoding_of(const char *s, size_t len, const char **command)
+{
+	static const struct {
+		const char *bytes, *what, *command;
+		size_t n;
+	} known[] = {
+		{ "\x1f\x8b", "compressed with gzip", "gzip -dc", 2 },
+		{ "\x28\xb5\x2f\xfd", "compressed with Zstandard", "zstd -dc", 4 },
+		{ "\xfd\x37zXZ", "compressed with xz", "xz -dc", 5 },
+		{ "BZh", "compressed with bzip2", "bzip2 -dc", 3 },
+		{ "\x04\x22\x4d\x18", "compressed with LZ4", "lz4 -dc", 4 },
+		{ "PK\x03\x04", "a ZIP archive", "unzip -p", 4 },
+		{ "\xff\xfe\0\0", "text in UTF-32", "iconv -f UTF-32 -t UTF-8", 4 },
+		{ "\0\0\xfe\xff", "text in UTF-32", "iconv -f UTF-32 -t UTF-8", 4 },
+		{ "\xff\xfe", "text in UTF-16", "iconv -f UTF-16 -t UTF-8", 2 },
+		{ "\xfe\xff", "text in UTF-16", "iconv -f UTF-16 -t UTF-8", 2 },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (len >= known[i].n && !memcmp(s, known[i].bytes, known[i].n)) {
+			*command = known[i].command;
+			return known[i].what;
+		}
+	/* without a mark, the first characters are of ASCII, each one byte beside a zero */
+	if (len < 4 || !s[0] == !s[1] || !s[2] == !s[3] || !s[0] != !s[2])
+		return NULL;
+	*command = s[0] ? "iconv -f UTF-16LE -t UTF-8" : "iconv -f UTF-16BE -t UTF-8";
+	return "text in UTF-16 without a mark";
+}
+
+bool assay_reading_is_text(const char *s, size_t len, size_t *line, char *why, size_t size)
+{
+	const char *command, *what = encoding_of(s, len, &command), *at, *from;
+
+	*line = 0;
+	if (what) {
+		snprintf(why, size, "this is %s: import the output of '%s' instead, with '-' as the file", what,
+			 command);
+		return false;
+	}
+	for (at = from = s; assay_code_point_next(&at); from = at) {
+		/* the replacement character itself has three bytes */
+		if (at - from > 1 || !(*from & 0x80))
+			continue;
+		*line = assay_reading_line_of(s, from);
+		snprintf(why, size,
+			 "byte 0x%02x is not UTF-8: if this is Latin-1 or Windows-1252, import the output of 'iconv "
+			 "-f WINDOWS-1252 -t UTF-8' instead, with '-' as the file",
+			 (unsigned char)*from);
+		return false;
+	}
+	if (at == s + len)
+		return true;
+	*line = assay_reading_line_of(s, at);
+	snprintf(why, size, "a byte of this line is zero: this is no text");
+	return false;
+}
+
 /* ---- values ---- */
 
 bool assay_reading_is_number(const json_t *v)

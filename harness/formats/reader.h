@@ -31,6 +31,16 @@ void assay_reading_fail(struct assay_reading *in, const char *fmt, ...) __attrib
 void assay_reading_keep(struct assay_reading *in, int rc);
 void assay_reading_no_memory(struct assay_reading *in);
 
+/* ---- encoding ---- */
+
+/* The number of the line that @at of @text is in. */
+size_t assay_reading_line_of(const char *text, const char *at);
+/*
+ * Is it text in UTF-8, without bytes that are zero? @why says what else it seems to be, and how it becomes that; @line
+ * is where, 0: at the beginning.
+ */
+bool assay_reading_is_text(const char *s, size_t len, size_t *line, char *why, size_t size);
+
 /* ---- values ---- */
 
 /* What NaN and Infinity begin with, as texts in in->values: JSON has no such numbers, and jansson reads none. */

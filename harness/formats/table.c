@@ -78,29 +78,15 @@ static int mark_no_numbers(struct assay_text *t)
 	return out.failed ? ASSAY_ENOMEM : 0;
 }
 
-static size_t lines(const char *from, const char *to)
-{
-	size_t n = 0;
-
-	while ((from = memchr(from, '\n', (size_t)(to - from)))) {
-		from++;
-		n++;
-	}
-	return n;
-}
-
-/* Take away the mark at the beginning of texts in UTF-8; no text has bytes that
- * are zero. */
+/* Refuse what is no text in UTF-8, and take away the mark at its beginning. */
 static void check_text(struct assay_reading *in, struct assay_text *t)
 {
-	const char *zero = memchr(t->s, '\0', t->len);
+	char why[160];
 
-	if (!strncmp(t->s, "\xef\xbb\xbf", 3))
+	if (!assay_reading_is_text(t->s, t->len, &in->line, why, sizeof(why)))
+		assay_reading_fail(in, "%s", why);
+	else if (!strncmp(t->s, "\xef\xbb\xbf", 3))
 		memset(t->s, ' ', 3);
-	if (!zero)
-		return;
-	in->line = lines(t->s, zero) + 1;
-	assay_reading_fail(in, "a byte of this line is zero: this is no text");
 }
 
 /* All values of the text, one behind the other, as JSON lines have them. */
@@ -122,7 +108,7 @@ static json_t *read_json(struct assay_reading *in, struct assay_text *t)
 			at += why.position;
 			continue;
 		}
-		in->line = lines(t->s, at) + (size_t)(why.line > 0 ? why.line : 1);
+		in->line = assay_reading_line_of(t->s, at) - 1 + (size_t)(why.line > 0 ? why.line : 1);
 		assay_reading_fail(in, "%s", *at ? why.text : "the file ends, expected an object or an array");
 	}
 	return values;
@@ -131,40 +117,54 @@ static json_t *read_json(struct assay_reading *in, struct assay_text *t)
 /* ---- the format ---- */
 
 /*
- * A member that no other tool's results have. Several tools call their lists
- * "benchmarks" or "results" (pytest-benchmark and ASV, too), so that what
- * stands in the first element decides.
+ * Members that a tool writes in each of its versions, and that no other one writes together. Several tools call their
+ * lists "benchmarks" or "results" (pytest-benchmark and ASV, too), and commands have times elsewhere as well.
  */
 static const struct {
-	const char *list, *member; /* list "": a member of the object itself */
 	const struct assay_format *format;
+	const char *members[4], *list, *in_list[6]; /* of the object itself, and of the first element of a list in it */
 } marks[] = {
-	{ "benchmarks", "real_time", &assay_format_google_benchmark },
-	{ "benchmarks", "cpu_coefficient", &assay_format_google_benchmark },
-	{ "benchmarks", "error_occurred", &assay_format_google_benchmark },
-	{ "benchmarks", "runs", &assay_format_pyperf },
-	{ "benchmarks", "states", &assay_format_nvbench },
-	{ "", "criterion", &assay_format_criterion },
-	{ "results", "command", &assay_format_hyperfine },
-	{ "", "build_commit", &assay_format_llama_bench },
-	{ "", "n_prompt", &assay_format_llama_bench },
-	{ "", "avg_ts", &assay_format_llama_bench },
+	{ &assay_format_google_benchmark,
+	  { "context.num_cpus", "context.mhz_per_cpu", "context.library_build_type" },
+	  "benchmarks",
+	  { "name" } },
+	{ &assay_format_pyperf, { "version" }, "benchmarks", { "runs" } },
+	{ &assay_format_nvbench, { "meta", "devices" }, "benchmarks", { "name", "states" } },
+	{ &assay_format_criterion, { "criterion" }, NULL, { NULL } },
+	{ &assay_format_hyperfine, { NULL }, "results", { "command", "mean", "min", "max", "user", "system" } },
+	{ &assay_format_llama_bench, { "build_commit", "n_prompt", "n_gen", "avg_ts" }, NULL, { NULL } },
 };
 #define N_MARKS (sizeof(marks) / sizeof(marks[0]))
 
-/* By the members of an object, or else of those in its lists. */
+/* "a.b" is the member b of the member a. */
+static bool has_all(const json_t *one, const char *const *names, size_t n)
+{
+	char outer[32];
+
+	for (size_t i = 0; i < n && names[i]; i++) {
+		const char *dot = strchr(names[i], '.');
+		const json_t *from = one;
+
+		if (dot) {
+			snprintf(outer, sizeof(outer), "%.*s", (int)(dot - names[i]), names[i]);
+			from = json_object_get(one, outer);
+		}
+		if (!json_object_get(from, dot ? dot + 1 : names[i]))
+			return false;
+	}
+	return true;
+}
+
 static const struct assay_format *recognise(const json_t *one)
 {
 	if (json_is_array(one))
 		one = json_array_get(one, 0);
-	for (size_t i = 0; i < N_MARKS; i++) {
-		const json_t *list = json_object_get(one, marks[i].list);
+	for (size_t i = 0; i < N_MARKS && json_is_object(one); i++) {
+		const json_t *list = marks[i].list ? json_object_get(one, marks[i].list) : NULL;
 
-		if (!marks[i].list[0] && json_object_get(one, marks[i].member))
+		if (has_all(one, marks[i].members, 4) &&
+		    (!marks[i].list || has_all(json_array_get(list, 0), marks[i].in_list, 6)))
 			return marks[i].format;
-		for (size_t k = 0; k < json_array_size(list); k++)
-			if (json_object_get(json_array_get(list, k), marks[i].member))
-				return marks[i].format;
 	}
 	return NULL;
 }

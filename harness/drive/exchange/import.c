@@ -67,37 +67,6 @@ static int read_all(const struct job *im, int fd, struct assay_text *t)
 	return 0;
 }
 
-/* By its first bytes: is it something that must first be turned into text in
- * UTF-8? Then the message says how. */
-static int check_encoding(const struct job *im, const struct assay_text *t)
-{
-	static const struct {
-		const char *bytes, *what, *command;
-		size_t n;
-	} known[] = {
-		{ "\x1f\x8b", "compressed with gzip", "gzip -dc", 2 },
-		{ "\x28\xb5\x2f\xfd", "compressed with Zstandard", "zstd -dc", 4 },
-		{ "\xfd\x37zXZ", "compressed with xz", "xz -dc", 5 },
-		{ "BZh", "compressed with bzip2", "bzip2 -dc", 3 },
-		{ "PK\x03\x04", "a ZIP archive", "unzip -p", 4 },
-		{ "\xff\xfe\0\0", "text in UTF-32", "iconv -f UTF-32 -t UTF-8", 4 },
-		{ "\xff\xfe", "text in UTF-16", "iconv -f UTF-16 -t UTF-8", 2 },
-		{ "\xfe\xff", "text in UTF-16", "iconv -f UTF-16 -t UTF-8", 2 },
-		/* without a mark: a first character of ASCII is one byte beside a zero */
-		{ "{\0", "text in UTF-16 without a mark", "iconv -f UTF-16LE -t UTF-8", 2 },
-		{ "[\0", "text in UTF-16 without a mark", "iconv -f UTF-16LE -t UTF-8", 2 },
-		{ "\0{", "text in UTF-16 without a mark", "iconv -f UTF-16BE -t UTF-8", 2 },
-		{ "\0[", "text in UTF-16 without a mark", "iconv -f UTF-16BE -t UTF-8", 2 },
-	};
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (t->len >= known[i].n && !memcmp(t->s, known[i].bytes, known[i].n))
-			return assay_err_set(im->err, ASSAY_EUSAGE,
-					     "'%.250s' is %s: import what '%s' makes of it, with '-' for the file",
-					     im->reading.path, known[i].what, known[i].command);
-	return 0;
-}
-
 /* All that a format in folders has there. */
 static int read_folder(const struct job *im, bool in_folders, struct assay_text *t)
 {
@@ -118,10 +87,8 @@ static int read_file(struct job *im, const struct assay_format *f, struct assay_
 
 	assay_text_add(t, "");
 	im->reading.path = strcmp(im->q->path, "-") != 0 ? im->q->path : "standard input";
-	if (im->reading.path != im->q->path) {
-		rc = read_all(im, STDIN_FILENO, t);
-		return rc ? rc : check_encoding(im, t);
-	}
+	if (im->reading.path != im->q->path)
+		return read_all(im, STDIN_FILENO, t);
 	fd = open(im->reading.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	rc = fd < 0 || fstat(fd, &st)            ? cannot_read(im, strerror(errno))
 	     : in_folders || S_ISDIR(st.st_mode) ? read_folder(im, in_folders, t)
@@ -129,7 +96,7 @@ static int read_file(struct job *im, const struct assay_format *f, struct assay_
 						 : read_all(im, fd, t);
 	if (fd >= 0)
 		close(fd);
-	return rc ? rc : check_encoding(im, t);
+	return rc;
 }
 
 /* ---- the run ---- */

@@ -96,7 +96,7 @@ STORE_TEST(google_benchmark)
 	has_fact(&run, "library_version", "v1.8.3");
 	assert_int_equal(run.n_results, 5);
 	/* repetitions that lie apart */
-	r = result(&run, "BM_Copy/google-benchmark/arg1=1024/t=2");
+	r = result(&run, "BM_Copy/1024/threads:2/google-benchmark/-/t=2");
 	/* before 1.9.0 real_time was divided by the threads */
 	has_samples(r, 3, 1000, 2 * 26);
 	has_metric(r, "cpu_time_s", "s", 25e-9);
@@ -104,9 +104,9 @@ STORE_TEST(google_benchmark)
 	/* NaN in one of three */
 	has_metric(r, "hits", "1", 7.5);
 	assert_non_null(assay_counters_find_missing(&r->counters, "hits"));
-	r = result(&run, "BM_Sum<int, 4>/google-benchmark/n=8/t=1");
+	r = result(&run, "BM_Sum<int, 4>/n:8/google-benchmark/-/t=1");
 	has_samples(r, 3, 1000, 2600);
-	assert_int_equal(r->c.axes[0].value, 8);
+	assert_int_equal(r->c.n_axes, 0);
 	r = result(&run, "BM_Broken/google-benchmark/-/t=1");
 	assert_int_equal(r->status, ASSAY_STATUS_FAILED);
 	assert_string_equal(r->reason, "no \"file\"");
@@ -130,8 +130,8 @@ STORE_TEST(old_google_benchmark)
 	assert_true(run.started_ns == UINT64_C(1521312025000000000));
 	has_fact(&run, "time zone", "not said, taken as UTC");
 	assert_int_equal(run.n_results, 2);
-	has_samples(result(&run, "BM_Set/google-benchmark/arg1=1024"), 2, 94877, 29276);
-	assert_int_equal(result(&run, "BM_Set/google-benchmark/arg1=1024")->c.threads, 0);
+	has_samples(result(&run, "BM_Set/1024/google-benchmark/-"), 2, 94877, 29276);
+	assert_int_equal(result(&run, "BM_Set/1024/google-benchmark/-")->c.threads, 0);
 	has_samples(result(&run, "BM_Late/google-benchmark/-"), 1, 10, 2e6);
 	assay_run_release(&run);
 }
@@ -144,11 +144,10 @@ STORE_TEST(files_of_the_tools_themselves)
 		size_t n;
 		double median_ns; /* as the file has it, times its threads */
 	} cases[] = {
-		{ "google_benchmark_1.7.json", "BM_Copy/google-benchmark/arg1=64,repeats=5/t=1", 5,
-		  11.467467520445032 },
-		{ "google_benchmark_1.7.json", "BM_Copy/google-benchmark/arg1=4096,repeats=5/t=1", 5,
-		  307.13673334472213 },
-		{ "google_benchmark_1.7.json", "BM_Named/google-benchmark/n=8/t=2", 1, 2 * 1.4132277460077152 },
+		{ "google_benchmark_1.7.json", "BM_Copy/64/repeats:5/google-benchmark/-/t=1", 5, 11.467467520445032 },
+		{ "google_benchmark_1.7.json", "BM_Copy/4096/repeats:5/google-benchmark/-/t=1", 5, 307.13673334472213 },
+		{ "google_benchmark_1.7.json", "BM_Named/n:8/threads:2/google-benchmark/-/t=2", 1,
+		  2 * 1.4132277460077152 },
 		{ "hyperfine_1.15.json", "sleep 0.001/hyperfine/n=1", 6, 1845330.5 },
 	};
 
@@ -244,7 +243,7 @@ STORE_TEST(llama_bench_settings_are_told_apart)
 			 "{\"n_prompt\":512,\"n_gen\":0,%s,\"samples_ns\":[9000]}\n",
 			 cases[i].a, cases[i].b);
 		assert_ok(f, assay_file_write(path, text, strlen(text), &f->err));
-		assert_ok(f, import(f, "auto", path, &report));
+		assert_ok(f, import(f, "llama-bench", path, &report));
 		if ((report.runs[0].n_cases == 1) != cases[i].same)
 			print_error("%s and %s\n", cases[i].a, cases[i].b);
 		assert_int_equal(report.runs[0].n_cases, cases[i].same ? 1 : 2);
@@ -438,7 +437,8 @@ STORE_TEST(twice_is_once)
 	assert_int_equal(ask(f->db, "SELECT count(*) FROM run"), 1);
 }
 
-#define GB(rows) "{\"context\": {}, \"benchmarks\": [" rows "]}"
+#define CONTEXT  "{\"num_cpus\": 1, \"mhz_per_cpu\": 1, \"library_build_type\": \"release\"}"
+#define GB(rows) "{\"context\": " CONTEXT ", \"benchmarks\": [" rows "]}"
 #define ROW(name, more)                                                                                                \
 	"{\"name\": \"" name "\", \"iterations\": 1, \"real_time\": 5, \"cpu_time\": 5, \"time_unit\": \"ns\"" more "}"
 
@@ -446,59 +446,70 @@ STORE_TEST(twice_is_once)
 STORE_TEST(refusals)
 {
 	static const struct {
-		const char *text, *want;
+		const char *text, *want, *format; /* NULL: auto */
 	} cases[] = {
-		{ "", "in.json:1: the file ends, expected an object or an array" },
-		{ "[]", "this is none of the formats that are known" },
-		{ "{\"a\": 1}", "this is none of the formats that are known" },
-		{ "\xff\xfe{", "is text in UTF-16: import what 'iconv -f UTF-16 -t UTF-8' makes of it" },
-		{ "\x1f\x8b\x08", "is compressed with gzip: import what 'gzip -dc' makes of it" },
-		{ "\x28\xb5\x2f\xfd", "is compressed with Zstandard" },
+		{ "", "in.json:1: the file ends, expected an object or an array", NULL },
+		{ "[]", "this is none of the formats that are known", NULL },
+		{ "{\"a\": 1}", "this is none of the formats that are known", NULL },
 		{ "{\"meta\": {}, \"devices\": [], \"benchmarks\": [{\"name\": \"b\", \"axes\": [], \"states\": []}]}",
-		  "there are no benchmarks in it" },
-		{ "{\"meta\": {\"version\": {\"json\": {\"major\": 2}}}, \"benchmarks\": [{\"name\": \"b\", "
+		  "there are no benchmarks in it", NULL },
+		{ "{\"meta\": {\"version\": {\"json\": {\"major\": 2}}}, \"devices\": [], \"benchmarks\": [{\"name\": "
+		  "\"b\", "
 		  "\"states\": []}]}",
-		  "version 2 of nvbench's format is not known, expected 1" },
-		{ "{\"benchmarks\": [{\"states\": [{}]}]}", "benchmarks[0]: a benchmark without a name" },
+		  "version 2 of nvbench's format is not known, expected 1", NULL },
+		{ "{\"benchmarks\": [{\"states\": [{}]}]}", "benchmarks[0]: a benchmark without a name", "nvbench" },
 		/* of pytest-benchmark and ASV */
 		{ "{\"machine_info\": {}, \"benchmarks\": [{\"name\": \"t\", \"stats\": {\"median\": 0.1}}]}",
-		  "this is none of the formats that are known" },
-		{ "{\"results\": {\"time_a\": [1]}, \"params\": {}}", "this is none of the formats that are known" },
-		{ "{\"results\": [{\"name\": \"x\", \"mean\": 1}]}", "this is none of the formats that are known" },
+		  "this is none of the formats that are known", NULL },
+		{ "{\"results\": {\"time_a\": [1]}, \"params\": {}}", "this is none of the formats that are known",
+		  NULL },
+		{ "{\"results\": [{\"name\": \"x\", \"mean\": 1}]}", "this is none of the formats that are known",
+		  NULL },
+		/* what others write as well */
+		{ "{\"results\": [{\"command\": \"x\"}]}", "this is none of the formats that are known", NULL },
+		{ "{\"results\": [{\"command\": \"x\", \"times\": [1]}]}", "this is none of the formats that are known",
+		  NULL },
+		{ "{\"benchmarks\": [" ROW("a", "") "]}", "this is none of the formats that are known", NULL },
+		{ "{\"context\": {}, \"benchmarks\": [" ROW("a", "") "]}", "this is none of the formats that are known",
+		  NULL },
+		{ "{\"n_prompt\": 1, \"n_gen\": 0, \"samples_ns\": [1]}", "this is none of the formats that are known",
+		  NULL },
 		{ GB("{\"name\": \"I\", \"iterations\": 1.500, \"real_time\": 1}"),
-		  "benchmarks[0].iterations: 1.5 is no whole number" },
+		  "benchmarks[0].iterations: 1.5 is no whole number", NULL },
 		{ GB("{\"name\": \"I\", \"iterations\": 1, \"real_time\": 1, \"threads\": 1.5}"),
-		  "benchmarks[0].threads: 1.5 is no whole number" },
-		{ "{\"n_prompt\": 512.5, \"n_gen\": 0, \"samples_ns\": [1]}",
-		  "[0].n_prompt: 512.5 is no whole number" },
-		{ "{\"n_prompt\": 1, \"n_gen\": 0, \"n_threads\": 0.5}", "[0].n_threads: 0.5 is no whole number" },
+		  "benchmarks[0].threads: 1.5 is no whole number", NULL },
+		{ "{\"n_prompt\": 512.5, \"n_gen\": 0, \"samples_ns\": [1]}", "[0].n_prompt: 512.5 is no whole number",
+		  "llama-bench" },
+		{ "{\"n_prompt\": 1, \"n_gen\": 0, \"n_threads\": 0.5}", "[0].n_threads: 0.5 is no whole number",
+		  "llama-bench" },
 		{ "{\"benchmarks\": [{\"metadata\": {\"name\": \"a\", \"loops\": 1.024}, \"runs\": []}], "
 		  "\"version\": \"1.0\"}",
-		  "benchmarks[0].loops: 1.024 is no whole number" },
+		  "benchmarks[0].loops: 1.024 is no whole number", NULL },
 		{ GB("{\"name\": \"I\", \"iterations\": 1, \"real_time\": 1, \"hit\": 1, \"hit\": 2}"),
-		  "in.json:1: duplicate object key near '\"hit\"'" },
-		{ GB(""), "this is none of the formats that are known" },
-		{ GB(ROW("a", "") ",\n" ROW("b", ", \"x\": ]")), "in.json:2: unexpected token near ']'" },
-		{ GB(ROW("a", "") "," ROW("b", "")) "{}", "something follows behind the end" },
+		  "in.json:1: duplicate object key near '\"hit\"'", NULL },
+		{ GB(""), "this is none of the formats that are known", NULL },
+		{ GB(ROW("a", "") ",\n" ROW("b", ", \"x\": ]")), "in.json:2: unexpected token near ']'", NULL },
+		{ GB(ROW("a", "") "," ROW("b", "")) "{}", "something follows behind the end", NULL },
 		{ GB(ROW("a", "") "," ROW("b", "") "," ROW("a", "")),
-		  "'a' is a case that the file has before (benchmark 1, key 'a/google-benchmark/-')" },
+		  "'a' is a case that the file has before (benchmark 1, key 'a/google-benchmark/-')", NULL },
 		{ GB(ROW("a", "") ",{\"name\": \"b\", \"real_time\": 1, \"time_unit\": \"m\"}"),
-		  "benchmarks[1]: time_unit 'm' is not known, expected ns, us, ms or s" },
-		{ GB(ROW("a", "") ",{\"iterations\": 1}"), "benchmarks[1]: a benchmark without a name" },
+		  "benchmarks[1]: time_unit 'm' is not known, expected ns, us, ms or s", NULL },
+		{ GB(ROW("a", "") ",{\"iterations\": 1}"), "benchmarks[1]: a benchmark without a name", NULL },
 		/* two names of one key */
 		{ "{\"results\": [{\"command\": \"a b\", \"times\": [1]}, {\"command\": \"a\\tb\", \"times\": [1]}]}",
-		  "results[1]: 'a b' is a case that the file has before (benchmark 1, key 'a b/hyperfine/-')" },
+		  "results[1]: 'a b' is a case that the file has before (benchmark 1, key 'a b/hyperfine/-')",
+		  "hyperfine" },
 		{ "{\"results\": [{\"command\": \"a\", \"times\": [1]}, {\"times\": [1]}]}",
-		  "results[1]: a result without 'command'" },
-		{ "{\"results\": [{\"command\": \"a\", \"times\": [\"x\"]}]}",
-		  "results[0].times[0]: expected a number" },
+		  "results[1]: a result without 'command'", "hyperfine" },
+		{ "{\"results\": [{\"command\": \"a\", \"times\": [\"x\"]}]}", "results[0].times[0]: expected a number",
+		  "hyperfine" },
 		{ "{\"benchmarks\": [{\"runs\": [{\"values\": [1]}]}], \"version\": \"2.0\"}",
-		  "version: pyperf's format '2.0' is not known, expected 1.0, 6 or 5" },
+		  "version: pyperf's format '2.0' is not known, expected 1.0, 6 or 5", NULL },
 		{ "{\"benchmarks\": [{\"runs\": [{\"values\": [1]}]}], \"version\": \"1.0\"}",
-		  "benchmarks[0]: a benchmark without a name in its metadata" },
-		{ "[{\"build_commit\": \"x\"}]", "[0]: a test without 'n_prompt' and 'n_gen'" },
+		  "benchmarks[0]: a benchmark without a name in its metadata", NULL },
+		{ "[{\"build_commit\": \"x\"}]", "[0]: a test without 'n_prompt' and 'n_gen'", "llama-bench" },
 		{ "{\"n_prompt\": 1, \"n_gen\": 0, \"samples_ns\": [1]}\n{\"n_prompt\"",
-		  "in.json:2: ':' expected near end of file" },
+		  "in.json:2: ':' expected near end of file", "llama-bench" },
 	};
 	struct fixture *f = *state;
 	struct assay_import_report report;
@@ -507,7 +518,8 @@ STORE_TEST(refusals)
 	snprintf(path, sizeof(path), "%s/in.json", f->folder);
 	for (size_t i = 0; i < N_OF(cases); i++) {
 		assert_ok(f, assay_file_write(path, cases[i].text, strlen(cases[i].text), &f->err));
-		assert_error(f, import(f, "auto", path, &report), ASSAY_EUSAGE, cases[i].want);
+		assert_error(f, import(f, cases[i].format ? cases[i].format : "auto", path, &report), ASSAY_EUSAGE,
+			     cases[i].want);
 		assay_import_report_release(&report);
 		if (assay_file_exists(f->db))
 			assert_int_equal(ask(f->db, "SELECT count(*) FROM run"), 0);
@@ -542,7 +554,7 @@ STORE_TEST(nonsense_is_no_time)
 
 	snprintf(path, sizeof(path), "%s/in.json", f->folder);
 	assert_ok(f, assay_file_write(path, text, strlen(text), &f->err));
-	assert_ok(f, import(f, "auto", path, &report));
+	assert_ok(f, import(f, "hyperfine", path, &report));
 	assert_int_equal(report.runs[0].n_ok, 0);
 	assert_int_equal(report.runs[0].n_failed, 4);
 	assay_import_report_release(&report);
@@ -560,7 +572,7 @@ static struct assay_run import_text(struct fixture *f, const char *text)
 
 	snprintf(path, sizeof(path), "%s/in.json", f->folder);
 	assert_ok(f, assay_file_write(path, text, strlen(text), &f->err));
-	assert_ok(f, import(f, "auto", path, &report));
+	assert_ok(f, import(f, "google-benchmark", path, &report));
 	assert_ok(f, assay_stored_run(f->db, report.runs[0].id, NULL, &run, &f->err));
 	assay_import_report_release(&report);
 	return run;
@@ -604,6 +616,78 @@ STORE_TEST(counters_keep_their_names)
 	assay_run_release(&run);
 }
 
+/* What looks like an argument in a name is part of it: no row says that it is one. */
+STORE_TEST(a_benchmark_keeps_its_whole_name)
+{
+	static const char *const names[] = { "a/t=3/b=9/cold", "std::sort/1024/n:8", "a//", "/", "a/threads:2/b" };
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < N_OF(names); i++) {
+		char text[300], key[100];
+		struct assay_run run;
+
+		snprintf(text, sizeof(text), GB(ROW("%s", ", \"threads\": 1")), names[i]);
+		snprintf(key, sizeof(key), "%s/google-benchmark/-/t=1", names[i]);
+		run = import_text(f, text);
+		assert_int_equal(result(&run, key)->c.n_axes, 0);
+		assert_string_equal(result(&run, key)->c.op, names[i]);
+		assay_run_release(&run);
+	}
+}
+
+/* In every format, text in another encoding is named with the line and with what makes text in UTF-8 of it. */
+STORE_TEST(other_encodings_are_named)
+{
+	static const struct {
+		const char *bytes;
+		size_t n;
+		const char *want;
+	} cases[] = {
+		{ "\xff\xfe{\0", 4, "this is text in UTF-16: import the output of 'iconv -f UTF-16 -t UTF-8' instead" },
+		{ "\xfe\xff\0{", 4, "this is text in UTF-16: " },
+		{ "\xff\xfe\0\0", 4, "this is text in UTF-32: " },
+		{ "n\0a\0m\0", 6, "this is text in UTF-16 without a mark: import the output of 'iconv -f UTF-16LE" },
+		{ "\0{\0\"", 4, "this is text in UTF-16 without a mark: import the output of 'iconv -f UTF-16BE" },
+		{ "\x1f\x8b\x08", 3, "this is compressed with gzip: import the output of 'gzip -dc' instead" },
+		{ "\x28\xb5\x2f\xfd", 4, "this is compressed with Zstandard: " },
+		{ "\xfd\x37zXZ\0", 6, "this is compressed with xz: " },
+		{ "BZh91AY", 7, "this is compressed with bzip2: " },
+		{ "PK\x03\x04", 4, "this is a ZIP archive: " },
+		/* Latin-1, and a quote of Windows-1252 */
+		{ "{\n\"caf\xe9\": 1}", 13, "in.json:2: byte 0xe9 is not UTF-8: if this is Latin-1 or Windows-1252" },
+		{ "x,1,s\n\x93y\x94,1,s\n", 14, "in.json:2: byte 0x93 is not UTF-8: " },
+		/* overlong, a surrogate, and half of a character */
+		{ "\xc0\xaf", 2, "in.json:1: byte 0xc0 is not UTF-8: " },
+		{ "\n\xed\xa0\x80", 4, "in.json:2: byte 0xed is not UTF-8: " },
+		{ "\"\xc3\"", 3, "in.json:1: byte 0xc3 is not UTF-8: " },
+	};
+	static const char *const formats[] = { "auto",   "google-benchmark", "llama-bench", "hyperfine",
+					       "pyperf", "nvbench",          "csv" };
+	struct fixture *f = *state;
+	struct assay_import_report report;
+	char path[300];
+
+	for (size_t i = 0; i < N_OF(cases); i++)
+		for (size_t k = 0; k <= N_OF(formats); k++) {
+			const char *format = k < N_OF(formats) ? formats[k] : "criterion";
+
+			write_in(f, "new", "benchmark.json", "{\"full_id\":\"x\"}");
+			snprintf(path, sizeof(path), "%s/%s", f->folder,
+				 strcmp(format, "criterion") ? "in.json" : "new/sample.json");
+			assert_ok(f, assay_file_write(path, cases[i].bytes, cases[i].n, &f->err));
+			assert_int_equal(import(f, format, path, &report), ASSAY_EUSAGE);
+			/* a file in a folder has another name */
+			assert_non_null(strstr(f->err.text, strncmp(cases[i].want, "in.json", 7) ? cases[i].want
+												 : cases[i].want + 7));
+			assay_import_report_release(&report);
+		}
+	/* the replacement character is one like others, and a mark of UTF-8 is none */
+	snprintf(path, sizeof(path), "%s/in.json", f->folder);
+	assert_ok(f, assay_file_write(path, "\xef\xbb\xbfx\xef\xbf\xbd,1,s\n", 11, &f->err));
+	assert_ok(f, import(f, "csv", path, &report));
+	assay_import_report_release(&report);
+}
+
 /* Before 1.9.0 the wall time of a call was divided by the number of threads. */
 STORE_TEST(real_time_of_threads)
 {
@@ -612,26 +696,30 @@ STORE_TEST(real_time_of_threads)
 		const char *key;
 		double ns; /* 0: it is not known */
 	} cases[] = {
-		{ "", "W/threads:4", ", \"threads\": 4", "W/google-benchmark/-/t=4", 10000 },
-		{ "\"library_version\": \"v1.8.4\"", "W/threads:4", ", \"threads\": 4", "W/google-benchmark/-/t=4",
-		  10000 },
+		{ "", "W/threads:4", ", \"threads\": 4", "W/threads:4/google-benchmark/-/t=4", 10000 },
+		{ "\"library_version\": \"v1.8.4\"", "W/threads:4", ", \"threads\": 4",
+		  "W/threads:4/google-benchmark/-/t=4", 10000 },
 		{ "\"library_version\": \"v1.8.4-12-gabcdef0\"", "W/threads:4", ", \"threads\": 4",
-		  "W/google-benchmark/-/t=4", 10000 },
-		{ "\"library_version\": \"v1.9.0\"", "W/threads:4", ", \"threads\": 4", "W/google-benchmark/-/t=4",
-		  2500 },
-		{ "\"library_version\": \"1.9.4\"", "W/threads:4", ", \"threads\": 4", "W/google-benchmark/-/t=4",
-		  2500 },
-		{ "\"library_version\": \"v2.0.0\"", "W/threads:4", ", \"threads\": 4", "W/google-benchmark/-/t=4",
-		  2500 },
+		  "W/threads:4/google-benchmark/-/t=4", 10000 },
+		{ "\"library_version\": \"v1.9.0\"", "W/threads:4", ", \"threads\": 4",
+		  "W/threads:4/google-benchmark/-/t=4", 2500 },
+		{ "\"library_version\": \"1.9.4\"", "W/threads:4", ", \"threads\": 4",
+		  "W/threads:4/google-benchmark/-/t=4", 2500 },
+		{ "\"library_version\": \"v2.0.0\"", "W/threads:4", ", \"threads\": 4",
+		  "W/threads:4/google-benchmark/-/t=4", 2500 },
 		{ "\"library_version\": \"v1.8.5-3-gabcdef0\"", "W/threads:4", ", \"threads\": 4",
-		  "W/google-benchmark/-/t=4", 0 },
-		{ "\"library_version\": \"v0.0.0\"", "W/threads:4", ", \"threads\": 4", "W/google-benchmark/-/t=4", 0 },
-		{ "\"library_version\": \"\"", "W/threads:4", ", \"threads\": 4", "W/google-benchmark/-/t=4", 0 },
+		  "W/threads:4/google-benchmark/-/t=4", 0 },
+		{ "\"library_version\": \"v0.0.0\"", "W/threads:4", ", \"threads\": 4",
+		  "W/threads:4/google-benchmark/-/t=4", 0 },
+		{ "\"library_version\": \"\"", "W/threads:4", ", \"threads\": 4", "W/threads:4/google-benchmark/-/t=4",
+		  0 },
 		{ "\"library_version\": \"v0.0.0\"", "W", ", \"threads\": 1", "W/google-benchmark/-/t=1", 2500 },
 		/* a name that looks like it is none, where the row says otherwise */
-		{ "", "W/threads:4", ", \"threads\": 1", "W/google-benchmark/threads=4/t=1", 2500 },
+		{ "", "W/threads:4", ", \"threads\": 1", "W/threads:4/google-benchmark/-/t=1", 2500 },
+		/* nor where it is no end that the library writes */
+		{ "", "W/threads:4/x", "", "W/threads:4/x/google-benchmark/-", 2500 },
 		/* before 1.5 nothing but the name says it */
-		{ "", "W/threads:4", "", "W/google-benchmark/-/t=4", 10000 },
+		{ "", "W/threads:4", "", "W/threads:4/google-benchmark/-/t=4", 10000 },
 	};
 	struct fixture *f = *state;
 	char text[640];
