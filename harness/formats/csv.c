@@ -2,7 +2,9 @@
 /*
  * A table of "name, value, unit" that a script wrote: fields between commas, semicolons or tabs, as RFC 4180 quotes
  * them, or else between blanks, where the last two words are value and unit. A line is a measurement, and lines of one
- * name are samples of one case. Empty lines, lines that begin with '#', and a first line "name,value,unit" say nothing.
+ * name are those of one case. Times are its samples; a rate is a metric, and its inverse is the time of one item where
+ * the name has no time; sizes, counts and shares are metrics beside these. Empty lines, lines that begin with '#', and
+ * a first line "name,value,unit" say nothing.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,24 +17,74 @@
 
 enum { NAME, VALUE, UNIT, FIELDS };
 
-struct row {
-	char name[4096];
-	double ns;
+/* What a unit measures: which metric that is, and which numbers can be meant. */
+struct quantity {
+	const char *tag; /* NULL: the time */
+	const char *unit;
+	int better;
+	bool counted; /* a whole number, or several of the unit that are one */
 };
 
-struct table {
-	struct assay_result *cases; /* malloc'ed */
-	char (*names)[160];         /* malloc'ed; for messages */
-	size_t n;
-	struct assay_name_index index;
-};
+static const struct quantity time_of = { NULL, "s", -1, false };
+static const struct quantity bytes_per_s = { "bytes_per_s", "B/s", 1, false };
+static const struct quantity tokens_per_s = { "tokens_per_s", "1/s", 1, false };
+static const struct quantity ops_per_s = { "ops_per_s", "1/s", 1, false };
+static const struct quantity items_per_s = { "items_per_s", "1/s", 1, false };
+static const struct quantity size = { "bytes", "B", -1, true };
+static const struct quantity count = { "count", "1", 0, true };
+static const struct quantity share = { "share_frac", "1", 0, false };
 
 static const struct {
 	const char *name;
-	double ns;
+	const struct quantity *of;
+	double factor;
+	bool scaled; /* k, M, G or T may precede it */
 } units[] = {
-	{ "ns", 1 },   { "us", 1e3 }, { "\xc2\xb5s", 1e3 }, { "\xce\xbcs", 1e3 },
-	{ "ms", 1e6 }, { "s", 1e9 },  { "min", 60 * 1e9 },
+	{ "ns", &time_of, 1e-9, false },
+	{ "us", &time_of, 1e-6, false },
+	{ "\xc2\xb5s", &time_of, 1e-6, false },
+	{ "\xce\xbcs", &time_of, 1e-6, false },
+	{ "ms", &time_of, 1e-3, false },
+	{ "s", &time_of, 1, false },
+	{ "min", &time_of, 60, false },
+	{ "B/s", &bytes_per_s, 1, true },
+	{ "KiB/s", &bytes_per_s, 0x1p10, false },
+	{ "MiB/s", &bytes_per_s, 0x1p20, false },
+	{ "GiB/s", &bytes_per_s, 0x1p30, false },
+	{ "TiB/s", &bytes_per_s, 0x1p40, false },
+	{ "tok/s", &tokens_per_s, 1, true },
+	{ "tokens/s", &tokens_per_s, 1, true },
+	{ "op/s", &ops_per_s, 1, true },
+	{ "ops/s", &ops_per_s, 1, true },
+	{ "items/s", &items_per_s, 1, true },
+	{ "1/s", &items_per_s, 1, false },
+	{ "B", &size, 1, true },
+	{ "KiB", &size, 0x1p10, false },
+	{ "MiB", &size, 0x1p20, false },
+	{ "GiB", &size, 0x1p30, false },
+	{ "TiB", &size, 0x1p40, false },
+	{ "1", &count, 1, false },
+	{ "count", &count, 1, false },
+	{ "%", &share, 0.01, false },
+	{ "percent", &share, 0.01, false },
+};
+
+struct row {
+	char name[4096];
+	const struct quantity *of;
+	double value; /* in its base unit */
+};
+
+struct named {
+	struct assay_result r;
+	const struct quantity *sampled; /* what its samples are of; NULL: it has none */
+	char name[160];                 /* for messages */
+};
+
+struct table {
+	struct named *v; /* malloc'ed */
+	size_t n;
+	struct assay_name_index index;
 };
 
 static bool is_blank(char c)
@@ -121,11 +173,50 @@ static bool is_heading(char *const fields[FIELDS])
 	       !strcasecmp(fields[UNIT], "unit");
 }
 
+/* "GB/s", "k tok/s" or "ms": @factor of the base unit of @of. */
+static bool read_unit(const char *text, const struct quantity **of, double *factor)
+{
+	static const char prefixes[] = "kKMGT";
+	static const double thousands[] = { 1e3, 1e3, 1e6, 1e9, 1e12 };
+	const char *prefix = *text ? strchr(prefixes, *text) : NULL;
+	const char *rest = prefix ? text + 1 + strspn(text + 1, " ") : text;
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		*of = units[i].of;
+		*factor = units[i].factor;
+		if (!strcmp(units[i].name, text))
+			return true;
+		if (!prefix || !units[i].scaled || strcmp(units[i].name, rest) != 0)
+			continue;
+		*factor *= thousands[prefix - prefixes];
+		return true;
+	}
+	return false;
+}
+
+/* Can it be measured so? Times and rates are above 0, sizes and counts are whole. */
+static bool is_possible(struct assay_reading *in, const struct row *r, const char *value)
+{
+	if (!r->of->tag || r->of->better > 0) {
+		if (r->value > 0 && isfinite(r->value))
+			return true;
+		assay_reading_fail(in, "the value is '%.40s', expected a number above 0", value);
+	} else if (r->of->counted) {
+		if (r->value >= 0 && r->value < 0x1p53 && r->value == floor(r->value))
+			return true;
+		assay_reading_fail(in, "the value is '%.40s', expected a whole number of %s", value,
+				   r->of == &size ? "bytes" : "what is counted");
+	} else {
+		return true;
+	}
+	return false;
+}
+
 /* Parse @line, which is cut up in place, into @out. False if it is empty or malformed; the latter is reported. */
 static bool read_row(struct assay_reading *in, char *line, struct row *out)
 {
 	char *fields[FIELDS] = { NULL }, *end;
-	double value;
+	double value, factor;
 	size_t n;
 
 	trim(&line);
@@ -147,41 +238,66 @@ static bool read_row(struct assay_reading *in, char *line, struct row *out)
 		return false;
 	}
 	value = strtod(fields[VALUE], &end);
-	if (!*fields[VALUE] || *end || !isfinite(value) || value <= 0) {
-		assay_reading_fail(in, "the value is '%.40s', expected a number above 0", fields[VALUE]);
+	if (!*fields[VALUE] || *end || !isfinite(value)) {
+		assay_reading_fail(in, "the value is '%.40s', expected a number", fields[VALUE]);
 		return false;
 	}
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (!strcmp(units[i].name, fields[UNIT])) {
-			memcpy(out->name, fields[NAME], strlen(fields[NAME]) + 1);
-			out->ns = value * units[i].ns;
-			return true;
-		}
-	assay_reading_fail(in, "the unit is '%.40s', expected a time: ns, us, ms, s or min", fields[UNIT]);
-	return false;
+	if (!read_unit(fields[UNIT], &out->of, &factor)) {
+		assay_reading_fail(in,
+				   "the unit '%.40s' is not known, expected a time (ns, us, ms, s, min), a rate (MB/s, "
+				   "GiB/s, tok/s, ops/s, items/s), bytes (B, KiB, MB), 'count' or '%%'",
+				   fields[UNIT]);
+		return false;
+	}
+	memcpy(out->name, fields[NAME], strlen(fields[NAME]) + 1);
+	out->value = value * factor;
+	return is_possible(in, out, fields[VALUE]);
+}
+
+/* One more sample of @c: a time, or the time of one item at a rate, of so many items that nanoseconds are exact. */
+static void add_sample(struct assay_reading *in, struct named *c, const struct row *r)
+{
+	const uint32_t flags = c->r.n_samples ? ASSAY_SAMPLE_NEW_ROUND : 0;
+	double items = 1;
+
+	if (r->of == &time_of) {
+		assay_reading_sample(in, &c->r, 1, r->value * 1e9, flags);
+		return;
+	}
+	while (items < r->value && items < 1e15)
+		items *= 10;
+	assay_reading_sample(in, &c->r, items, items / r->value * 1e9, flags);
 }
 
 static void add_row(struct assay_reading *in, struct table *t, const struct row *r)
 {
-	struct assay_result *c;
+	const bool is_rate = r->of->better > 0;
+	struct named *c;
 	bool found = false;
 	size_t at = 0;
 
 	assay_reading_keep(in, assay_name_index_put(&t->index, r->name, t->n, &at, &found, in->err));
-	if (!in->rc && !found &&
-	    (assay_grow(&t->cases, t->n, sizeof(*t->cases)) || assay_grow(&t->names, t->n, sizeof(*t->names))))
+	if (!in->rc && !found && assay_grow(&t->v, t->n, sizeof(*t->v)))
 		assay_reading_no_memory(in);
 	if (in->rc)
 		return;
-	c = &t->cases[at];
+	c = &t->v[at];
 	if (!found) {
-		*c = (struct assay_result){ 0 };
-		assay_format_op(r->name, c->c.op);
-		snprintf(c->c.variant, sizeof(c->c.variant), "csv");
-		snprintf(t->names[at], sizeof(t->names[at]), "%.150s", r->name);
+		*c = (struct named){ .sampled = NULL };
+		assay_format_op(r->name, c->r.c.op);
+		snprintf(c->r.c.variant, sizeof(c->r.c.variant), "csv");
+		snprintf(c->name, sizeof(c->name), "%.150s", r->name);
 		t->n++;
 	}
-	assay_reading_sample(in, c, 1, r->ns, c->n_samples ? ASSAY_SAMPLE_NEW_ROUND : 0);
+	/* a time takes the place of what follows from rates */
+	if (r->of == &time_of && c->sampled != &time_of)
+		c->r.n_samples = 0;
+	if (r->of == &time_of || (is_rate && !c->sampled))
+		c->sampled = r->of;
+	if (c->sampled == r->of)
+		add_sample(in, c, r);
+	if (r->of->tag)
+		assay_reading_metric(in, &c->r, r->of->tag, r->of->unit, r->of->better, r->value);
 }
 
 static void read_all(struct assay_reading *in)
@@ -205,11 +321,14 @@ static void read_all(struct assay_reading *in)
 	if (!t.n)
 		assay_reading_fail(in, "there are no benchmarks in it");
 	in->line = 0;
-	for (size_t i = 0; i < t.n; i++)
-		assay_reading_put(in, &t.cases[i], t.names[i]);
+	for (size_t i = 0; i < t.n; i++) {
+		if (!t.v[i].sampled)
+			assay_reading_no_time(&t.v[i].r, ASSAY_STATUS_SKIPPED,
+					      "the file has neither a time nor a rate of it");
+		assay_reading_put(in, &t.v[i].r, t.v[i].name);
+	}
 	assay_name_index_release(&t.index);
-	free(t.cases);
-	free(t.names);
+	free(t.v);
 }
 
 /* A program that measures itself may print it. */

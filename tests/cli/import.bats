@@ -241,13 +241,20 @@ FIXTURES=$ASSAY_SOURCE/tests/fixtures/import
 		printf 'good,1,s\n%b\n' "$line" >bad.csv
 		fails 2 "bad.csv:2: $want" import csv bad.csv
 	done <<-'END'
-		a,b,c|the value is 'b', expected a number above 0
+		a,b,c|the value is 'b', expected a number
 		a,-1,s|the value is '-1', expected a number above 0
-		a,nan,s|the value is 'nan', expected a number above 0
+		a,nan,s|the value is 'nan', expected a number
+		a,0,MB/s|the value is '0', expected a number above 0
+		a,1.5,count|the value is '1.5', expected a whole number of what is counted
+		a,-1,1|the value is '-1', expected a whole number of what is counted
+		a,0.3,KiB|the value is '0.3', expected a whole number of bytes
 		a,1|this line has 2 fields, expected name, value and unit
 		a,1,2,s|this line has 4 fields, expected name, value and unit
 		alone|this line has 1 field, expected name, value and unit
-		a,1,GB/s|the unit is 'GB/s', expected a time: ns, us, ms, s or min
+		a,1,furlong/s|the unit 'furlong/s' is not known, expected a time (ns, us, ms, s, min), a rate
+		a,1,kms|the unit 'kms' is not known
+		a,1,kKiB|the unit 'kKiB' is not known
+		a,1,/s|the unit '/s' is not known
 		,1,s|the name has 0 bytes, expected 1 to 4095
 		"a,1,s|a quote has no end
 		"a"b,1,s|a quote has no end, or something follows behind it
@@ -255,6 +262,45 @@ FIXTURES=$ASSAY_SOURCE/tests/fixtures/import
 	END
 	: >empty.csv
 	fails 2 "empty.csv: there are no benchmarks in it" import csv empty.csv
+}
+
+@test "a table of rates, sizes, counts and shares is imported, and a lower rate is worse" {
+	local rate
+	cat >rates.csv <<-'END'
+		name,value,unit
+		lz4,700,MB/s
+		lz4,702,MB/s
+		decode,41.5,k tok/s
+		both,80,MiB/s
+		both,12,ms
+		both,1.5,KiB
+		both,7,count
+		both,93.5,%
+		binary,1234,B
+	END
+	run -0 "$ASSAY" import csv rates.csv --machine m --db r.db
+	"$ASSAY" show 1 --json --db r.db | jq -e '[.cases[] | [.key, .status, .samples, (.metrics | map_values([.value, .unit, .better]) | del(.time_s))]] == [
+		["lz4/csv/-", "ok", 2, {bytes_per_s: [701e6, "B/s", "higher"]}],
+		["decode/csv/-", "ok", 1, {tokens_per_s: [41500, "1/s", "higher"]}],
+		["both/csv/-", "ok", 1, {bytes_per_s: [83886080, "B/s", "higher"], bytes: [1536, "B", "lower"], count: [7, "1", null],
+			share_frac: [0.935, "1", null]}],
+		["binary/csv/-", "skipped", 0, {}]]
+		# the time of a byte, and of a token; where the file has a time, that is it
+		and ([.cases[:3][].median_ns] | (.[0] * 0.701 - 1 | fabs) < 1e-4 and (.[1] * 41500 / 1e9 - 1 | fabs) < 1e-6 and .[2] == 12e6)
+		and .cases[3].reason == "the file has neither a time nor a rate of it"'
+	for unit in B/s kB/s KB/s GB/s KiB/s GiB/s TiB/s tok/s tokens/s Mtokens/s op/s ops/s 'G ops/s' items/s 1/s; do
+		echo "x,2,$unit"
+	done | "$ASSAY" import csv - --db u.db
+	for unit in B kB KB MB GB TB KiB MiB GiB TiB 1 count % percent; do
+		printf 'x,2,%s\n' "$unit" | sed 's/$/\nx,1,s/' | "$ASSAY" import csv - --db u.db
+	done
+	# half the rate is twice the time
+	for rate in 700 350; do
+		seq 8 | sed "s/.*/lz4,$rate.&,MB\/s/" | "$ASSAY" import csv - --machine n --db g.db
+	done
+	run --separate-stderr "$ASSAY" gate --suite csv --db g.db --json
+	[ "$status" = 1 ]
+	jq -e '.cases[0] | .key == "lz4/csv/-" and .verdict == "REGRESSED" and (.ratio - 2 | fabs) < 0.01' <<<"$output"
 }
 
 @test "a benchmark that is gone fails the gate until a baseline without it is saved" {
