@@ -298,7 +298,7 @@ int assay_profile_because(struct assay_compare_plan *plan, const struct assay_co
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	if (n) {
 		double all_ns = 0;
-		char text[96];
+		char text[128];
 
 		for (size_t i = 0; i < n; i++) {
 			const size_t at = find(&plan->cmp, v[i]->key);
@@ -306,8 +306,8 @@ int assay_profile_because(struct assay_compare_plan *plan, const struct assay_co
 			if (at < plan->cmp.n_cases)
 				all_ns += expected_ns(plan, q, at);
 		}
-		snprintf(text, sizeof(text), "profiling %zu case%s to find the cause: about %.0f s", n,
-			 n == 1 ? "" : "s", all_ns * 1e-9);
+		snprintf(text, sizeof(text), "profiling %zu case%s to find the cause: about %.0f s%s", n,
+			 n == 1 ? "" : "s", all_ns * 1e-9, keep->shared ? " if the cores were idle" : "");
 		assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_NOTE, .text = text });
 		assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_SPAN, .expected_ns = all_ns });
 		rc = gather_all(&k, v, n, err);

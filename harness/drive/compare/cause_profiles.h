@@ -14,10 +14,10 @@
 
 #define ASSAY_BECAUSE_FOR_NS 4000000000u
 
-/* Where evidence is stored: by the ids of the cases of the plan. */
 struct assay_because_keeping {
 	struct assay_store *store;
-	const int64_t *case_ids;
+	const int64_t *case_ids; /* of the cases of the plan, there */
+	bool shared;             /* other work runs on the cores: profiling takes longer than it does on idle ones */
 };
 
 /*

@@ -207,7 +207,8 @@ static int measure_and_judge(struct comparing *k, struct assay_compare_outcome *
 					(int)out->report.exit, err);
 	if (rc || !k->case_ids)
 		return rc;
-	return assay_profile_because(&k->plan, k->q, k->watch, &(struct assay_because_keeping){ k->store, k->case_ids },
+	return assay_profile_because(&k->plan, k->q, k->watch,
+				     &(struct assay_because_keeping){ k->store, k->case_ids, k->announced.shared },
 				     &out->report, err);
 }
 
