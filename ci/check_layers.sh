@@ -14,6 +14,7 @@ awk '
 BEGIN {
 	may["harness/include/assay"] = ""
 	may["harness/base"] = "base";          third["harness/base"] = "xxhash.h jansson.h confuse.h"
+	may["harness/gguf"] = "gguf assay"
 	may["harness/model"] = "base stats model assay"
 	may["harness/stats"] = "base stats assay"
 	may["harness/machine"] = "base model machine assay"; third["harness/machine"] = "hwloc.h hwloc/"
@@ -25,14 +26,14 @@ BEGIN {
 	may["harness/measure"] = "base model stats machine counters profile formats plan worker measure assay"
 	may["harness/store"] = "base model store assay"; third["harness/store"] = "sqlite3.h"
 	may["harness/judge"] = "base model stats judge assay"; third["harness/judge"] = "jansson.h"
-	may["harness/drive"] = "base model stats machine counters profile formats plan worker measure store judge drive assay"
+	may["harness/drive"] = "base model stats machine counters profile formats plan worker measure store judge drive gguf assay"
 	third["harness/drive"] = "jansson.h"
 	may["harness/serve"] = "base model machine drive serve reports"; third["harness/serve"] = "jansson.h microhttpd.h"
 	may["harness/cli"] = "base model drive serve cli reports assay"
 	third["harness/cli"] = "argp.h"
 	may["reports"] = "base model reports"; third["reports"] = "jansson.h"
-	may["bench"] = "assay"
-	may["kernels"] = "assay"
+	may["bench"] = "assay gguf"
+	may["kernels"] = "assay gguf"
 	# everything that is neither libc, POSIX, Linux nor a compiler header must be named above
 	n = split("alloca.h arm_neon.h arpa/inet.h assert.h cpuid.h ctype.h dirent.h dlfcn.h elf.h errno.h fcntl.h fenv.h float.h fnmatch.h " \
 		"ftw.h glob.h immintrin.h inttypes.h langinfo.h libgen.h limits.h link.h locale.h malloc.h math.h netdb.h poll.h " \
@@ -123,6 +124,7 @@ harness/cli 6300
 harness/counters 14400
 harness/drive 22000
 harness/formats 2850
+harness/gguf 1500
 harness/include 1900
 harness/judge 9800
 harness/machine 5300

@@ -2,7 +2,7 @@
 # The program, the core that tests link, and what is loaded into other programs.
 # Objects that are loaded into other programs: recorders of heaps, threads and GPUs.
 LOADED := $(addprefix harness/counters/,preload waits injected)
-CORE_SRCS := $(sort $(filter-out $(LOADED:%=%/%),$(foreach layer,base model stats machine counters profile formats plan worker measure store judge drive,\
+CORE_SRCS := $(sort $(filter-out $(LOADED:%=%/%),$(foreach layer,base gguf model stats machine counters profile formats plan worker measure store judge drive,\
 	$(wildcard harness/$(layer)/*.c harness/$(layer)/*/*.c)) $(wildcard reports/*.c reports/*/*.c)))
 # Without libmicrohttpd only the file that says so.
 CORE_SRCS += $(if $(HTTP_FOUND),$(sort $(wildcard harness/serve/*.c)),harness/serve/server.c)

@@ -45,6 +45,12 @@ ISA_FLAGS := $(shell sed -n 's/^ISA.\([a-z0-9]*\), "$(ARCH)", [0-9]*, "\([^"]*\)
 isa = $(lastword $(subst _, ,$(basename $(1))))
 isa_flags = $(subst $(comma), ,$(patsubst $(isa)=%,%,$(filter $(isa)=%,$(ISA_FLAGS))))
 
+# Files of models are read by plugins and by the program, from one source.
+GGUF_OBJS := $(patsubst %.c,$(BUILD)/obj/plugin/%.o,$(sort $(wildcard harness/gguf/*.c)))
+$(GGUF_OBJS): $(BUILD)/obj/plugin/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(say)$(CC) $(PLUGIN_CFLAGS) -Iharness -c -o $@ $<
+$(BUILD)/obj/bench/%.o: private PLUGIN_CFLAGS += -Iharness
 $(BUILD)/obj/bench/%.o: bench/%.c $(BUILD)/flags $(ISA_TABLE)
 	@mkdir -p $(@D)
 	$(say)$(CC) $(PLUGIN_CFLAGS) $(call isa_flags,$(notdir $<)) -c -o $@ $<
@@ -54,7 +60,7 @@ $(BUILD)/obj/kernels/%.o: kernels/%.c $(BUILD)/flags $(ISA_TABLE)
 
 link_plugin = $(CC) $(SANFLAGS) $(LDFLAGS) -shared -Wl,--build-id $(PLUGIN_LDFLAGS) -o $@ $(filter %.o,$^)
 
-$(BUILD)/plugins/ops.so: $(OPS_SRCS:%.c=$(BUILD)/obj/%.o)
+$(BUILD)/plugins/ops.so: $(OPS_SRCS:%.c=$(BUILD)/obj/%.o) $(GGUF_OBJS)
 	@mkdir -p $(@D)
 	$(say)$(link_plugin) -lm -ldl
 
