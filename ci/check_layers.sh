@@ -122,7 +122,7 @@ ci 1760
 harness/base 4900
 harness/cli 6300
 harness/counters 14400
-harness/drive 22000
+harness/drive 22200
 harness/formats 2850
 harness/gguf 1500
 harness/include 1900
@@ -132,7 +132,7 @@ harness/measure 5800
 harness/model 7000
 harness/plan 2500
 harness/profile 5100
-harness/serve 4200
+harness/serve 4700
 harness/stats 1900
 harness/store 9700
 harness/worker 14600

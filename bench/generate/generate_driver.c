@@ -218,7 +218,7 @@ static inline __attribute__((always_inline)) int answer(struct gen_engine *e, in
 	assay_generate_ring_push(&s->ttft_s, seconds_since(e, begin));
 	if (p)
 		p->emit(p->arg, reply[0]);
-	for (int64_t i = 1; i < n; i++) {
+	for (int64_t i = 1; i < n && !(p && __atomic_load_n(p->enough, __ATOMIC_RELAXED)); i++) {
 		step = e->job->host->now_ns();
 		e->seq.tokens[len + i - 1] = reply[i - 1];
 		rc = decode_step(e, &reply[i - 1]);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -14,6 +13,8 @@
 #include "base/text.h"
 
 #define PROFILE_NAME "request"
+/* How often a process without work is looked at. */
+#define LOOK_MS 200
 
 /* ---- the process ---- */
 
@@ -93,6 +94,7 @@ static void let_go(struct assay_chat_request *r)
 	if (--r->holders)
 		return;
 	free(r->prompt);
+	json_decref(r->stops);
 	free(r->tokens);
 	free(r);
 }
@@ -112,8 +114,8 @@ static bool hand_over(const struct assay_chat_request *r, FILE *to)
 
 	for (size_t i = 0; i < r->n_prompt; i++)
 		json_array_append_new(prompt, json_integer(r->prompt[i]));
-	o = json_pack("{s:o,s:i,s:s*}", "prompt", prompt, "max_tokens", (int)r->n_wanted, "profile",
-		      r->profile ? PROFILE_NAME : NULL);
+	o = json_pack("{s:o,s:i,s:O*,s:s*}", "prompt", prompt, "max_tokens", (int)r->n_wanted, "stop", r->stops,
+		      "profile", r->profile ? PROFILE_NAME : NULL);
 	line = o ? json_dumps(o, JSON_COMPACT) : NULL;
 	ok = line && fprintf(to, "%s\n", line) > 0 && !fflush(to);
 	free(line);
@@ -140,13 +142,13 @@ static void take_tokens(struct assay_chat *c, struct assay_chat_request *r, cons
 	pthread_cond_broadcast(&c->changed);
 }
 
-/* Read events until @r has ended. False: the process has. */
+/* Read events until @r has ended. False: the process has, or is about to. */
 static bool answer(struct assay_chat *c, struct assay_chat_request *r, FILE *from)
 {
 	uint64_t first_ns = 0, last_ns = 0;
 	char *line = NULL;
 	size_t size = 0;
-	bool ended = false;
+	bool ended = false, lost = false;
 
 	while (!ended && getline(&line, &size, from) > 0) {
 		json_t *e = json_loads(line, 0, NULL);
@@ -163,20 +165,28 @@ static bool answer(struct assay_chat *c, struct assay_chat_request *r, FILE *fro
 		} else if (!strcmp(kind, "end")) {
 			const char *unprofiled = json_string_value(json_object_get(e, "unprofiled"));
 
+			const char *error = json_string_value(json_object_get(e, "error"));
+			const bool refused = json_is_true(json_object_get(e, "refused"));
+
 			ended = true;
+			lost = error && !refused;
+			if (lost)
+				snprintf(c->error, sizeof(c->error), "%s", error);
+			else
+				c->in_vain = 0;
+			r->stopped = json_is_true(json_object_get(e, "stopped"));
 			r->known = (unsigned)json_integer_value(json_object_get(e, "known"));
 			snprintf(r->unprofiled, sizeof(r->unprofiled), "%s", unprofiled ? unprofiled : "");
 			if (last_ns > r->arrived_ns && r->n_tokens)
 				c->counts.tokens_per_s =
 					(double)r->n_tokens / ((double)(last_ns - r->arrived_ns) * 1e-9);
-			end_request(c, r, json_string_value(json_object_get(e, "error")),
-				    json_is_true(json_object_get(e, "refused")));
+			end_request(c, r, error, refused);
 		}
 		pthread_mutex_unlock(&c->lock);
 		json_decref(e);
 	}
 	free(line);
-	return ended;
+	return ended && !lost;
 }
 
 /* The first line says that the model is there. */
@@ -199,82 +209,6 @@ static bool is_loaded(struct assay_chat *c, FILE *from)
 	return ready;
 }
 
-/* The next request; NULL: the server ends. */
-static struct assay_chat_request *next_request(struct assay_chat *c)
-{
-	struct assay_chat_request *r;
-
-	pthread_mutex_lock(&c->lock);
-	while (!c->over && !c->queue)
-		pthread_cond_wait(&c->changed, &c->lock);
-	r = c->over ? NULL : c->queue;
-	if (r) {
-		c->queue = r->after;
-		c->waiting--;
-	}
-	pthread_mutex_unlock(&c->lock);
-	return r;
-}
-
-static void end_all(struct assay_chat *c, struct assay_chat_request *r)
-{
-	pthread_mutex_lock(&c->lock);
-	c->ready = false;
-	c->over = true;
-	c->pid = 0;
-	if (!c->error[0])
-		snprintf(c->error, sizeof(c->error), "the model's process ended");
-	while (r || c->queue) {
-		if (!r) {
-			r = c->queue;
-			c->queue = r->after;
-		}
-		end_request(c, r, c->error, false);
-		let_go(r);
-		r = NULL;
-	}
-	pthread_cond_broadcast(&c->changed);
-	pthread_mutex_unlock(&c->lock);
-}
-
-static void *serve_model(void *arg)
-{
-	struct assay_chat *c = arg;
-	struct assay_chat_request *r = NULL;
-	struct assay_process p = { .pidfd = -1 };
-	struct assay_err err = { 0 };
-	FILE *to, *from;
-	bool ok = !start(c, &p, &to, &from, &err);
-
-	pthread_mutex_lock(&c->lock);
-	c->pid = p.pid;
-	snprintf(c->error, sizeof(c->error), "%s", err.text);
-	pthread_mutex_unlock(&c->lock);
-	ok = ok && from && to && is_loaded(c, from);
-	pthread_mutex_lock(&c->lock);
-	c->ready = ok;
-	pthread_cond_broadcast(&c->changed);
-	pthread_mutex_unlock(&c->lock);
-	while (ok && (r = next_request(c))) {
-		ok = hand_over(r, to) && answer(c, r, from);
-		if (ok)
-			assay_chat_let_go(c, r);
-	}
-	if (to)
-		fclose(to);
-	pthread_mutex_lock(&c->lock);
-	c->pid = 0; /* nobody signals a process that is reaped */
-	pthread_mutex_unlock(&c->lock);
-	if (p.pid && !assay_process_wait(&p, UINT64_C(2000000000)))
-		assay_process_kill(&p);
-	if (from)
-		fclose(from);
-	end_all(c, r);
-	return NULL;
-}
-
-/* ---- the other threads ---- */
-
 /* With the lock held: until something changes, or so long. False: it took that long. */
 static bool wait_ms(struct assay_chat *c, unsigned ms)
 {
@@ -286,6 +220,115 @@ static bool wait_ms(struct assay_chat *c, unsigned ms)
 	until.tv_nsec %= 1000000000;
 	return pthread_cond_timedwait(&c->changed, &c->lock, &until) != ETIMEDOUT;
 }
+
+/* The next request; NULL: the server ends, or the process has, of which requests that wait know nothing. */
+static struct assay_chat_request *next_request(struct assay_chat *c, struct assay_process *p)
+{
+	struct assay_chat_request *r = NULL;
+	bool ended;
+
+	pthread_mutex_lock(&c->lock);
+	while (!(ended = assay_process_ended(p)) && !c->over && !c->queue)
+		wait_ms(c, LOOK_MS);
+	if (ended)
+		c->pid = 0; /* nobody signals a process that is reaped */
+	else if (!c->over)
+		r = c->queue;
+	if (r) {
+		c->queue = r->after;
+		c->waiting--;
+	}
+	pthread_mutex_unlock(&c->lock);
+	return r;
+}
+
+/* The process has ended, and with it @r, which may be NULL, and those that wait unless it is started again. */
+static void mark_gone(struct assay_chat *c, struct assay_chat_request *r)
+{
+	pthread_mutex_lock(&c->lock);
+	c->ready = false;
+	c->gone = true;
+	if (!c->error[0])
+		snprintf(c->error, sizeof(c->error), "the model's process ended");
+	while (r || (c->queue && (c->over || c->in_vain >= ASSAY_CHAT_STARTS_MAX))) {
+		if (!r) {
+			r = c->queue;
+			c->queue = r->after;
+			c->waiting--;
+		}
+		if (!r->ended)
+			end_request(c, r, c->error, false);
+		let_go(r);
+		r = NULL;
+	}
+	pthread_cond_broadcast(&c->changed);
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* Start the process and hand it requests, until it ends or the server does. */
+static void run_model(struct assay_chat *c)
+{
+	struct assay_chat_request *r = NULL;
+	struct assay_process p = { .pidfd = -1 };
+	struct assay_err err = { 0 };
+	FILE *to, *from;
+	bool ok = !start(c, &p, &to, &from, &err);
+
+	pthread_mutex_lock(&c->lock);
+	c->pid = p.pid;
+	if (c->over && p.pid)
+		kill(p.pid, SIGTERM);
+	c->counts.starts++;
+	c->in_vain++;
+	c->gone = false;
+	snprintf(c->error, sizeof(c->error), "%s", err.text);
+	pthread_mutex_unlock(&c->lock);
+	ok = ok && from && to && is_loaded(c, from);
+	pthread_mutex_lock(&c->lock);
+	c->ready = ok;
+	pthread_cond_broadcast(&c->changed);
+	pthread_mutex_unlock(&c->lock);
+	while (ok && (r = next_request(c, &p))) {
+		ok = hand_over(r, to) && answer(c, r, from);
+		if (ok)
+			assay_chat_let_go(c, r);
+	}
+	if (to)
+		fclose(to);
+	pthread_mutex_lock(&c->lock);
+	c->pid = 0;
+	pthread_mutex_unlock(&c->lock);
+	if (p.pid && !assay_process_wait(&p, UINT64_C(2000000000)))
+		assay_process_kill(&p);
+	if (from)
+		fclose(from);
+	mark_gone(c, r);
+}
+
+/* Wait for a request that starts it again. False: the server ends. */
+static bool is_wanted_again(struct assay_chat *c)
+{
+	bool over;
+
+	pthread_mutex_lock(&c->lock);
+	while (!c->over && !c->queue)
+		pthread_cond_wait(&c->changed, &c->lock);
+	over = c->over;
+	pthread_mutex_unlock(&c->lock);
+	return !over;
+}
+
+static void *serve_model(void *arg)
+{
+	struct assay_chat *c = arg;
+
+	do
+		run_model(c);
+	while (is_wanted_again(c));
+	return NULL;
+}
+
+/* ---- the other threads ---- */
 
 int assay_chat_start(struct assay_chat *c, const struct assay_serve_request *q, struct assay_err *err)
 {
@@ -305,7 +348,7 @@ int assay_chat_start(struct assay_chat *c, const struct assay_serve_request *q, 
 		return assay_err_set(err, ASSAY_EIO, "cannot start a thread for the model");
 	c->started = true;
 	pthread_mutex_lock(&c->lock);
-	while (!c->ready && !c->over && !*q->interrupted)
+	while (!c->ready && !c->gone && !*q->interrupted)
 		wait_ms(c, 100);
 	if (*q->interrupted)
 		assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted while the model was loaded");
@@ -345,8 +388,10 @@ int assay_chat_ask(struct assay_chat *c, struct assay_chat_request *r, struct as
 	pthread_mutex_lock(&c->lock);
 	if (!r->tokens)
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	else if (!c->ready)
-		rc = assay_err_set(err, ASSAY_EWORKER, "%s", c->error);
+	else if (c->gone && c->in_vain >= ASSAY_CHAT_STARTS_MAX)
+		rc = assay_err_set(err, ASSAY_EWORKER,
+				   "the model ended %u times without an answer, and is not started again: %.300s",
+				   c->in_vain, c->error);
 	else if (c->waiting >= ASSAY_CHAT_WAITING_MAX)
 		rc = assay_err_set(err, ASSAY_ELIMIT, "%u requests wait for the model already", c->waiting);
 	if (rc) {
@@ -373,10 +418,14 @@ void assay_chat_wait(struct assay_chat *c, const struct assay_chat_request *r, u
 
 int assay_chat_gone(struct assay_chat *c, struct assay_err *err)
 {
-	int rc;
+	int rc = 0;
 
 	pthread_mutex_lock(&c->lock);
-	rc = c->ready ? 0 : assay_err_set(err, ASSAY_EWORKER, "the model is gone: %.400s", c->error);
+	if (!c->ready)
+		rc = assay_err_set(err, ASSAY_EWORKER, "the model is gone%s: %.400s",
+				   c->in_vain < ASSAY_CHAT_STARTS_MAX ? ", and the next request starts it again"
+								      : ", and is not started again",
+				   c->error);
 	pthread_mutex_unlock(&c->lock);
 	return rc;
 }
@@ -387,6 +436,7 @@ struct assay_chat_counts assay_chat_look(struct assay_chat *c)
 
 	pthread_mutex_lock(&c->lock);
 	n = c->counts;
+	n.up = c->ready;
 	pthread_mutex_unlock(&c->lock);
 	return n;
 }

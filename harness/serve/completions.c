@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * POST /v1/chat/completions: the form of OpenAI's API (platform.openai.com/docs/api-reference/chat), with ids of tokens
- * in place of text, because the models have no tokenizer.
+ * POST /v1/chat/completions and GET /v1/models: the form of OpenAI's API (platform.openai.com/docs/api-reference), with
+ * ids of tokens in place of text, because the models have no tokenizer.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,48 +19,87 @@
 
 /* ---- the request ---- */
 
-static bool add_ids(struct assay_chat_request *r, const int32_t *ids, size_t n)
+/* Append ids of tokens: a text of them, or an array of numbers. False, with the reason in @err. */
+static bool read_ids(const json_t *o, int32_t **ids, size_t *n, struct assay_err *err)
 {
-	int32_t *more = realloc(r->prompt, (r->n_prompt + n + 1) * sizeof(*more));
+	int32_t *text = NULL, *more;
+	size_t n_text = 0;
+	const bool is_text = json_is_string(o);
 
-	if (!more)
+	if (is_text ? assay_token_ids(json_string_value(o), &text, &n_text, err) != 0 : !json_is_array(o))
 		return false;
-	memcpy(more + r->n_prompt, ids, n * sizeof(*ids));
-	r->prompt = more;
-	r->n_prompt += n;
-	return true;
+	more = realloc(*ids, (*n + (is_text ? n_text : json_array_size(o)) + 1) * sizeof(*more));
+	if (more) {
+		*ids = more;
+		if (n_text)
+			memcpy(more + *n, text, n_text * sizeof(*text));
+		*n += n_text;
+	}
+	free(text);
+	for (size_t i = 0; more && i < json_array_size(o); i++) {
+		const json_t *e = json_array_get(o, i);
+		const json_int_t id = json_integer_value(e);
+
+		if (!json_is_integer(e) || id < 0 || id > INT32_MAX)
+			return false;
+		more[(*n)++] = (int32_t)id;
+	}
+	return more || assay_err_set(err, ASSAY_ENOMEM, "out of memory") == 0;
 }
 
-/* A text of ids, or an array of numbers. False, with the answer. */
+/* Ids, or parts that have them as texts. False, with the answer. */
 static bool read_content(struct assay_chat_request *r, const json_t *content, struct assay_http_answer *a)
 {
+	const bool parts = json_is_object(json_array_get(content, 0));
 	struct assay_err err = { 0 };
-	int32_t *ids = NULL;
-	size_t n = 0;
-	bool ok = true;
+	bool ok = parts || read_ids(content, &r->prompt, &r->n_prompt, &err);
 
-	if (json_is_string(content)) {
-		ok = !assay_token_ids(json_string_value(content), &ids, &n, &err);
-	} else {
-		ids = calloc(json_array_size(content) + 1, sizeof(*ids));
-		for (; ok && ids && n < json_array_size(content); n++) {
-			const json_t *e = json_array_get(content, n);
-			const json_int_t id = json_integer_value(e);
+	for (size_t i = 0; parts && ok && i < json_array_size(content); i++) {
+		const json_t *part = json_array_get(content, i), *text = json_object_get(part, "text");
+		const char *type = json_string_value(json_object_get(part, "type"));
 
-			ok = json_is_integer(e) && id >= 0 && id <= INT32_MAX;
-			ids[n] = ok ? (int32_t)id : 0;
+		if (!type || strcmp(type, "text")) {
+			assay_http_fail(a, 400, "bad type '%.64s' of a part of a message: expected text",
+					type ? type : "");
+			return false;
 		}
-		ok = ok && json_is_array(content);
+		ok = json_is_string(text) && read_ids(text, &r->prompt, &r->n_prompt, &err);
 	}
 	if (!ok)
-		assay_http_fail(a, 400, "bad content of a message: %s",
+		assay_http_fail(a, err.code == ASSAY_ENOMEM ? 500 : 400, "bad content of a message: %s",
 				err.text[0] ? err.text : "expected ids of tokens, as \"1 2 3\" or [1, 2, 3]");
-	else if (!ids && n)
-		a->text.failed = true;
-	else
-		a->text.failed = !add_ids(r, ids, n);
-	free(ids);
-	return ok && !a->text.failed;
+	return ok;
+}
+
+/* A text of ids, or some of them, where an id alone may be a number. False, with the answer. */
+static bool read_stop(struct assay_chat_request *r, const json_t *stop, struct assay_http_answer *a)
+{
+	const size_t n = json_is_array(stop) ? json_array_size(stop) : 1;
+	struct assay_err err = { 0 };
+	bool ok = n <= ASSAY_GENERATE_STOPS;
+
+	if (!stop || json_is_null(stop))
+		return true;
+	r->stops = json_array();
+	for (size_t i = 0; ok && i < n; i++) {
+		const json_t *e = json_is_array(stop) ? json_array_get(stop, i) : stop;
+		json_t *ids = json_is_string(e) ? json_array() : json_pack("[O]", e);
+		int32_t *v = NULL;
+		size_t n_ids = 0;
+
+		ok = ids && read_ids(json_is_string(e) ? e : ids, &v, &n_ids, &err) && n_ids;
+		json_array_clear(ids);
+		for (size_t k = 0; k < n_ids; k++)
+			json_array_append_new(ids, json_integer(v[k]));
+		json_array_append_new(r->stops, ids);
+		free(v);
+	}
+	if (!ok)
+		assay_http_fail(a, 400, "bad stop: %s",
+				err.text[0]
+					? err.text
+					: "expected ids of tokens, as \"7 9\", or up to 4 of such, as [\"7 9\", 3]");
+	return ok;
 }
 
 static bool read_messages(struct assay_chat_request *r, const json_t *messages, struct assay_http_answer *a)
@@ -92,26 +131,84 @@ static bool read_messages(struct assay_chat_request *r, const json_t *messages, 
 	return r->n_prompt;
 }
 
-/* False, with the answer. */
-static bool read_request(const struct assay_http_query *q, struct assay_chat_request *r, struct assay_http_answer *a)
+/* Parameters that would change the answer are not passed over in silence. False, with the answer. */
+static bool knows_all(const json_t *body, struct assay_http_answer *a)
 {
-	const char *model = json_string_value(json_object_get(q->body, "model")), *own = q->server->q->model;
-	const char *profile = assay_mhd.lookup_connection_value(q->connection, MHD_HEADER_KIND, "X-Profile");
-	const bool other_name = json_object_get(q->body, "max_completion_tokens");
-	double most, temperature, n;
+	static const char *const known[] = { "model",
+					     "messages",
+					     "max_tokens",
+					     "max_completion_tokens",
+					     "n",
+					     "stream",
+					     "stop",
+					     "temperature",
+					     "top_p",
+					     "seed",
+					     "user",
+					     "metadata",
+					     "logprobs",
+					     "presence_penalty",
+					     "frequency_penalty" };
+	const char *name;
+	json_t *value;
 
+	json_object_foreach((json_t *)(uintptr_t)body, name, value)
+	{
+		size_t i = 0;
+
+		while (i < sizeof(known) / sizeof(known[0]) && strcmp(name, known[i]))
+			i++;
+		if (i == sizeof(known) / sizeof(known[0]) && !json_is_null(value)) {
+			assay_http_fail(a, 400, "this server has no parameter '%.64s'", name);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* False, with the answer. */
+static bool read_request(const struct assay_http_query *q, struct assay_chat_request *r, bool *streamed,
+			 struct assay_http_answer *a)
+{
+	static const struct {
+		const char *name, *why;
+		double value;
+	} fixed[] = {
+		{ "n", "there is one answer", 1 },
+		{ "temperature", "each token is the most likely one, which is temperature 0", 0 },
+		{ "top_p", "each token is the most likely one: leave it out", 1 },
+		{ "presence_penalty", "each token is the most likely one, which is 0", 0 },
+		{ "frequency_penalty", "each token is the most likely one, which is 0", 0 },
+	};
+	const json_t *stream = json_object_get(q->body, "stream"), *logprobs = json_object_get(q->body, "logprobs");
+	const char *model = assay_http_text(q, "model"), *own = q->server->q->model;
+	const char *profile = assay_mhd.lookup_connection_value(q->connection, MHD_HEADER_KIND, "X-Profile");
+	const json_t *other = json_object_get(q->body, "max_completion_tokens");
+	double most, v;
+
+	if (!knows_all(q->body, a))
+		return false;
 	if (model && strcmp(model, own)) {
 		assay_http_fail(a, 404, "no model is called '%.64s', this server has '%.64s'", model, own);
 		return false;
 	}
-	if (!assay_http_number(q, other_name ? "max_completion_tokens" : "max_tokens", 1, TOKENS_MOST, TOKENS_DEFAULT,
-			       &most, a) ||
-	    !assay_http_number(q, "n", 1, 1, 1, &n, a))
+	if (!assay_http_number(q, other && !json_is_null(other) ? "max_completion_tokens" : "max_tokens", 1,
+			       TOKENS_MOST, TOKENS_DEFAULT, &most, a))
 		return false;
-	if (!assay_http_number(q, "temperature", 0, 0, 0, &temperature, a)) {
-		assay_http_fail(a, 400, "bad temperature: each token is the most likely one, which is temperature 0");
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+		if (!assay_http_number(q, fixed[i].name, fixed[i].value, fixed[i].value, fixed[i].value, &v, a)) {
+			assay_http_fail(a, 400, "bad %s: %s", fixed[i].name, fixed[i].why);
+			return false;
+		}
+	if (json_is_true(logprobs)) {
+		assay_http_fail(a, 400, "bad logprobs: the model does not tell them");
 		return false;
 	}
+	if (stream && !json_is_boolean(stream) && !json_is_null(stream)) {
+		assay_http_fail(a, 400, "bad stream: expected true or false");
+		return false;
+	}
+	*streamed = json_is_true(stream);
 	if (profile && strcasecmp(profile, "true") && strcasecmp(profile, "false")) {
 		assay_http_fail(a, 400, "bad X-Profile '%.64s': expected true or false", profile);
 		return false;
@@ -122,7 +219,8 @@ static bool read_request(const struct assay_http_query *q, struct assay_chat_req
 	}
 	r->n_wanted = (unsigned)most;
 	r->profile = profile && !strcasecmp(profile, "true");
-	return read_messages(r, json_object_get(q->body, "messages"), a);
+	return read_stop(r, json_object_get(q->body, "stop"), a) &&
+	       read_messages(r, json_object_get(q->body, "messages"), a);
 }
 
 /* ---- the answer ---- */
@@ -131,6 +229,11 @@ static void add_tokens(struct assay_text *t, const int32_t *v, unsigned from, un
 {
 	for (unsigned i = from; i < to; i++)
 		assay_text_addf(t, "%s%" PRId32, i ? " " : "", v[i]);
+}
+
+static const char *finish_reason(const struct assay_chat_request *r)
+{
+	return r->stopped ? "stop" : "length";
 }
 
 /* Once it has ended, with the lock held. */
@@ -143,8 +246,8 @@ static json_t *completion(const struct assay_chat_request *r, const char *model)
 	o = json_pack("{s:o,s:s,s:I,s:s,s:[{s:i,s:{s:s,s:s},s:s}],s:{s:i,s:i,s:i,s:{s:i}},s:s*}", "id",
 		      json_sprintf("chatcmpl-%" PRIu64, r->id), "object", "chat.completion", "created",
 		      (json_int_t)time(NULL), "model", model, "choices", "index", 0, "message", "role", "assistant",
-		      "content", content.s ? content.s : "", "finish_reason", "length", "usage", "prompt_tokens",
-		      (int)r->n_prompt, "completion_tokens", (int)r->n_tokens, "total_tokens",
+		      "content", content.s ? content.s : "", "finish_reason", finish_reason(r), "usage",
+		      "prompt_tokens", (int)r->n_prompt, "completion_tokens", (int)r->n_tokens, "total_tokens",
 		      (int)r->n_prompt + (int)r->n_tokens, "prompt_tokens_details", "cached_tokens", (int)r->known,
 		      "profile_error", r->unprofiled[0] ? r->unprofiled : NULL);
 	assay_text_release(&content);
@@ -198,7 +301,7 @@ static void add_news(struct stream *t)
 		free(line);
 		json_decref(o);
 	} else {
-		add_chunk(t, NULL, NULL, "length");
+		add_chunk(t, NULL, NULL, finish_reason(r));
 	}
 	assay_text_add(&t->left, "data: [DONE]\n\n");
 	t->ended = true;
@@ -255,15 +358,16 @@ void assay_serve_completions(const struct assay_http_query *q, struct assay_http
 {
 	struct assay_server *s = q->server;
 	struct assay_chat_request *r = calloc(1, sizeof(*r));
-	const bool streamed = json_is_true(json_object_get(q->body, "stream"));
+	bool streamed = false;
 	struct stream *t = NULL;
 	struct assay_err err = { 0 };
 
 	if (!s->q->model)
 		assay_http_fail(a, 501, "this server has no model: start it with --model, such as --model tiny");
-	if (!r || !s->q->model || !read_request(q, r, a)) {
+	if (!r || !s->q->model || !read_request(q, r, &streamed, a)) {
 		a->text.failed |= !r;
 		free(r ? r->prompt : NULL);
+		json_decref(r ? r->stops : NULL);
 		free(r);
 		return;
 	}
@@ -290,4 +394,28 @@ void assay_serve_completions(const struct assay_http_query *q, struct assay_http
 	assay_chat_let_go(&s->chat, r);
 	free(t);
 	a->text.failed = true;
+}
+
+static json_t *model_json(const struct assay_server *s)
+{
+	return json_pack("{s:s,s:s,s:I,s:s}", "id", s->q->model, "object", "model", "created",
+			 (json_int_t)s->began_unix_s, "owned_by", "assay");
+}
+
+void assay_serve_models(const struct assay_http_query *q, struct assay_http_answer *a)
+{
+	const struct assay_server *s = q->server;
+	json_t *all;
+
+	if (q->rest[0]) {
+		if (s->q->model && !strcmp(q->rest + 1, s->q->model))
+			assay_http_json(a, model_json(s));
+		else
+			assay_http_fail(a, 404, "no model is called '%.64s': see /v1/models", q->rest + 1);
+		return;
+	}
+	all = json_array();
+	if (s->q->model)
+		json_array_append_new(all, model_json(s));
+	assay_http_json(a, json_pack("{s:s,s:o}", "object", "list", "data", all));
 }

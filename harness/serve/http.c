@@ -101,7 +101,7 @@ const char *assay_http_text(const struct assay_http_query *q, const char *name)
 	const json_t *j = json_object_get(q->body, name);
 
 	/* something else is not taken for nothing: no name, key or kind looks like this */
-	return v ? v : json_is_string(j) ? json_string_value(j) : j ? "(no text)" : NULL;
+	return v ? v : json_is_string(j) ? json_string_value(j) : j && !json_is_null(j) ? "(no text)" : NULL;
 }
 
 bool assay_http_number(const struct assay_http_query *q, const char *name, double lo, double hi, double otherwise,
@@ -111,7 +111,7 @@ bool assay_http_number(const struct assay_http_query *q, const char *name, doubl
 	const char *text = json_is_number(j) ? NULL : assay_http_text(q, name);
 	char *end = NULL, shown[32] = "";
 
-	*out = text ? strtod(text, &end) : j ? json_number_value(j) : otherwise;
+	*out = text ? strtod(text, &end) : json_is_number(j) ? json_number_value(j) : otherwise;
 	if ((!text || (end != text && !*end)) && *out >= lo && *out <= hi)
 		return true;
 	snprintf(shown, sizeof(shown), "%.12g", *out);

@@ -30,6 +30,7 @@ struct assay_server {
 	char token[256];
 	char address[128];              /* as in Host headers, without the port */
 	uint64_t began_ns, prune_at_ns; /* monotonic */
+	uint64_t began_unix_s;
 	struct assay_jobs jobs;
 	struct assay_chat chat;
 	sem_t readers;        /* so many more answers may read the database at the same time */
@@ -120,8 +121,9 @@ void assay_serve_alerts(const struct assay_http_query *q, struct assay_http_answ
 void assay_serve_diff(const struct assay_http_query *q, struct assay_http_answer *a);
 void assay_serve_profiles(const struct assay_http_query *q, struct assay_http_answer *a);
 
-/* POST: a model continues a prompt, in the form of OpenAI's API. */
+/* POST: a model continues a prompt, in the form of OpenAI's API. GET: which models there are. */
 void assay_serve_completions(const struct assay_http_query *q, struct assay_http_answer *a);
+void assay_serve_models(const struct assay_http_query *q, struct assay_http_answer *a);
 
 void assay_serve_run(const struct assay_http_query *q, struct assay_http_answer *a);
 void assay_serve_profile_start(const struct assay_http_query *q, struct assay_http_answer *a);

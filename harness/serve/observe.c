@@ -166,6 +166,8 @@ static void add_chat(const struct metrics *t, const struct assay_chat_counts *n)
 			"assay_tokens_total{kind=\"prompt\"} %" PRIu64
 			"\nassay_tokens_total{kind=\"generated\"} %" PRIu64 "\n",
 			n->prompt, n->generated);
+	add_number(t, "assay_model_up", "gauge", "1 while the process of the model is there", n->up);
+	add_number(t, "assay_model_starts_total", "counter", "Starts of the process of the model", (double)n->starts);
 	add_number(t, "assay_kv_cache_hits_total", "counter",
 		   "Tokens of prompts whose keys and values were in the cache", (double)n->known);
 	add_number(t, "assay_kv_cache_misses_total", "counter", "Tokens of prompts whose keys and values were not",

@@ -34,6 +34,7 @@ static const struct assay_route routes[] = {
 	{ "DELETE", "/api/job", SECRET, assay_serve_stop },
 
 	{ "POST", "/v1/chat/completions", SECRET, assay_serve_completions },
+	{ "GET", "/v1/models", BELOW, assay_serve_models },
 
 	{ "POST", "/admin/profile/start", SECRET, assay_serve_profile_start },
 	{ "POST", "/admin/profile/stop", SECRET, assay_serve_stop },

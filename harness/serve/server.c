@@ -8,6 +8,7 @@
 #include "base/monotonic.h"
 #include "drive/profile/profile.h"
 #include "drive/show/show.h"
+#include "machine/clock.h"
 #include "serve/http.h"
 
 /* Answers that read much of the database take a processor each. */
@@ -37,7 +38,9 @@ static void prune(void *arg)
 
 int assay_serve(const struct assay_serve_request *q, struct assay_err *err)
 {
-	struct assay_server s = { .q = q, .began_ns = assay_monotonic_ns() };
+	struct assay_server s = { .q = q,
+				  .began_ns = assay_monotonic_ns(),
+				  .began_unix_s = assay_clock_unix_ns() / 1000000000u };
 	char url[192];
 	int rc = assay_jobs_init(&s.jobs, err);
 

@@ -199,6 +199,7 @@ static struct assay_outcome do_respond(struct assay_served *w)
 		.n_wanted = w->order.args.count,
 		.emit = tell_token,
 		.arg = &w->page->tokens,
+		.enough = &w->page->tokens.enough,
 	};
 	int rc;
 

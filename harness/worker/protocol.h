@@ -261,6 +261,7 @@ struct assay_worker_reply {
 /* RESPOND: the prompt, and the tokens that follow it while they are generated. */
 struct assay_page_tokens {
 	int32_t prompt[ASSAY_PAGE_TOKENS];
+	uint32_t enough;    /* set by the parent while they come: no more are wanted */
 	_Atomic uint32_t n; /* of the next two */
 	int32_t tokens[ASSAY_PAGE_TOKENS];
 	uint64_t at_ns[ASSAY_PAGE_TOKENS]; /* CLOCK_MONOTONIC, when each was known */

@@ -460,7 +460,13 @@ int assay_worker_respond(struct assay_worker *w, const int32_t *prompt, uint32_t
 
 	memcpy(w->page->tokens.prompt, prompt, n * sizeof(*prompt));
 	atomic_store_explicit(&w->page->tokens.n, 0, memory_order_relaxed);
+	w->page->tokens.enough = 0;
 	return assay_worker_call(w, ASSAY_CMD_RESPOND, &args, status, reason, size, err);
+}
+
+void assay_worker_enough(struct assay_worker *w)
+{
+	__atomic_store_n(&w->page->tokens.enough, 1, __ATOMIC_RELAXED);
 }
 
 uint32_t assay_worker_tokens(const struct assay_worker *w, int32_t *tokens, uint64_t *at_ns)

@@ -65,6 +65,8 @@ void assay_worker_accept(struct assay_worker *w, const struct assay_accepted *ac
 int assay_worker_respond(struct assay_worker *w, const int32_t *prompt, uint32_t n, uint32_t n_wanted,
 			 enum assay_status *status, char *reason, size_t size, struct assay_err *err);
 uint32_t assay_worker_tokens(const struct assay_worker *w, int32_t *tokens, uint64_t *at_ns);
+/* While RESPOND is waited for: no more tokens are wanted. Some may come before the op looks. */
+void assay_worker_enough(struct assay_worker *w);
 /* The last answer, checked; all zeros after one that made no sense. Stays where it is until the worker is freed. */
 const struct assay_worker_reply *assay_worker_reply(const struct assay_worker *w);
 /* Call @f(@arg) whenever a command was waited for some more; NULL: no more. */

@@ -449,7 +449,7 @@ says() {
 
 @test "a model answers prompts of token ids, whole and as a stream, and tells Prometheus how long that took" {
 	local prompt want
-	prompt=$(seq -s' ' 40)
+	prompt=$(seq -s' ' 3 11 432)
 	# shellcheck disable=SC2086 # words
 	want=$("$ASSAY" generate tiny $prompt --tokens 24 --bench-dir "$ASSAY_SOURCE/bench" | sed 's/ *$//')
 	serve --model tiny --bench-dir "$ASSAY_SOURCE/bench"
@@ -459,20 +459,38 @@ says() {
 		and .choices[0].finish_reason == "length" and .usage.prompt_tokens == 40 and .usage.completion_tokens == 24
 		and .usage.prompt_tokens_details.cached_tokens == 0' body
 	# messages are one prompt; what is known of it is not read again
-	says "{\"messages\":[{\"role\":\"system\",\"content\":[$(seq -s, 39)]},{\"role\":\"user\",\"content\":\"40\"}],\"max_tokens\":24,\"stream\":true}" -N
+	says "{\"messages\":[{\"role\":\"system\",\"content\":[$(seq -s, 3 11 421)]},{\"role\":\"user\",\"content\":\"432\"}],\"max_tokens\":24,\"stream\":true}" -N
 	[ "$code" = 200 ]
 	grep -qi '^content-type: text/event-stream' headers
 	sed -n 's/^data: //p' body | grep -v '^\[DONE\]$' >chunks
 	jq -es --arg w "$want" 'all(.object == "chat.completion.chunk") and ([.[].choices[0].delta.content // ""] | add) == $w
 		and .[0].choices[0].delta.role == "assistant" and .[-1].choices[0].finish_reason == "length"' chunks
 	[ "$(tail -2 body | tr -d '\n')" = 'data: [DONE]' ]
+	# the same in parts, until a sequence of tokens, of which nothing is told before it is known to be another one
+	stop=$(cut -d' ' -f6-8 <<<"$want")
+	for streamed in false true; do
+		says "{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"$prompt\"}]}],\"max_tokens\":24,\"n\":null,
+			\"stop\":[\"511 511\",\"$stop\"],\"stream\":$streamed}"
+		[ "$code" = 200 ]
+		[ $streamed = false ] || sed -i -n 's/^data: {/{/p' body
+		jq -es --arg w "$(cut -d' ' -f1-5 <<<"$want")" '([.[].choices[0] | (.delta // .message).content // ""] | add) == $w
+			and .[-1].choices[0].finish_reason == "stop"' body
+	done
+	says "{\"messages\":[{\"role\":\"user\",\"content\":\"$prompt\"}],\"max_tokens\":24,\"stop\":[${want%% *}]}"
+	jq -e '.choices[0].message.content == "" and .usage.completion_tokens == 0' body
+	ask GET /v1/models
+	jq -e '.object == "list" and [.data[].id] == ["tiny"]' body
+	ask GET /v1/models/tiny
+	jq -e '.object == "model"' body
+	ask GET /v1/models/gpt
+	gets 404 "no model is called 'gpt'"
 	ask GET /metrics
-	grep -qx 'assay_tokens_total{kind="prompt"} 80' body
-	grep -qx 'assay_tokens_total{kind="generated"} 48' body
-	grep -qx 'assay_kv_cache_hits_total 32' body
-	grep -qx 'assay_kv_cache_misses_total 48' body
-	grep -qx 'assay_time_to_first_token_seconds_count 2' body
-	grep -qx 'assay_time_per_output_token_seconds_count 46' body
+	grep -qx 'assay_tokens_total{kind="prompt"} 200' body
+	grep -qx 'assay_tokens_total{kind="generated"} 58' body
+	grep -qx 'assay_kv_cache_hits_total 128' body
+	grep -qx 'assay_kv_cache_misses_total 72' body
+	grep -qx 'assay_time_to_first_token_seconds_count 4' body
+	grep -qx 'assay_time_per_output_token_seconds_count 54' body
 	grep -q '^assay_tokens_per_second [1-9]' body
 }
 
@@ -512,6 +530,30 @@ says() {
 	gets 404 "unknown suite"
 	says '{"messages":[{"role":"user","content":"1"}],"temperature":0.7}'
 	gets 400 "bad temperature"
+	while IFS='|' read -r parameter want; do
+		says "{\"messages\":[{\"role\":\"user\",\"content\":\"1\"}],$parameter}"
+		gets 400 "$want"
+	done <<-'END'
+		"top_p":0.9|bad top_p
+		"n":2|bad n: there is one answer
+		"presence_penalty":1|bad presence_penalty
+		"logprobs":true|bad logprobs
+		"stream":"true"|bad stream: expected true or false
+		"stream":1|bad stream
+		"stop":""|bad stop: expected ids of tokens
+		"stop":"x"|bad stop: 'x' is no token
+		"stop":["1","2","3","4","5"]|bad stop: expected
+		"stop":[-1]|bad stop: expected
+		"stop":{"a":1}|bad stop: expected
+		"stop":[[1]]|bad stop: expected
+		"tools":[]|this server has no parameter 'tools'
+	END
+	says '{"model":5,"messages":[{"role":"user","content":"1"}]}'
+	gets 404 "no model is called"
+	says '{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{}}]}]}'
+	gets 400 "bad type 'image_url' of a part"
+	says '{"messages":[{"role":"user","content":[{"type":"text","text":5}]}]}'
+	gets 400 "bad content of a message"
 	says '{"model":"gpt","messages":[{"role":"user","content":"1"}]}'
 	gets 404 "no model is called 'gpt', this server has 'tiny'"
 	says '{"messages":[{"role":"user","content":"1"}]}' -H 'X-Profile: perhaps'
@@ -520,28 +562,67 @@ says() {
 	grep -qx 'assay_errors_total{kind="refused"} 2' body
 }
 
-@test "a model that is not there, or that is killed, is said; nobody is left" {
-	local i p model=
+# model_pid DATABASE: the process of the model of the server with it.
+model_pid() {
+	local p
+	for p in /proc/[0-9]*; do
+		{ ! tr '\0' ' ' <"$p/cmdline" | grep -qF "generate tiny --requests --db $1"; } 2>/dev/null || echo "${p##*/}"
+	done
+}
+
+# ready STATUS: wait until /readyz says so.
+ready() {
+	for _ in $(seq 100); do
+		ask GET /readyz
+		[ "$code" != "$1" ] || return 0
+		sleep 0.1
+	done
+	cat body
+	return 1
+}
+
+@test "a model that is not there is said, one that is killed starts again with the next request, and nobody is left" {
+	local i one='{"messages":[{"role":"user","content":"1"}]}'
 	fails 2 "no model is called 'gpt'" serve --listen 127.0.0.1:0 --model gpt --bench-dir "$ASSAY_SOURCE/bench"
 	serve
-	says '{"messages":[{"role":"user","content":"1"}]}'
+	says "$one"
 	gets 501 "start it with --model"
+	ask GET /v1/models
+	jq -e '.data == []' body
 	kill "$server"
 	wait "$server" || true
-	serve --model tiny --bench-dir "$ASSAY_SOURCE/bench" --db "$PWD/chat.db"
-	for p in /proc/[0-9]*; do
-		{ ! tr '\0' ' ' <"$p/cmdline" | grep -qF "generate tiny --requests --db $PWD/chat.db"; } 2>/dev/null || model=${p##*/}
-	done
-	kill -9 "$model"
-	for i in $(seq 50); do
-		says '{"messages":[{"role":"user","content":"1"}]}'
-		[ "$code" != 200 ] || continue
-	done
-	gets 503 "ended"
-	ask GET /readyz
-	gets 503 "the model is gone"
+	cp -r "$ASSAY_SOURCE/bench" bench
+	serve --model tiny --bench-dir bench --db "$PWD/chat.db"
+	says "$one"
+	[ "$code" = 200 ]
+	cp body first
+	kill -9 "$(model_pid "$PWD/chat.db")"
+	ready 503
+	gets 503 "the model is gone, and the next request starts it again"
 	ask GET /healthz
 	[ "$code" = 503 ] && jq -e '.status == "unhealthy"' body
+	says "$one"
+	[ "$code" = 200 ]
+	jq -e --slurpfile f first '.choices == $f[0].choices' body
+	ready 200
+	# a kernel that crashes ends the request, and the one after it is answered
+	kill -9 $(cat "/proc/$(model_pid "$PWD/chat.db")"/task/*/children)
+	says "$one"
+	[ "$code" != 503 ] || says "$one"
+	[ "$code" = 200 ]
+	# one that cannot be loaded any more is not tried for ever
+	rm -r bench
+	kill -9 "$(model_pid "$PWD/chat.db")"
+	ready 503
+	for i in 1 2 3; do
+		says "$one"
+		gets 503 ""
+	done
+	says "$one"
+	gets 503 "and is not started again"
+	ask GET /metrics
+	grep -qx 'assay_model_starts_total 6' body
+	grep -qx 'assay_model_up 0' body
 	kill "$server"
 	wait "$server" || true
 	nobody_left "$PWD/chat.db"

@@ -11,7 +11,7 @@
 
 #include "serve/http.h"
 
-/* Lines NAME=VALUE of the request at hand. */
+/* Lines NAME=VALUE of the request at hand, which are headers as well. */
 static char *parameters;
 
 static const char *look_up(struct MHD_Connection *c, enum MHD_ValueKind kind, const char *name)
@@ -19,7 +19,8 @@ static const char *look_up(struct MHD_Connection *c, enum MHD_ValueKind kind, co
 	const size_t n = strlen(name);
 
 	(void)c;
-	for (char *line = parameters; kind == MHD_GET_ARGUMENT_KIND && line && *line; line += strlen(line) + 1)
+	for (char *line = parameters; (kind == MHD_GET_ARGUMENT_KIND || kind == MHD_HEADER_KIND) && line && *line;
+	     line += strlen(line) + 1)
 		if (!strncmp(line, name, n) && line[n] == '=')
 			return line + n + 1;
 	return NULL;
@@ -44,7 +45,7 @@ static void check_job(const struct assay_strings *argv)
 static void answer(const struct assay_route *r, const char *path, const json_t *body)
 {
 	struct assay_request what = { .db = "none.db" };
-	const struct assay_serve_request q = { .what = &what, .kinds = "cpu" };
+	const struct assay_serve_request q = { .what = &what, .kinds = "cpu", .model = "tiny" };
 	struct assay_server s = { .q = &q };
 	struct assay_http_answer a = { .status = 200 };
 	const struct assay_http_query query = {
@@ -53,6 +54,9 @@ static void answer(const struct assay_route *r, const char *path, const json_t *
 
 	FUZZ_CHECK(!assay_jobs_init(&s.jobs, NULL));
 	s.jobs.over = true; /* nobody waits for the end of a job */
+	/* nor for a model: a good request is answered that it is gone */
+	s.chat.in_vain = ASSAY_CHAT_STARTS_MAX;
+	s.chat.gone = true;
 	r->answer(&query, &a);
 	FUZZ_CHECK(a.status >= 200 && a.status < 600);
 	/* an error is an object with one line */
@@ -94,8 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (body)
 		o = json_loadb(body, strlen(body), JSON_REJECT_DUPLICATES, NULL);
 	/* streams and pages take no parameters, and what the machine does is not of the request */
-	if (!refused && r->answer != assay_serve_events && r->answer != assay_serve_completions &&
-	    r->answer != assay_serve_metrics)
+	if (!refused && r->answer != assay_serve_events && r->answer != assay_serve_metrics)
 		answer(r, line, json_is_object(o) ? o : NULL);
 	json_decref(o);
 	free(text);

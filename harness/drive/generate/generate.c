@@ -34,7 +34,7 @@ struct assay_generator {
 	/* of the request that is answered */
 	struct assay_generation *r;
 	struct assay_cpu_profile *cpu; /* NULL: it is not sampled */
-	uint32_t given;                /* tokens that were handed on */
+	uint32_t seen, given;          /* tokens that were compared with the stops, and that were handed on */
 	int32_t tokens[ASSAY_PAGE_TOKENS];
 	uint64_t at_ns[ASSAY_PAGE_TOKENS];
 };
@@ -161,14 +161,58 @@ void assay_generator_close(struct assay_generator *g)
 
 /* ---- a request ---- */
 
+/* Do @n of its first tokens end those before @end? */
+static bool ends_with(const struct assay_generator *g, uint32_t end, const struct assay_token_sequence *s, uint32_t n)
+{
+	return n <= end && !memcmp(g->tokens + end - n, s->ids, n * sizeof(*s->ids));
+}
+
+/* How many of @n tokens belong to the answer for certain. A stop is looked for once at each token. */
+static uint32_t settled(struct assay_generator *g, uint32_t n)
+{
+	struct assay_generation *r = g->r;
+	uint32_t held = 0;
+
+	while (g->seen < n) {
+		g->seen++;
+		for (uint32_t i = 0; i < r->n_stops; i++) {
+			if (!ends_with(g, g->seen, &r->stops[i], r->stops[i].n))
+				continue;
+			r->stopped = true;
+			held = r->stops[i].n > held ? r->stops[i].n : held;
+		}
+		if (r->stopped)
+			return g->seen - held;
+	}
+	for (uint32_t i = 0; i < r->n_stops; i++)
+		for (uint32_t k = held + 1; k < r->stops[i].n && k <= n; k++)
+			if (ends_with(g, n, &r->stops[i], k))
+				held = k;
+	return n - held;
+}
+
+/* @last: no more will come. */
+static void take(struct assay_generator *g, bool last)
+{
+	const uint32_t n = assay_worker_tokens(g->worker, g->tokens, g->at_ns), from = g->given;
+	struct assay_generation *r = g->r;
+	uint32_t to;
+
+	if (r->stopped)
+		return;
+	to = settled(g, n);
+	g->given = last && !r->stopped ? n : to;
+	if (r->stopped)
+		assay_worker_enough(g->worker);
+	if (g->given > from && r->come)
+		r->come(r->arg, g->tokens + from, g->at_ns + from, g->given - from);
+}
+
 static void look(void *arg)
 {
 	struct assay_generator *g = arg;
-	const uint32_t n = assay_worker_tokens(g->worker, g->tokens, g->at_ns), from = g->given;
 
-	g->given = n;
-	if (n > from && g->r->come)
-		g->r->come(g->r->arg, g->tokens + from, g->at_ns + from, n - from);
+	take(g, false);
 	if (g->cpu)
 		assay_cpu_profile_drain(g->cpu);
 	assay_worker_wait_less(g->worker, LOOK_NS);
@@ -181,18 +225,18 @@ static int respond(struct assay_generator *g, struct assay_err *err)
 	char reason[512];
 	int rc;
 
-	g->given = 0;
+	g->seen = g->given = 0;
 	assay_worker_while_waiting(g->worker, look, g);
 	assay_worker_wait_less(g->worker, LOOK_NS);
 	rc = assay_worker_respond(g->worker, r->prompt, r->n_prompt, r->n_wanted, &status, reason, sizeof(reason), err);
 	if (!rc)
-		look(g);
+		take(g, true);
 	assay_worker_while_waiting(g->worker, NULL, NULL);
 	if (rc || status != ASSAY_STATUS_OK)
 		return rc ? rc : lost(g, "no answer by", status, reason, err);
 	if (assay_worker_reply(g->worker)->refused[0])
 		return assay_err_set(err, ASSAY_EUSAGE, "%s", assay_worker_reply(g->worker)->refused);
-	if (g->given != r->n_wanted)
+	if (!r->stopped && g->given != r->n_wanted)
 		return assay_err_set(err, ASSAY_EWORKER, "'%s' gave %u tokens, %u were asked for",
 				     assay_generator_key(g), g->given, r->n_wanted);
 	r->n_known = (uint32_t)assay_worker_reply(g->worker)->n_known;
@@ -264,7 +308,7 @@ static void put_tokens(void *arg, const int32_t *tokens, const uint64_t *at_ns, 
 	put(arg, json_pack("{s:s,s:o,s:o}", "event", "tokens", "tokens", v, "at_ns", at));
 }
 
-static int32_t *read_prompt(const json_t *o, uint32_t *n)
+static int32_t *read_ids(const json_t *o, uint32_t *n)
 {
 	const size_t all = json_array_size(o);
 	int32_t *v = calloc(all + 1, sizeof(*v));
@@ -280,6 +324,26 @@ static int32_t *read_prompt(const json_t *o, uint32_t *n)
 	return v;
 }
 
+static int read_stops(const json_t *o, struct assay_generation *r, struct assay_err *err)
+{
+	const size_t all = json_array_size(o);
+
+	if (all > ASSAY_GENERATE_STOPS)
+		return assay_err_set(err, ASSAY_EUSAGE, "%zu sequences are to end the answer, at most %d can", all,
+				     ASSAY_GENERATE_STOPS);
+	for (size_t i = 0; i < all; i++) {
+		struct assay_token_sequence *s = &r->stops[r->n_stops];
+
+		s->ids = read_ids(json_array_get(o, i), &s->n);
+		if (!s->ids)
+			return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+		r->n_stops++;
+		if (!s->n)
+			return assay_err_set(err, ASSAY_EUSAGE, "a sequence that is to end the answer is empty");
+	}
+	return 0;
+}
+
 static int answer(struct assay_generator *g, const char *line, FILE *out, struct assay_err *err)
 {
 	json_t *o = json_loads(line, 0, NULL), *end;
@@ -293,12 +357,14 @@ static int answer(struct assay_generator *g, const char *line, FILE *out, struct
 		.arg = out,
 	};
 	struct assay_err why = { 0 };
-	int32_t *prompt = read_prompt(json_object_get(o, "prompt"), &r.n_prompt);
-	int rc;
+	int32_t *prompt = read_ids(json_object_get(o, "prompt"), &r.n_prompt);
+	int rc = prompt ? read_stops(json_object_get(o, "stop"), &r, &why)
+			: assay_err_set(&why, ASSAY_ENOMEM, "out of memory");
 
 	r.prompt = prompt;
-	rc = prompt ? assay_generator_respond(g, &r, &why) : assay_err_set(&why, ASSAY_ENOMEM, "out of memory");
-	end = json_pack("{s:s,s:i}", "event", "end", "known", (int)r.n_known);
+	if (!rc)
+		rc = assay_generator_respond(g, &r, &why);
+	end = json_pack("{s:s,s:i,s:b}", "event", "end", "known", (int)r.n_known, "stopped", r.stopped);
 	if (rc) {
 		json_object_set_new(end, "error", json_string(why.text));
 		json_object_set_new(end, "refused", json_boolean(rc == ASSAY_EUSAGE));
@@ -306,6 +372,8 @@ static int answer(struct assay_generator *g, const char *line, FILE *out, struct
 	if (r.unprofiled.code)
 		json_object_set_new(end, "unprofiled", json_string(r.unprofiled.text));
 	put(out, end);
+	for (uint32_t i = 0; i < r.n_stops; i++)
+		free(r.stops[i].ids);
 	free(prompt);
 	json_decref(o);
 	if (!rc || rc == ASSAY_EUSAGE)

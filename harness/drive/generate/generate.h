@@ -12,19 +12,33 @@
 #include "drive/watch.h"
 
 #define ASSAY_GENERATE_SUITE "serve"
+/* A request has at most so many sequences that end its answer, which is as many as OpenAI's API takes. */
+#define ASSAY_GENERATE_STOPS 4
 
 struct assay_generator;
+
+struct assay_token_sequence {
+	int32_t *ids;
+	uint32_t n;
+};
 
 /* Tokens are ids of the model's vocabulary. Times are of CLOCK_MONOTONIC. */
 struct assay_generation {
 	const int32_t *prompt;
 	uint32_t n_prompt, n_wanted;
+	/* The answer ends before the first of these, none of which is empty. */
+	struct assay_token_sequence stops[ASSAY_GENERATE_STOPS];
+	uint32_t n_stops;
 	const char *profile; /* sample the CPU meanwhile, and store that under this name; NULL: do not */
-	/* Called with tokens as they come; NULL: nobody waits for them. */
+	/*
+	 * Called with tokens as they come, except that those which may begin one of the stops wait until that is known;
+	 * NULL: nobody waits for them.
+	 */
 	void (*come)(void *arg, const int32_t *tokens, const uint64_t *at_ns, uint32_t n);
 	void *arg;
 
 	uint32_t n_known;            /* found: tokens of the prompt that the cache of keys and values had */
+	bool stopped;                /* found: one of the stops ended the answer */
 	struct assay_err unprofiled; /* found: why there is no profile, though one was asked for */
 };
 
@@ -46,9 +60,10 @@ void assay_generator_close(struct assay_generator *g);
 /*
  * Answer requests until @in ends. Each is an object of JSON in a line, and so are the events that answer it:
  *
- *	{"prompt": [1, 2], "max_tokens": 3, "profile": "NAME"}    `profile` may be left out
+ *	{"prompt": [1, 2], "max_tokens": 3,
+ *	 "stop": [[7], [9, 2]], "profile": "NAME"}                `stop` and `profile` may be left out
  *	{"event": "tokens", "tokens": [7, 9], "at_ns": [...]}     as often as tokens come
- *	{"event": "end", "known": 0}                              "error" says why there is no answer, and "refused"
+ *	{"event": "end", "known": 0, "stopped": false}            "error" says why there is no answer, and "refused"
  *	                                                          whether another prompt would get one;
  *	                                                          "unprofiled" says why there is no profile
  *

@@ -424,6 +424,8 @@ struct assay_prompt {
 	void (*emit)(void *arg, int32_t token);
 	void *arg;
 	int64_t n_known; /* written: tokens of the prompt whose keys and values an earlier one had left */
+	/* Read after each token: not 0 once no more are wanted, so that the answer may end before n_wanted. */
+	const uint32_t *enough;
 };
 
 /* A problem. Callbacks return 0, or a negative number after host->fail. */
