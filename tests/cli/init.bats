@@ -259,7 +259,14 @@ program() {
 @test "each benchmark of a program that measures itself is a case" {
 	cat >bench_all <<-'END'
 		#!/bin/sh
-		[ "$1" != --benchmark_list_tests=true ] || printf 'BM_Copy/8\nBM_Copy/16\nBM_Sum\n'
+		for a; do
+			case $a in
+			--benchmark_list_tests=true) printf 'BM_Copy/8\nBM_Copy/16\nBM_Sum\n' ;;
+			--benchmark_out=*) out=${a#*=} ;;
+			--benchmark_filter=*) name=$(echo "$a" | sed 's/.*=^//; s/\$$//') ;;
+			esac
+		done
+		[ -z "$out" ] || printf '{"context": {}, "benchmarks": [{"name": "%s", "iterations": 1, "real_time": 5}]}' "$name" >"$out"
 	END
 	chmod +x bench_all
 	run -0 --separate-stderr assay init --program ./bench_all --reads google-benchmark
@@ -273,7 +280,14 @@ required bench_all/bench_all/BM_Sum/t=all/-" ]
 	fails 2 "--reads is 'auto'" init --program ./bench_all --reads auto
 	fails 2 "--reads is about a program" init --reads csv
 	# it says nothing to options of another tool
-	fails 2 "'./bench_all' does not tell its benchmarks as --reads hyperfine asks for them" init --program ./bench_all --reads hyperfine
+	fails 2 "'./bench_all' reports no benchmarks as --reads hyperfine expects: './bench_all': it wrote nothing as hyperfine" \
+		init --program ./bench_all --reads hyperfine
+	# many programs print something whatever they are asked for
+	fails 2 "'echo hi' lists the benchmark 'hi --benchmark_list_tests=true', which it does not measure as --reads google-benchmark expects: 'echo': it wrote nothing" \
+		init --program 'echo hi' --reads google-benchmark
+	fails 2 "'echo hi' reports no benchmarks as --reads llama-bench expects: 'echo': it is not what llama-bench writes: its output:1:" \
+		init --program 'echo hi' --reads llama-bench
+	fails 2 "'false' reports no benchmarks as --reads criterion expects: 'false': exited with status 1" init --program false --reads criterion
 	[ "$(ls -A | tr '\n' ' ')" = ".git bench_all " ]
 }
 

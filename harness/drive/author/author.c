@@ -695,24 +695,57 @@ static int make_folders(struct writing *w, const char *path, struct assay_err *e
 	return rc;
 }
 
-/* The manifest of exactly the cases of the default suite, whose files are written by then. */
+/*
+ * Measure one benchmark, since many programs print something whatever they are asked for. @benchmark "": whatever the
+ * program measures. What is wrong is in @r.
+ */
+static int try_benchmark(const struct assay_new_request *q, const struct assay_catalog_op *op,
+			 const struct assay_case *c, const char *benchmark, struct assay_result *r,
+			 struct assay_err *err)
+{
+	struct assay_measure_options o = { .worker = { .interrupted = q->interrupted }, .verify_only = true };
+	struct assay_topology *topology = NULL;
+	struct assay_case one = *c;
+	int rc = assay_topology_open(&topology, NULL, err);
+
+	one.threads = one.all_threads ? 1 : one.threads;
+	snprintf(one.benchmark, sizeof(one.benchmark), "%s", benchmark);
+	o.worker.topology = topology;
+	if (!rc)
+		rc = assay_program_case(&one, op, &o, r, err);
+	assay_topology_close(topology);
+	return rc;
+}
+
 /* The program is asked for its benchmarks where its bench says that it measures itself. */
 static int ask_program(void *arg, const struct assay_catalog_op *op, const struct assay_case *c,
 		       struct assay_case **out, size_t *n, struct assay_err *err)
 {
 	const struct assay_new_request *q = arg;
-	const int rc = assay_program_benchmarks(op, c, NULL, q->interrupted, out, n, err);
+	struct assay_result r = { 0 };
+	int rc = assay_program_benchmarks(op, c, NULL, q->interrupted, out, n, err);
 
-	if (rc || *n)
+	if (rc)
 		return rc;
-	free(*out);
-	return assay_err_set(
-		err, ASSAY_EUSAGE,
-		"'%.200s' does not tell its benchmarks as --reads %s asks for them: does it take the options "
-		"of that tool, and end with exit status 0?",
-		q->program, q->reads);
+	rc = try_benchmark(q, op, c, *n ? (*out)[0].benchmark : "", &r, err);
+	if (!rc && r.status != ASSAY_STATUS_OK && *n)
+		rc = assay_err_set(err, ASSAY_EUSAGE,
+				   "'%.200s' lists the benchmark '%.100s', which it does not measure as --reads %s "
+				   "expects: %.200s",
+				   q->program, (*out)[0].benchmark, q->reads, r.reason);
+	else if (!rc && !*n)
+		rc = assay_err_set(err, ASSAY_EUSAGE, "'%.200s' reports no benchmarks as --reads %s expects%s%.200s",
+				   q->program, q->reads, r.reason[0] ? ": " : "", r.reason);
+	if (rc) {
+		free(*out);
+		*out = NULL;
+		*n = 0;
+	}
+	assay_result_release(&r);
+	return rc;
 }
 
+/* The manifest of exactly the cases of the default suite, whose files are written by then. */
 static int add_manifest(struct writing *w, struct assay_text *to, struct assay_err *err)
 {
 	const struct assay_plan_options o = { .bench_dir = get(w, KEY_BENCH),
