@@ -384,6 +384,25 @@ static size_t deciding_look(const struct pile *p, const struct assay_paired_rule
 	return 0;
 }
 
+/* The time in s that so many pairs that count take, and one more, were they like those so far; 0: there are none. */
+static double seconds_of(const struct assay_comparison_case *c, const struct pile *p, size_t n)
+{
+	double wall_s = 0;
+
+	for (size_t i = 0; i < c->n_pairs; i++)
+		wall_s += (double)c->pairs[i].wall_ns * 1e-9;
+	return ceil((double)(n + 1) * wall_s / (double)(p->n ? p->n : c->n_pairs ? c->n_pairs : 1));
+}
+
+/* Pairs after which both a slowdown and a pass may have been seen. */
+static size_t first_looks(const struct assay_paired_rule *rule)
+{
+	const size_t differ = assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs),
+		     pass = assay_sequential_first_look(rule->alpha_pass, rule->max_pairs);
+
+	return differ > pass ? differ : pass;
+}
+
 /* A remedy for an undecided case, in @out and as "; a budget of 12 s or a margin of 1.6 % would decide it". */
 static void advise(const struct assay_comparison_case *c, const struct pile *p, const struct assay_paired_rule *rule,
 		   struct assay_gate_case *out, char *buf, size_t size)
@@ -391,14 +410,12 @@ static void advise(const struct assay_comparison_case *c, const struct pile *p, 
 	const size_t n = deciding_look(p, rule);
 	const double hi = bounds_of(p->x, p->n, rule).hi;
 	char what[48] = "a quieter host", margin[48] = "";
-	double wall_s = 0;
 
-	for (size_t i = 0; i < c->n_pairs; i++)
-		wall_s += (double)c->pairs[i].wall_ns * 1e-9;
 	if (n) {
-		wall_s = ceil((double)(n + 1) * wall_s / (double)p->n);
-		out->deciding_ns = (uint64_t)(wall_s * 1e9);
-		snprintf(what, sizeof(what), "a budget of %.0f s", wall_s);
+		out->deciding_ns = (uint64_t)(seconds_of(c, p, n) * 1e9);
+		snprintf(what, sizeof(what), "a budget of %.0f s", seconds_of(c, p, n));
+	} else if (p->n < first_looks(rule)) {
+		out->deciding_ns = (uint64_t)(seconds_of(c, p, first_looks(rule)) * 1e9);
 	}
 	if (hi > log1p(rule->margin_frac) && hi < log1p(MOST_ADVISED_FRAC))
 		snprintf(margin, sizeof(margin), " or a margin of %.2g %%", 1.1 * 100 * expm1(hi));
@@ -417,8 +434,13 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 	size_t first = assay_sequential_first_look(rule->alpha_regressed, rule->max_pairs);
 	char advice[128] = "";
 
-	if (p->n > 1 && out->verdict == ASSAY_INCONCLUSIVE && !too_disturbed(p, rule))
+	if (p->n > 1 && out->verdict == ASSAY_INCONCLUSIVE && !too_disturbed(p, rule)) {
 		advise(c, p, rule, out, advice, sizeof(advice));
+	} else if (p->n < 2 && c->n_pairs) {
+		out->deciding_ns = (uint64_t)(seconds_of(c, p, first_looks(rule)) * 1e9);
+		snprintf(advice, sizeof(advice), ", for which a budget of %.0f s has time",
+			 seconds_of(c, p, first_looks(rule)));
+	}
 	switch (out->verdict) {
 	case ASSAY_REGRESSED:
 		if (too_disturbed(p, rule))
@@ -457,9 +479,8 @@ static void explain(const struct assay_comparison_case *c, const struct pile *p,
 			       "host would decide it",
 			       dropped_frac(p) * 100, rule->max_dropped_frac * 100, main_disturbance(p));
 		else if (p->n < 2)
-			decide(out, ASSAY_INCONCLUSIVE,
-			       "%zu usable pair%s; %zu are needed to report a regression: give it more time", p->n,
-			       p->n == 1 ? "" : "s", first);
+			decide(out, ASSAY_INCONCLUSIVE, "%zu usable pair%s; %zu are needed to report a regression%s",
+			       p->n, p->n == 1 ? "" : "s", first, advice);
 		else if (p->n < first)
 			decide(out, ASSAY_INCONCLUSIVE,
 			       "%zu usable pairs; %zu are needed to report a regression, and would detect %.2f %%%s",

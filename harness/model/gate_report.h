@@ -64,7 +64,8 @@ struct assay_gate_case {
 	size_t pairs; /* process pairs behind the ratio; 0 where there are none */
 	double dropped_frac;
 	double smallest_detectable_frac;
-	uint64_t deciding_ns; /* of pairs: the budget that would decide it, as the reason says; 0: none is known */
+	/* Of pairs: the budget that would decide it, or that has time for as many as may decide; 0: none is known. */
+	uint64_t deciding_ns;
 	double value, limit;  /* floors and ceilings */
 	bool missing;         /* of the manifest or the baseline, but not in the run */
 	bool skipped;         /* it passes without a number: it was skipped, or is absent, as it may be */

@@ -114,6 +114,47 @@ TEST(advice)
 	}
 }
 
+/* After a pair or two of a program that takes long, the budget that is named has time for the looks that may decide. */
+TEST(a_named_budget_has_time_for_the_first_looks)
+{
+	static const struct {
+		size_t n_pairs;
+		uint64_t pair_ns;
+		double apart;    /* the pairs, to either side */
+		unsigned family; /* the first look is later where many are judged */
+		unsigned want_s; /* one more pair than the look has */
+	} rows[] = {
+		{ 1, UINT64_C(12000000000), 0, 1, 108 },  { 1, UINT64_C(400000000), 0, 1, 4 },
+		{ 1, UINT64_C(12000000000), 0, 60, 180 }, { 2, UINT64_C(12000000000), 1, 1, 108 },
+		{ 7, UINT64_C(3000000000), 1, 1, 27 },
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		const struct assay_paired_rule rule = assay_paired_rule_of(0.01, 0.025, rows[i].family, 0.01, 0.3, 64);
+		struct assay_comparison_case c;
+		struct assay_gate_case g;
+		char want[160];
+		bool final;
+
+		paired_make(&c, "slow/program", rows[i].n_pairs, 1);
+		for (size_t k = 0; k < c.n_pairs; k++) {
+			paired_set(&c, k, k & 1 ? rows[i].apart : -rows[i].apart);
+			c.pairs[k].wall_ns = rows[i].pair_ns;
+		}
+		assert_int_equal(0, assay_paired_judge(&c, &rule, &g, &final, NULL));
+		assert_int_equal(g.verdict, ASSAY_INCONCLUSIVE);
+		assert_int_equal(g.deciding_ns / 1000000000, rows[i].want_s);
+		snprintf(want, sizeof(want),
+			 "1 usable pair; %u are needed to report a regression, for which a budget of %u s has time",
+			 rows[i].family == 1 ? 8u : 14u, rows[i].want_s);
+		if (rows[i].n_pairs == 1)
+			assert_string_equal(g.reason, want);
+		/* a case that can be decided has one budget, and looks at the pairs that fit into it */
+		assert_true((rows[i].family == 1 ? 8 : 14) * rows[i].pair_ns <= g.deciding_ns);
+		paired_release(&c);
+	}
+}
+
 /* Two blocks that lie 2 % apart have a mean that is known to 1 %. */
 TEST(own_noise)
 {
