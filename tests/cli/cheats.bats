@@ -39,8 +39,11 @@ setup() {
 @test "a kernel that knows the pause before a call, or the loop around it, is found out" {
 	printf 'bench "%s" { op = "%s" shapes = {"n=4096"} budget = "300ms" }\n' scale example.scale bytes cheat.i8 >bench/read.bench
 	run -3 --separate-stderr "$ASSAY" run --bench-dir bench --no-default-plugins --plugin "$ASSAY_BUILD/tests/plugins/example_op.so" \
-		--plugin "$CHEATS" --plugin "$ASSAY_BUILD/tests/plugins/cheat_pause.so" --only '*/pause/*' --only '*/loop/*' --only '*/calm/*' --db x.db --json
+		--plugin "$CHEATS" --plugin "$ASSAY_BUILD/tests/plugins/cheat_pause.so" --only '*/pause/*' --only '*/loop/*' --only '*/calm/*' \
+		--only '*/prepared/*' --only '*/slow/*' --db x.db --json
 	jq -c '.cases[] | [.key, .status, .reason]' <<<"$output"
 	jq -e '[.cases[] | [.op, .variant, .status]] | sort == [["cheat.i8", "pause", "wrong"], ["example.scale", "calm", "ok"],
-		["example.scale", "loop", "wrong"], ["example.scale", "pause", "wrong"]]' <<<"$output"
+		["example.scale", "loop", "wrong"], ["example.scale", "pause", "wrong"], ["example.scale", "prepared", "wrong"],
+		["example.scale", "slow", "ok"]]' <<<"$output"
+	jq -e '.cases[] | select(.variant == "prepared").reason | contains("when it is the first after a pause")' <<<"$output"
 }

@@ -40,6 +40,19 @@ static int pause_run(struct assay_job *job)
 	return keeps(job, side_scale);
 }
 
+/* Takes so long that a single call shows whether it was made. */
+static int slowly(struct assay_job *job)
+{
+	for (int i = 0; i < 64; i++)
+		side_scale(job);
+	return 0;
+}
+
+static int pause_slowly(struct assay_job *job)
+{
+	return keeps(job, slowly);
+}
+
 static int pause_bytes(struct assay_job *job)
 {
 	return keeps(job, cheat_bytes);
@@ -70,6 +83,9 @@ static int calm(struct assay_job *job)
 static const struct assay_variant variants[] = {
 	SCALE("pause", pause_run),
 	SIDE_VARIANT("cheat.i8", "pause", .run = pause_bytes),
+	/* Inputs of these do not change in audits. */
+	SIDE_VARIANT("example.scale", "prepared", .prepare = cheat_prepare, .run = pause_slowly),
+	SIDE_VARIANT("example.scale", "slow", .prepare = cheat_prepare, .run = slowly),
 	SCALE("loop", loop),
 	SCALE("calm", calm),
 };

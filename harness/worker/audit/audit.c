@@ -26,6 +26,11 @@
 /* Of a series, while its data is not in the caches yet. */
 #define FIRST_CALLS 3
 
+/* Before a single call. Caches and clocks stay as they are for so long, also where neighbours are busy. */
+#define LEAST_PAUSE_NS 30000u
+#define MORE_PAUSE_NS  220000u
+#define PAUSE_TRIES    4
+
 #define PAGE 4096u
 
 #define AUDIT_SHARE 0.02
@@ -153,9 +158,13 @@ static void wake_up(void *arg, uint32_t tid, uint32_t n_threads)
 	(void)n_threads;
 }
 
-/* The time of the last @n calls of a series: outputs are scrambled before each of them. */
-static struct assay_outcome time_scrambled(struct assay_case_job *j, uint64_t iterations, uint64_t n, double *call_ns)
+/*
+ * The time of the last calls of a series: outputs are scrambled before each of them, and their number is drawn, so that
+ * none can be left out.
+ */
+static struct assay_outcome time_scrambled(struct assay_case_job *j, uint64_t iterations, double *call_ns)
 {
+	const uint64_t n = LEAST_CALLS + assay_audit_draw(&j->audit, MORE_CALLS);
 	const struct assay_clock *clock = &j->spec->clock;
 	struct scrambling s = { .j = j };
 	const struct assay_call_hook hook = { .from = calls_before(j, iterations), .before = scramble_next, .arg = &s };
@@ -181,28 +190,66 @@ static struct assay_outcome time_scrambled(struct assay_case_job *j, uint64_t it
 	lost_ns =
 		(double)all_ns - assay_audit_times_less_waits(all_ns, &before, &after, switches.voluntary_switches > 0);
 	*call_ns = fmax((double)ns - fmax(lost_ns, 0), 0) / (double)n;
+	return out.status == ASSAY_STATUS_OK ? assay_audit_look(j, j->audit.copy) : out;
+}
+
+static void wait_awake(const struct assay_clock *clock, double ns)
+{
+	const uint64_t begun = assay_clock_ticks(clock);
+
+	while ((double)assay_clock_ticks_to_ns(clock, assay_clock_ticks(clock) - begun) < ns)
+		;
+}
+
+/*
+ * The time of a single call after a pause, which a variant could take for the begin of a check. 0 where another process
+ * had the CPU in each of some tries: it may have emptied the caches.
+ */
+static struct assay_outcome time_after_pause(struct assay_case_job *j, uint64_t iterations, double *call_ns)
+{
+	struct assay_outcome out = assay_outcome_ok();
+
+	(void)iterations;
+	*call_ns = 0;
+	for (int i = 0; i < PAUSE_TRIES && *call_ns == 0 && out.status == ASSAY_STATUS_OK; i++) {
+		struct assay_os_counts first, last, switches;
+		struct assay_thread_time before, after;
+		uint64_t ns;
+
+		assay_os_counts_read(&first);
+		wait_awake(&j->spec->clock, LEAST_PAUSE_NS + (double)assay_audit_draw(&j->audit, MORE_PAUSE_NS));
+		assay_pool_run(j->pool, wake_up, NULL);
+		assay_thread_time_read(&before);
+		out = assay_case_job_time(j, 1, &ns);
+		assay_thread_time_read(&after);
+		assay_os_counts_read(&last);
+		switches = assay_os_counts_between(&first, &last);
+		if (!switches.involuntary_switches)
+			*call_ns = assay_audit_times_less_waits(ns, &before, &after, switches.voluntary_switches > 0);
+	}
 	return out;
 }
 
-/* Outputs are scrambled before each of some calls in a row; their number is drawn, so that none can be left out. */
-static struct assay_outcome audit_outputs(struct assay_case_job *j, uint64_t iterations, double call_ns)
+/* The time of calls in a series of some length, before which outputs are scrambled or time passes. */
+typedef struct assay_outcome time_other_fn(struct assay_case_job *j, uint64_t iterations, double *call_ns);
+
+/* Hold the times of such calls against those of the calls in samples, the shortest of which took @call_ns. */
+static struct assay_outcome audit_series(struct assay_case_job *j, uint64_t iterations, double call_ns,
+					 time_other_fn *time_other, const char *when)
 {
-	struct assay_audit_times t = { .n = 0 };
-	double changed = 0, same = call_ns;
+	struct assay_audit_times t = { .paused = time_other == time_after_pause };
+	double other = 0, same = call_ns;
 
 	for (;;) {
-		struct assay_outcome out =
-			time_scrambled(j, iterations, LEAST_CALLS + assay_audit_draw(&j->audit, MORE_CALLS), &changed);
+		struct assay_outcome out = time_other(j, iterations, &other);
 		uint64_t ns;
 
-		if (out.status == ASSAY_STATUS_OK)
-			out = assay_audit_look(j, j->audit.copy);
 		if (out.status != ASSAY_STATUS_OK)
 			return out;
 		assay_audit_times_same(&t, same);
-		assay_audit_times_changed(&t, changed);
+		assay_audit_times_changed(&t, other);
 		if (t.n == ASSAY_AUDIT_ROUNDS || !assay_audit_times_tell(j, &t))
-			return assay_audit_times_verdict(j, &t, "outputs were scrambled before");
+			return assay_audit_times_verdict(j, &t, when);
 		out = assay_case_job_time(j, iterations, &ns);
 		if (out.status != ASSAY_STATUS_OK)
 			return out;
@@ -580,7 +627,9 @@ static struct assay_outcome audit(struct assay_case_job *j, uint64_t iterations,
 	if (j->device)
 		out = audit_device(j, iterations);
 	else if (iterations > 1)
-		out = audit_outputs(j, iterations, call_ns);
+		out = audit_series(j, iterations, call_ns, time_scrambled, "outputs were scrambled before");
+	if (out.status == ASSAY_STATUS_OK && iterations > 1 && !j->device && !j->call_parts && !j->spec->c.own_threads)
+		out = audit_series(j, iterations, call_ns, time_after_pause, "it is the first after a pause");
 	if (a->change == ASSAY_AUDIT_SAME)
 		return out;
 	if (out.status == ASSAY_STATUS_OK && single && a->n_changing)

@@ -8,8 +8,11 @@
 #include "model/quantity.h"
 
 /* A call on changed data may take so many times longer, and so much besides: memory is touched before it. */
-#define RATIO           1.5
-#define SLACK_NS        30.0
+#define RATIO    1.5
+#define SLACK_NS 30.0
+/* A single call after a pause: kernels that others disturb took 1.1 times as long. */
+#define RATIO_PAUSED    2.0
+#define SLACK_PAUSED_NS 20000.0
 #define CLOCK_READS     2      /* around what is timed */
 #define SLACK_SHARED_NS 1000.0 /* lines that other cores, or no core, hold */
 
@@ -58,8 +61,9 @@ static double changed_ns(const struct assay_audit_times *t)
 bool assay_audit_times_tell(const struct assay_case_job *j, const struct assay_audit_times *t)
 {
 	const bool shared = j->n_jobs > 1 || j->spec->c.threads > 1 || j->device;
+	const double slack_ns = t->paused ? SLACK_PAUSED_NS : shared ? SLACK_SHARED_NS : SLACK_NS;
 
-	return t->n_changed && changed_ns(t) > RATIO * same_ns(t) + (shared ? SLACK_SHARED_NS : SLACK_NS) +
+	return t->n_changed && changed_ns(t) > (t->paused ? RATIO_PAUSED : RATIO) * same_ns(t) + slack_ns +
 						       CLOCK_READS * j->spec->clock.overhead_ns;
 }
 

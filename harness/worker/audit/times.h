@@ -14,6 +14,7 @@ struct assay_audit_times {
 	double same_ns[ASSAY_AUDIT_ROUNDS], changed_ns[ASSAY_AUDIT_ROUNDS];
 	int n, n_changed;
 	bool forgets; /* what the processor has learnt of the data is cleared before each call */
+	bool paused;  /* the data is the same, but the calls that count as changed are single ones after a pause */
 };
 
 /*
