@@ -244,21 +244,32 @@ static int request(struct gen_engine *e, int64_t user, int64_t turn)
 		      e->plan.reply, NULL, &known);
 }
 
+/* Does the model have room for @p? A positive number after host->fail, which names the limit that was hit. */
+static int check_room(struct assay_job *job, const struct gen_plan *plan, const struct assay_prompt *p)
+{
+	const long long n = p->n_tokens, wanted = p->n_wanted, most = plan->n_out, all = plan->max_pos;
+
+	if (n < 1)
+		job->host->fail(job, "the prompt is empty");
+	else if (wanted < 1 || wanted > most)
+		job->host->fail(job, "%lld tokens were asked for, model %s generates 1 to %lld", wanted, plan->m->name,
+				most);
+	else if (n > all - wanted)
+		job->host->fail(job, "a prompt of %lld tokens and %lld more do not fit: model %s has room for %lld", n,
+				wanted, plan->m->name, all);
+	else
+		return 0;
+	return 1;
+}
+
 int assay_generate_chat_respond(struct assay_job *job, struct assay_prompt *p)
 {
 	struct gen_engine *e = job->state;
 	const struct gen_plan *plan = &e->plan;
-	int rc;
+	int rc = check_room(job, plan, p);
 
-	if (p->n_tokens < 1 || p->n_wanted < 1 || p->n_wanted > plan->n_out ||
-	    p->n_tokens > plan->max_pos - p->n_wanted) {
-		job->host->fail(job,
-				"a prompt of %lld tokens and %lld more do not fit: at least one of each, at most %lld "
-				"more and %lld in all",
-				(long long)p->n_tokens, (long long)p->n_wanted, (long long)plan->n_out,
-				(long long)plan->max_pos);
-		return 1;
-	}
+	if (rc)
+		return rc;
 	for (int64_t i = 0; i < p->n_tokens; i++) {
 		if (p->tokens[i] < 0 || p->tokens[i] >= plan->m->vocab) {
 			job->host->fail(job, "model %s has no token %d: they are 0 to %d", plan->m->name,

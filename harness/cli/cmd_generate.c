@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/monotonic.h"
@@ -50,6 +51,9 @@ static int check(void *args, struct assay_err *err)
 	if (!a->model)
 		return assay_err_set(err, ASSAY_EUSAGE, "no model given: expected one of the suite '%s', such as tiny",
 				     ASSAY_GENERATE_SUITE);
+	if (a->s.r.plan.suite && strcmp(a->s.r.plan.suite, ASSAY_GENERATE_SUITE))
+		return assay_err_set(err, ASSAY_EUSAGE, "models are those of the suite '%s': drop --suite %s",
+				     ASSAY_GENERATE_SUITE, a->s.r.plan.suite);
 	if (a->requests && a->prompt.len)
 		return assay_err_set(err, ASSAY_EUSAGE, "with --requests the prompts stand in standard input");
 	if (!a->requests && !a->prompt.len)
@@ -106,8 +110,7 @@ static void come(void *arg, const int32_t *tokens, const uint64_t *at_ns, uint32
 	fflush(stdout);
 }
 
-static int generate_once(struct generate_args *a, struct assay_generator *g, struct assay_watcher *w,
-			 struct assay_err *err)
+static int generate_once(struct generate_args *a, struct assay_generator *g, struct assay_err *err)
 {
 	struct assay_generation r = { .n_wanted = (uint32_t)a->tokens, .profile = a->profile, .come = come, .arg = a };
 	int32_t *prompt;
@@ -123,14 +126,16 @@ static int generate_once(struct generate_args *a, struct assay_generator *g, str
 	free(prompt);
 	if (!a->s.json && a->first_ns)
 		assay_cli_say("\n");
-	if (!rc && r.unprofiled.code)
-		assay_watch_warn(&w->watch, "no profile: %s", r.unprofiled.text);
 	if (!rc && a->s.json)
 		assay_cli_say(
 			"{\"schema\":1,\"case\":\"%s\",\"prompt_tokens\":%zu,\"tokens\":[%s],\"first_token_s\":%.9g,"
 			"\"next_token_s\":%.9g}\n",
 			assay_generator_key(g), n, a->ids.s, (double)(a->first_ns - a->begun_ns) * 1e-9,
 			a->tokens > 1 ? (double)(a->last_ns - a->first_ns) * 1e-9 / (double)(a->tokens - 1) : 0);
+	if (!rc && r.unprofiled.code)
+		rc = assay_err_set(err, r.unprofiled.code,
+				   "the answer is complete, but there is no profile '%.64s': %.400s", a->profile,
+				   r.unprofiled.text);
 	return rc;
 }
 
@@ -144,7 +149,7 @@ static int generate(void *args, struct assay_watcher *w, int *status, struct ass
 	assay_interrupt_hold();
 	rc = assay_generator_open(&g, &a->s.r, a->model, &w->watch, err);
 	if (!rc)
-		rc = a->requests ? assay_generator_serve(g, stdin, stdout, err) : generate_once(a, g, w, err);
+		rc = a->requests ? assay_generator_serve(g, stdin, stdout, err) : generate_once(a, g, err);
 	assay_generator_close(g);
 	return rc;
 }

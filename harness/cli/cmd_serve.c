@@ -62,7 +62,7 @@ static const struct assay_command_line line = {
 	       "/healthz and /readyz, the JSON of the commands below /api, and profiles below /admin/profile. "
 	       "Everybody on this machine may look; starting a run, and seeing a profile, takes the token, as in "
 	       "'Authorization: Bearer TOKEN'. Ctrl-C ends the server and the job that is under way; what that had "
-	       "finished is kept.\v"
+	       "finished is kept. So does SIGTERM, and the exit status is 0 then.\v"
 	       "The sections of assay.conf say how profiles are taken and how many stay.\n"
 	       "\n"
 	       "examples:\n"
@@ -71,6 +71,7 @@ static const struct assay_command_line line = {
 	       "  assay serve --listen 0.0.0.0:8080 --token-file ~/.assay-token",
 	.tables = { { options, 0 }, { assay_options_load, 0 }, ASSAY_OPTIONS_READING },
 	.argument = refuse,
+	.until_terminated = true,
 };
 
 static void ready(void *arg, const char *url, const char *token)
@@ -111,7 +112,9 @@ static int serve(void *args, struct assay_watcher *w, int *status, struct assay_
 	a->q.ready = ready;
 	a->q.arg = a;
 	rc = assay_serve(&a->q, err);
-	return rc ? rc : assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
+	if (rc || *a->q.interrupted == SIGTERM)
+		return rc;
+	return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
 }
 
 int assay_cmd_serve(int argc, char **argv)

@@ -17,7 +17,8 @@
 /* timeout(1) and terminals may send the same signal to a process and to its group: that is one wish, not two. */
 #define SAME_WISH_NS 500000000
 
-static volatile sig_atomic_t interrupted, held;
+static volatile sig_atomic_t interrupted; /* the number of the signal */
+static volatile sig_atomic_t held;
 static volatile sig_atomic_t ignored_kin; /* a process that a worker started, and whose signal was ignored; 0: none */
 static struct timespec first;
 
@@ -36,7 +37,6 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 {
 	struct timespec now;
 
-	(void)sig;
 	(void)context;
 	/* nobody who wants the program to stop asks a plugin to say so */
 	if (info->si_code <= 0 && assay_process_is_kin(info->si_pid)) {
@@ -48,7 +48,7 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (!interrupted) {
 		first = now;
-		interrupted = 1;
+		interrupted = sig;
 	} else if ((now.tv_sec - first.tv_sec) * 1000000000L + (now.tv_nsec - first.tv_nsec) > SAME_WISH_NS) {
 		leave();
 	}
@@ -231,7 +231,7 @@ int assay_command(const struct assay_command_line *line, int argc, char **argv, 
 		w.lines = s->progress_json;
 		assay_temporary_sweep();
 		rc = run(args, &w, &status, &err);
-		if (interrupt_release() && !rc)
+		if (interrupt_release() && !rc && !(line->until_terminated && interrupted == SIGTERM))
 			rc = assay_err_set(&err, ASSAY_EINTERRUPTED, "interrupted after all work was done");
 		for (size_t i = 0; i < w.late.n; i++)
 			assay_cli_warn("%s", w.late.v[i]);

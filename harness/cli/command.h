@@ -100,6 +100,7 @@ struct assay_command_line {
 	int (*argument)(void *args, const char *arg, struct assay_err *err);
 	/* Do options and arguments go together? NULL: always. */
 	int (*check)(void *args, struct assay_err *err);
+	bool until_terminated; /* SIGTERM is how it is to end, and no interruption of its work */
 };
 
 /*
@@ -123,6 +124,7 @@ void assay_interrupt_catch(void);
  * sets it. A second one, half a second later or more, ends the program.
  */
 void assay_interrupt_hold(void);
+/* The number of that signal; 0: none has come. */
 const volatile sig_atomic_t *assay_interrupt_flag(void);
 
 /* ---- completion ---- */

@@ -265,10 +265,11 @@ struct stream {
 
 static void add_chunk(struct stream *t, const char *role, const char *content, const char *finish)
 {
-	json_t *o = json_pack("{s:o,s:s,s:I,s:s,s:[{s:i,s:{s:s*,s:s*},s:s?}]}", "id",
+	const char *unprofiled = finish && t->r->unprofiled[0] ? t->r->unprofiled : NULL;
+	json_t *o = json_pack("{s:o,s:s,s:I,s:s,s:[{s:i,s:{s:s*,s:s*},s:s?}],s:s*}", "id",
 			      json_sprintf("chatcmpl-%" PRIu64, t->r->id), "object", "chat.completion.chunk", "created",
 			      (json_int_t)time(NULL), "model", t->s->q->model, "choices", "index", 0, "delta", "role",
-			      role, "content", content, "finish_reason", finish);
+			      role, "content", content, "finish_reason", finish, "profile_error", unprofiled);
 	char *line = o ? json_dumps(o, JSON_COMPACT) : NULL;
 
 	assay_text_addf(&t->left, "data: %s\n\n", line ? line : "{}");

@@ -34,7 +34,8 @@ struct assay_serve_request {
 /*
  * Serve until interrupted. ASSAY_EUSAGE: an address that is none, is in use, or is not this machine's own without a
  * token file; a token file that is missing, too short, or readable by others; a model that cannot be loaded.
- * ASSAY_EUNAVAILABLE: built without libmicrohttpd.
+ * ASSAY_ESTORE: a database that cannot be read, or that is of another program. ASSAY_EUNAVAILABLE: built without
+ * libmicrohttpd.
  */
 int assay_serve(const struct assay_serve_request *q, struct assay_err *err);
 

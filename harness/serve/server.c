@@ -3,7 +3,13 @@
 
 #if ASSAY_HTTP
 
+#include <errno.h>
 #include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/monotonic.h"
 #include "drive/profile/profile.h"
@@ -36,14 +42,40 @@ static void prune(void *arg)
  */
 #define ARENAS 2
 
+/* A database that is not there yet will be: by the first job. */
+static int check_database(const char *db, struct assay_err *err)
+{
+	struct assay_run_info *v = NULL;
+	const char *slash = strrchr(db, '/');
+	struct stat st;
+	size_t n;
+	int rc;
+
+	if (stat(db, &st) && errno == ENOENT) {
+		const int len = slash ? (int)(slash - db) + 1 : 1;
+		char folder[4096];
+
+		snprintf(folder, sizeof(folder), "%.*s", len, slash ? db : ".");
+		return access(folder, W_OK | X_OK)
+			       ? assay_err_set(err, ASSAY_EUSAGE, "cannot make database '%.300s': %s; use another --db",
+					       db, strerror(errno))
+			       : 0;
+	}
+	rc = assay_stored_runs(db, 1, &v, &n, err);
+	free(v);
+	return rc;
+}
+
 int assay_serve(const struct assay_serve_request *q, struct assay_err *err)
 {
 	struct assay_server s = { .q = q,
 				  .began_ns = assay_monotonic_ns(),
 				  .began_unix_s = assay_clock_unix_ns() / 1000000000u };
 	char url[192];
-	int rc = assay_jobs_init(&s.jobs, err);
+	int rc = check_database(q->what->db, err);
 
+	if (!rc)
+		rc = assay_jobs_init(&s.jobs, err);
 	if (rc)
 		return rc;
 	mallopt(M_ARENA_MAX, ARENAS);

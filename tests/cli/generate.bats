@@ -43,13 +43,19 @@ ids() {
 }
 
 @test "an answer can be sampled, and is stored as a profile" {
+	echo 'no database' >other.db
+	run --separate-stderr assay generate tiny 1 2 3 --profile request --db other.db
+	[ "$status" = 2 ]
+	[ "$(wc -w <<<"$output")" = 16 ]
+	[[ $stderr == "assay: the answer is complete, but there is no profile 'request': "*"other.db"* ]]
 	needs_samples
 	run --separate-stderr assay generate tiny 1 2 3 --tokens 512 --profile request
-	[ "$status" = 0 ]
 	[ "$(wc -w <<<"$output")" = 512 ]
 	if [ -n "$stderr" ]; then
-		[[ $stderr == "assay: warning: no profile: "* ]]
+		[ "$status" = 2 ]
+		[[ $stderr == "assay: the answer is complete, but there is no profile 'request': "* ]]
 	else
+		[ "$status" = 0 ]
 		assay show request --json | jq -e '.profile.kind == "cpu" and (.profile.command | startswith("a request to model tiny"))'
 	fi
 }
@@ -61,8 +67,13 @@ ids() {
 	fails 2 "'x' is no token" generate tiny 1 x
 	fails 2 "'-1' is no token" generate tiny -- -1
 	fails 2 "model tiny has no token 512: they are 0 to 511" generate tiny 512
-	fails 2 "do not fit" generate tiny 1 --tokens 513
+	fails 2 "513 tokens were asked for, model tiny generates 1 to 512" generate tiny 1 --tokens 513
+	# shellcheck disable=SC2046 # words
+	fails 2 "do not fit: model tiny has room for" generate tiny $(yes 1 | head -4096) --tokens 512
+	# shellcheck disable=SC2046 # words
+	fails 2 "a prompt has at most 4096 tokens" generate tiny $(yes 1 | head -4097)
+	fails 2 "an answer has at most 4096 tokens" generate tiny 1 --tokens 4097
 	fails 2 "bad --tokens '0'" generate tiny 1 --tokens 0
-	fails 2 "unknown suite 'none'" generate tiny 1 --suite none
+	fails 2 "models are those of the suite 'serve': drop --suite quick" generate tiny 1 --suite quick
 	fails 2 "with --requests the prompts stand in standard input" generate tiny 1 --requests
 }

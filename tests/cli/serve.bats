@@ -170,6 +170,12 @@ nobody_left() {
 	echo short >other
 	chmod 600 other
 	fails 2 "is no word of 16 to 255 characters" serve --token-file other
+	echo 'no database at all' >other.db
+	fails 2 "'other.db': it is not a database" serve --listen 127.0.0.1:0 --db other.db
+	sqlite3 foreign.db 'CREATE TABLE t (x)'
+	fails 2 "'foreign.db' is a database of another program" serve --listen 127.0.0.1:0 --db foreign.db
+	fails 2 "cannot make database 'nowhere/x.db': No such file or directory" serve --listen 127.0.0.1:0 --db nowhere/x.db
+	fails 2 "'$PWD': it is not a regular file" serve --listen 127.0.0.1:0 --db "$PWD"
 	serve --token-file token
 	[ "$token" = "" ]
 	fails 2 "cannot listen at '${url#http://}': Address already in use" serve --listen "${url#http://}"
@@ -178,8 +184,12 @@ nobody_left() {
 	[ "$code" = 200 ]
 	ask GET /healthz
 	[ "$(jq -r .status body)" = ok ]
-	kill -INT "$server"
-	wait "$server" || [ $? = 130 ]
+	interrupt "$server"
+	# SIGTERM is how servers end
+	serve
+	kill "$server"
+	wait "$server"
+	[ ! -s complaints ]
 	server=
 }
 
@@ -516,7 +526,7 @@ says() {
 	says '{"messages":[{"role":"user","content":"512"}]}'
 	gets 400 "model tiny has no token 512"
 	says '{"messages":[{"role":"user","content":"1"}],"max_tokens":4096}'
-	gets 400 "do not fit"
+	gets 400 "4096 tokens were asked for, model tiny generates 1 to 512"
 	says '{"messages":[{"role":"user","content":"1"}],"max_tokens":0}'
 	gets 400 "bad max_tokens '0'"
 	says '{"messages":[{"role":"user","content":"1"}],"max_tokens":1.5}'
@@ -590,7 +600,7 @@ ready() {
 	ask GET /v1/models
 	jq -e '.data == []' body
 	kill "$server"
-	wait "$server" || true
+	wait "$server"
 	cp -r "$ASSAY_SOURCE/bench" bench
 	serve --model tiny --bench-dir bench --db "$PWD/chat.db"
 	says "$one"
@@ -624,6 +634,6 @@ ready() {
 	grep -qx 'assay_model_starts_total 6' body
 	grep -qx 'assay_model_up 0' body
 	kill "$server"
-	wait "$server" || true
+	wait "$server"
 	nobody_left "$PWD/chat.db"
 }

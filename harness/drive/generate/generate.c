@@ -277,9 +277,10 @@ static int respond_profiled(struct assay_generator *g, struct assay_err *err)
 
 int assay_generator_respond(struct assay_generator *g, struct assay_generation *r, struct assay_err *err)
 {
-	if (r->n_prompt > ASSAY_PAGE_TOKENS || r->n_wanted > ASSAY_PAGE_TOKENS)
-		return assay_err_set(err, ASSAY_EUSAGE, "a prompt and its answer have at most %d tokens each",
-				     ASSAY_PAGE_TOKENS);
+	if (r->n_prompt > ASSAY_PAGE_TOKENS)
+		return assay_err_set(err, ASSAY_EUSAGE, "a prompt has at most %d tokens", ASSAY_PAGE_TOKENS);
+	if (r->n_wanted > ASSAY_PAGE_TOKENS)
+		return assay_err_set(err, ASSAY_EUSAGE, "an answer has at most %d tokens", ASSAY_PAGE_TOKENS);
 	g->r = r;
 	return r->profile ? respond_profiled(g, err) : respond(g, err);
 }
