@@ -17,6 +17,8 @@ browser_start() {
 	! grep -q sanitizers "$ASSAY_BUILD/features" || skip "no sanitizer looks into a browser: a plain build tests the same pages"
 	program=$(browser_program)
 	[ -n "$program" ] || skip "no browser: the package chromium-headless-shell has one"
+	# a browser without any font ends at the first word that it draws
+	! command -v fc-list >/dev/null || [ -n "$(fc-list)" ] || skip "no fonts: the package fonts-dejavu-core has some"
 	mkfifo "$BATS_TEST_TMPDIR/to_browser" "$BATS_TEST_TMPDIR/from_browser"
 	# its own home, so that nothing of a user's is read; without a sandbox, because tests may run as root in a container
 	HOME=$BATS_TEST_TMPDIR timeout 600 "$program" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
