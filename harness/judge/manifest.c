@@ -81,18 +81,31 @@ static bool looks_like_key(const char *s)
 	return before && strncmp(part, "t=", 2) != 0 && len;
 }
 
-/* Cut the next word off *@line, or what stands in quotes; NULL when there is none. */
-static char *next_word(char **line)
+/*
+ * Cut the next word off *@line, or what stands in quotes, where two quotes mean one; NULL when only a comment is left.
+ * A quote that is never closed is a character like others. @quoted: as @line says; may be NULL.
+ */
+static char *next_word(char **line, bool *quoted)
 {
-	char *s = *line + strspn(*line, " \t\r");
-	char *end = *s == '"' ? strchr(++s, '"') : NULL;
+	char *s = *line + strspn(*line, " \t\r"), *end = s + strcspn(s, " \t\r#"), *from = s, *to = s;
+	bool closed = *s == '"';
 
-	if (!end)
-		end = s + strcspn(s, " \t\r");
-
-	if (!*s)
+	if (closed)
+		for (from++; (from = strchr(from, '"')) && from[1] == '"'; from += 2)
+			;
+	closed = closed && from;
+	if (quoted)
+		*quoted = closed;
+	if (closed) {
+		for (end = from, from = s + 1; from < end; from += *from == '"' ? 2 : 1)
+			*to++ = *from;
+		*line = end + 1;
+		*to = '\0';
+		return s;
+	}
+	if (end == s)
 		return NULL;
-	*line = *end ? end + 1 : end;
+	*line = *end && *end != '#' ? end + 1 : end;
 	*end = '\0';
 	return s;
 }
@@ -193,18 +206,12 @@ static int parse_line(struct reading *r, unsigned number, char *line, bool *any,
 {
 	const struct assay_manifest *m = &r->m;
 	struct line_keys l = { .r = r, .e.line = number, .counts = true };
-	char *quote = strchr(line, '"'), *comment = strchr(line, '#');
 	char *word, *pattern, *on, *arch;
 	char hint[256];
 	size_t i;
 	int rc;
 
-	/* a command in quotes may have one */
-	if (quote && comment > quote && strchr(quote + 1, '"'))
-		comment = strchr(strchr(quote + 1, '"'), '#');
-	if (comment)
-		*comment = '\0';
-	word = next_word(&line);
+	word = next_word(&line, NULL);
 	if (!word)
 		return 0;
 	*any = true;
@@ -212,15 +219,14 @@ static int parse_line(struct reading *r, unsigned number, char *line, bool *any,
 		return assay_conf_fail(err, m->path, number, "unknown word '%s'%s", word,
 				       assay_conf_hint(word, demands, N_DEMANDS, hint, sizeof(hint)));
 	l.e.demand = (enum assay_manifest_demand)i;
-	l.quoted = line[strspn(line, " \t\r")] == '"';
-	pattern = next_word(&line);
+	pattern = next_word(&line, &l.quoted);
 	if (pattern && !l.quoted && strpbrk(pattern, "*?[]"))
 		return assay_conf_fail(err, m->path, number, "'%s' has a wildcard, expected the cases, as in t={1,all}",
 				       pattern);
-	on = next_word(&line);
+	on = next_word(&line, NULL);
 	if (on) {
-		arch = next_word(&line);
-		if (strcmp(on, "on") || !arch || next_word(&line))
+		arch = next_word(&line, NULL);
+		if (strcmp(on, "on") || !arch || next_word(&line, NULL))
 			return assay_conf_fail(err, m->path, number,
 					       "'%s' behind the key, expected nothing or 'on ARCHITECTURE'", on);
 		if (!index_of(arch, arches, N_ARCHES, &i))

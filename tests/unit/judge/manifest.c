@@ -104,6 +104,37 @@ TEST(test_every_key_can_be_named)
 	}
 }
 
+/* Whatever else a name has stands in quotes. */
+TEST(test_quotes)
+{
+	static const struct {
+		const char *line, *key;
+	} cases[] = {
+		{ "\"a b#c/hyperfine/-\" # why", "a b#c/hyperfine/-" },
+		{ "\"{x}*?[y]/hyperfine/-\"", "{x}*?[y]/hyperfine/-" },
+		{ "\"say \"\"a b\"\"/hyperfine/-\"#", "say \"a b\"/hyperfine/-" },
+		{ "\"\"\"a\"\"/hyperfine/-\"", "\"a\"/hyperfine/-" },
+		{ "\"b/hyperfine/-", "\"b/hyperfine/-" },
+		{ "'b`\\$/hyperfine/-", "'b`\\$/hyperfine/-" },
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_manifest m;
+		struct assay_err err = { 0 };
+		struct text_file t;
+		char text[128];
+
+		snprintf(text, sizeof(text), "required %s\n", cases[i].line);
+		text_file_write(&t, text);
+		if (assay_manifest_load(&m, t.path, &err))
+			fail_msg("%s: %s", cases[i].line, err.text);
+		unlink(t.path);
+		assert_int_equal(m.n_entries, 1);
+		assert_string_equal(m.entries[0].key, cases[i].key);
+		assay_manifest_release(&m);
+	}
+}
+
 #define TEN     "{0,1,2,3,4,5,6,7,8,9}"
 #define LETTERS "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggggggggghhhhhhhhhh"
 #define MANY_LETTERS                                                                                                   \
