@@ -120,9 +120,9 @@ done <<'EOF' | grep . && exit 1
 bench 10300
 ci 1760
 harness/base 4900
-harness/cli 6300
+harness/cli 6900
 harness/counters 14400
-harness/drive 22200
+harness/drive 23200
 harness/formats 2850
 harness/gguf 1500
 harness/include 1900
