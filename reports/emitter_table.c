@@ -69,6 +69,8 @@
 	ROW(import_json)                                                                                               \
 	ROW(database_text)                                                                                             \
 	ROW(database_json)                                                                                             \
+	ROW(model_text)                                                                                                \
+	ROW(model_json)                                                                                                \
 	ROW(page_html)                                                                                                 \
 	ROW(profile_text)                                                                                              \
 	ROW(profile_json)                                                                                              \

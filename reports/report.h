@@ -49,6 +49,7 @@ enum assay_report_kind {
 	ASSAY_REPORT_PROFILE_DIFF,  /* what changed of that */
 	ASSAY_REPORT_TIME,          /* how long programs take */
 	ASSAY_REPORT_FLEET,         /* a suite on many machines */
+	ASSAY_REPORT_MODEL,         /* what a file of a model has */
 	ASSAY_N_REPORTS,
 };
 
@@ -158,6 +159,7 @@ struct assay_report {
 		const struct assay_profile_diff *profile_diff;
 		const struct assay_time_report *time;
 		const struct assay_fleet_report *fleet;
+		const struct assay_model_report *model;
 	};
 };
 

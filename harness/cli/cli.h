@@ -37,6 +37,7 @@ int assay_cmd_diff(int argc, char **argv);
 int assay_cmd_bisect(int argc, char **argv);
 int assay_cmd_certify(int argc, char **argv);
 int assay_cmd_profile(int argc, char **argv);
+int assay_cmd_model(int argc, char **argv);
 int assay_cmd_generate(int argc, char **argv);
 int assay_cmd_serve(int argc, char **argv);
 int assay_cmd_fleet(int argc, char **argv);

@@ -38,6 +38,7 @@ static const struct command {
 	{ "db", "merge databases, or prune one", assay_cmd_db },
 	{ "profile", "show where the time of a case or a program goes", assay_cmd_profile },
 	{ "report", "write a run or a comparison as one HTML file", assay_cmd_report },
+	{ "model", "look into a GGUF file of a model, or write one with seeded weights", assay_cmd_model },
 	{ "generate", "let a model continue a prompt of token ids", assay_cmd_generate },
 	{ "serve", "show results and jobs in a browser, and metrics to Prometheus", assay_cmd_serve },
 	{ "fleet", "measure a suite on the nodes of a Slurm cluster, and judge them together", assay_cmd_fleet },

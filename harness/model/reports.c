@@ -142,3 +142,16 @@ void assay_time_report_release(struct assay_time_report *r)
 	free(r->commands);
 	*r = (struct assay_time_report){ 0 };
 }
+
+void assay_model_report_release(struct assay_model_report *r)
+{
+	for (size_t i = 0; i < r->n_values; i++) {
+		free(r->values[i].key);
+		free(r->values[i].text);
+	}
+	for (size_t i = 0; i < r->n_tensors; i++)
+		free(r->tensors[i].name);
+	free(r->values);
+	free(r->tensors);
+	*r = (struct assay_model_report){ 0 };
+}

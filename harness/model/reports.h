@@ -149,6 +149,35 @@ struct assay_new_result {
 	struct assay_strings cases; /* keys of what is measured */
 };
 
+/* ---- a file of a model ---- */
+
+struct assay_model_value {
+	char *key;
+	const char *kind; /* "u32", of each element where it is an array */
+	bool is_array;
+	uint64_t n;
+	char *text; /* of its first elements */
+};
+
+struct assay_model_tensor {
+	char *name;
+	const char *type;
+	uint32_t rank;
+	uint64_t dims[4];
+	uint64_t bytes;
+};
+
+struct assay_model_report {
+	const char *path;
+	uint32_t version;
+	uint64_t bytes, parameters;
+	struct assay_model_value *values;
+	struct assay_model_tensor *tensors;
+	size_t n_values, n_tensors;
+};
+
+void assay_model_report_release(struct assay_model_report *r);
+
 /* ---- database report ---- */
 
 /* Results of operations on a whole database, and of importing a file of another tool. */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GGUF files as users see them: what is in one, and new ones with seeded weights. */
+#ifndef ASSAY_DRIVE_MODEL_MODEL_H
+#define ASSAY_DRIVE_MODEL_MODEL_H
+
+#include "base/err.h"
+#include "model/reports.h"
+
+/*
+ * What the file has. ASSAY_EUSAGE says why it is no sound GGUF file. Release with assay_model_report_release() in
+ * either case.
+ */
+int assay_model_show(const char *path, struct assay_model_report *out, struct assay_err *err);
+
+/* A model to be written; 0 in a number is its default, which is that of the model `tiny`. */
+struct assay_synth {
+	const char *path;
+	const char *architecture; /* NULL: llama; or bitnet, whose matrices are ternary */
+	const char *type;         /* of the matrices, NULL: f32 */
+	const char *vocab_from;   /* a GGUF file whose vocabulary it gets; NULL: one of bytes */
+	uint64_t layers, width, heads, kv_heads, ffn, vocab, context;
+	uint64_t seed;
+};
+
+/*
+ * Write it; a file that is there is replaced when the new one is complete. ASSAY_EUSAGE: the numbers do not go
+ * together, the other file has no vocabulary, or this one cannot be written.
+ */
+int assay_model_synth(const struct assay_synth *q, struct assay_err *err);
+
+#endif
