@@ -138,7 +138,7 @@ harness/store 9700
 harness/worker 14600
 kernels 11800
 reports 19600
-tests/cli 12200
+tests/cli 12600
 tests/fixtures 4000
 tests/fuzz 1100
 tests/plugins 7060
