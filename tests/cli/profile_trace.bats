@@ -64,7 +64,9 @@ valid() {
 	jq -e --argjson path "$(jq .path_ns <<<"$output")" '.traceEvents | ([.[] | select(.cat == "path") | .dur] | add) as $d
 		| ([.[] | select(.ph == "X" and .name == "sample" and .pid > 1 and .cat == "span") | .dur] | add) as $s
 		| ($d * 1000 / $path - 1 | fabs) < 0.001 and ($d / $s - 1 | fabs) < 0.005' t.json
-	is '[.spans[] | select(.name == "layer")][0] | .path_total_frac > 0.5 and .path_frac < 0.5'
+	# a layer's share with all in it is its own and those of its parts
+	is '[.spans[] | {key: .name, value: .}] | from_entries | .layer.path_frac > 0
+		and (.layer.path_total_frac - .layer.path_frac - .attention.path_total_frac - ."feed-forward".path_total_frac | fabs) < 1e-9'
 	# memory, and what each track is called
 	jq -e '[.traceEvents[] | select(.ph == "C" and .name == "op memory" and .args.bytes > 0)] | length > 0' t.json
 	jq -e '[.traceEvents[] | select(.ph == "M" and .name == "thread_name") | .args.name] | contains(["phases", "thread 1", "critical path"])' t.json
