@@ -82,7 +82,7 @@ void assay_system_state(const char *root, const char *path, struct assay_system_
 	if (assay_host_line(root, "/proc/uptime", line, sizeof(line)))
 		out->uptime_s = strtod(line, NULL);
 	if (assay_host_line(root, "/proc/loadavg", line, sizeof(line)))
-		out->load = strtod(line, NULL);
+		sscanf(line, "%lf %*f %*f %u/%u", &out->load, &out->threads_running, &out->threads);
 	if (!assay_memory_state_at(root, &m, NULL)) {
 		out->memory_bytes = m.usable_bytes;
 		out->memory_used_bytes = m.used_bytes;

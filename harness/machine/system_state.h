@@ -9,6 +9,7 @@
 struct assay_system_state {
 	double cpu_busy_s, cpu_s; /* since it was started; their differences give the share between two looks */
 	double uptime_s, load;    /* load: runnable and waiting threads, mean of a minute */
+	unsigned threads, threads_running; /* of all processes now */
 	uint64_t memory_bytes, memory_used_bytes;
 	uint64_t process_bytes;                       /* resident set of this process */
 	uint64_t disk_bytes, disk_used_bytes;         /* of the file system that @path is on */

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "machine/nvml.h"
 #include "reports/report.h"
 #include "serve/chat.h"
 #include "serve/jobs.h"
@@ -31,6 +32,8 @@ struct assay_server {
 	char address[128];              /* as in Host headers, without the port */
 	uint64_t began_ns, prune_at_ns; /* monotonic */
 	uint64_t began_unix_s;
+	struct assay_nvml *gpus; /* NULL: there are none, for this reason */
+	struct assay_err no_gpus;
 	struct assay_jobs jobs;
 	struct assay_chat chat;
 	sem_t readers;        /* so many more answers may read the database at the same time */

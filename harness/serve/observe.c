@@ -29,6 +29,31 @@ static void look(const struct assay_server *s, struct assay_system_state *out)
 	assay_system_state("", folder, out);
 }
 
+/* How busy the GPUs are, as the mean of those that tell, and their memory. False: @why says why that is not known. */
+static bool look_at_gpus(const struct assay_server *s, struct assay_nvml_use *all, struct assay_err *why)
+{
+	const unsigned n = s->gpus ? assay_nvml_count(s->gpus) : 0;
+	unsigned n_known = 0;
+	double sum = 0;
+
+	*all = (struct assay_nvml_use){ 0 };
+	*why = s->no_gpus;
+	for (unsigned i = 0; i < n; i++) {
+		struct assay_nvml_use u;
+
+		if (assay_nvml_use(s->gpus, i, &u, why))
+			continue;
+		all->used_bytes += u.used_bytes;
+		all->memory_bytes += u.memory_bytes;
+		n_known += !isnan(u.busy_frac);
+		sum += isnan(u.busy_frac) ? 0 : u.busy_frac;
+	}
+	if (n && !n_known && !why->code)
+		assay_err_set(why, ASSAY_EUNAVAILABLE, "the driver does not tell how busy the GPU is");
+	all->busy_frac = n_known ? sum / n_known : NAN;
+	return n_known;
+}
+
 static struct assay_http_counts counts_of(struct assay_server *s)
 {
 	struct assay_http_counts n;
@@ -83,18 +108,20 @@ void assay_serve_healthz(const struct assay_http_query *q, struct assay_http_ans
 	const struct assay_http_counts n = counts_of(q->server);
 	const uint64_t all = total(&n);
 	struct assay_system_state m;
-	struct assay_err err = { 0 };
-	const bool ok = is_ready(q->server, &err);
+	struct assay_err err = { 0 }, why;
+	struct assay_nvml_use gpus;
+	const bool ok = is_ready(q->server, &err), known = look_at_gpus(q->server, &gpus, &why);
 
 	look(q->server, &m);
 	a->status = ok ? 200 : 503;
-	assay_http_json(a, json_pack("{s:i,s:s,s:s?,s:f,s:f,s:f,s:n,s:s,s:f,s:f}", "schema", 1, "status",
-				     ok ? "ok" : "unhealthy", "reason", ok ? NULL : err.text, "latency_p50",
-				     quantile_s(&n, 0.5), "latency_p95", quantile_s(&n, 0.95), "memory_usage_mb",
-				     (double)m.process_bytes / 1e6, "gpu_utilization", "gpu_utilization_reason",
-				     "a server does not use a GPU; 'assay profile gpu' shows what a case does with one",
-				     "error_rate", all ? (double)n.by_class[5] / (double)all : 0, "uptime_s",
-				     (double)(assay_monotonic_ns() - q->server->began_ns) * 1e-9));
+	assay_http_json(a,
+			json_pack("{s:i,s:s,s:s?,s:f,s:f,s:f,s:o,s:s?,s:f,s:f}", "schema", 1, "status",
+				  ok ? "ok" : "unhealthy", "reason", ok ? NULL : err.text, "latency_p50",
+				  quantile_s(&n, 0.5), "latency_p95", quantile_s(&n, 0.95), "memory_usage_mb",
+				  (double)m.process_bytes / 1e6, "gpu_utilization",
+				  known ? json_real(gpus.busy_frac) : json_null(), "gpu_utilization_reason",
+				  known ? NULL : why.text, "error_rate", all ? (double)n.by_class[5] / (double)all : 0,
+				  "uptime_s", (double)(assay_monotonic_ns() - q->server->began_ns) * 1e-9));
 }
 
 void assay_serve_readyz(const struct assay_http_query *q, struct assay_http_answer *a)
@@ -192,6 +219,8 @@ static void add_system(const struct metrics *t, const struct assay_system_state 
 		{ "assay_system_cpu_busy_seconds_total", "counter", "Time that all CPUs together were busy",
 		  m->cpu_busy_s },
 		{ "assay_system_cpu_seconds_total", "counter", "Time of all CPUs together", m->cpu_s },
+		{ "assay_system_threads", "gauge", "Threads of all processes", m->threads },
+		{ "assay_system_threads_running", "gauge", "Threads that run or could run", m->threads_running },
 		{ "assay_system_load1", "gauge", "Runnable threads, mean of a minute", m->load },
 		{ "assay_system_memory_bytes", "gauge", "Memory of the machine, or of the container",
 		  (double)m->memory_bytes },
@@ -213,6 +242,26 @@ static void add_system(const struct metrics *t, const struct assay_system_state 
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		add_number(t, rows[i].name, rows[i].type, rows[i].help, rows[i].v);
+}
+
+/* A GPU that is not there has no utilisation, but a reason. */
+static void add_gpus(const struct metrics *t, const struct assay_server *s)
+{
+	struct assay_nvml_use gpus;
+	struct assay_err why;
+
+	if (look_at_gpus(s, &gpus, &why)) {
+		add_number(t, "assay_gpu_utilization_ratio", "gauge", "Share of the time in which the GPUs were busy",
+			   gpus.busy_frac);
+		add_number(t, "assay_gpu_memory_bytes", "gauge", "Memory of the GPUs", (double)gpus.memory_bytes);
+		add_number(t, "assay_gpu_memory_used_bytes", "gauge", "Memory of the GPUs that is in use",
+			   (double)gpus.used_bytes);
+		return;
+	}
+	for (char *c = why.text; (c = strpbrk(c, "\\\"\n"));)
+		*c = ' ';
+	add_family(t, "assay_gpu_utilization_known", "gauge", "0: it is not known how busy a GPU is, for this reason");
+	assay_text_addf(t->text, "assay_gpu_utilization_known{reason=\"%s\"} 0\n", why.text);
 }
 
 /* Append what an emitter writes, without the end that stands once in the whole. */
@@ -286,6 +335,7 @@ void assay_serve_metrics(const struct assay_http_query *q, struct assay_http_ans
 		add_chat(&t, &tokens);
 	}
 	add_system(&t, &m);
+	add_gpus(&t, s);
 	written_at(s->q->what->db, at);
 	pthread_mutex_lock(&s->lock);
 	if (memcmp(at, s->results_at, sizeof(at))) {
@@ -312,17 +362,26 @@ json_t *assay_serve_state(struct assay_server *s)
 {
 	const struct assay_server_job job = assay_jobs_look(&s->jobs);
 	struct assay_system_state m;
+	struct assay_nvml_use gpus;
+	struct assay_err why;
+	const bool known = look_at_gpus(s, &gpus, &why);
 	struct timespec at[2];
+	json_t *o;
 
 	look(s, &m);
 	written_at(s->q->what->db, at);
-	return json_pack("{s:i,s:s,s:o,s:{s:f,s:f,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:f},s:f}", "schema", 1, "event",
-			 "state", "job", assay_server_job_json(&job), "system", "cpu_busy_s", m.cpu_busy_s, "cpu_s",
-			 m.cpu_s, "load", m.load, "memory_bytes", (json_int_t)m.memory_bytes, "memory_used_bytes",
-			 (json_int_t)m.memory_used_bytes, "process_bytes", (json_int_t)m.process_bytes, "disk_bytes",
-			 (json_int_t)m.disk_bytes, "disk_used_bytes", (json_int_t)m.disk_used_bytes, "network_in_bytes",
-			 (json_int_t)m.network_in_bytes, "network_out_bytes", (json_int_t)m.network_out_bytes,
-			 "uptime_s", m.uptime_s, "written_s",
+	o = json_pack("{s:f,s:f,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:f,s:i,s:i,s:o,s:s?,s:I,s:I}", "cpu_busy_s",
+		      m.cpu_busy_s, "cpu_s", m.cpu_s, "load", m.load, "memory_bytes", (json_int_t)m.memory_bytes,
+		      "memory_used_bytes", (json_int_t)m.memory_used_bytes, "process_bytes",
+		      (json_int_t)m.process_bytes, "disk_bytes", (json_int_t)m.disk_bytes, "disk_used_bytes",
+		      (json_int_t)m.disk_used_bytes, "network_in_bytes", (json_int_t)m.network_in_bytes,
+		      "network_out_bytes", (json_int_t)m.network_out_bytes, "uptime_s", m.uptime_s, "threads",
+		      (int)m.threads, "threads_running", (int)m.threads_running, "gpu_utilization",
+		      known ? json_real(gpus.busy_frac) : json_null(), "gpu_utilization_reason",
+		      known ? NULL : why.text, "gpu_memory_bytes", (json_int_t)gpus.memory_bytes,
+		      "gpu_memory_used_bytes", (json_int_t)gpus.used_bytes);
+	return json_pack("{s:i,s:s,s:o,s:o,s:f}", "schema", 1, "event", "state", "job", assay_server_job_json(&job),
+			 "system", o, "written_s",
 			 fmax((double)at[0].tv_sec + (double)at[0].tv_nsec * 1e-9,
 			      (double)at[1].tv_sec + (double)at[1].tv_nsec * 1e-9));
 }

@@ -81,6 +81,8 @@ int assay_serve(const struct assay_serve_request *q, struct assay_err *err)
 	mallopt(M_ARENA_MAX, ARENAS);
 	pthread_mutex_init(&s.lock, NULL);
 	sem_init(&s.readers, 0, READERS);
+	if (!assay_nvml_open(&s.gpus, &s.no_gpus) && !assay_nvml_count(s.gpus))
+		assay_err_set(&s.no_gpus, ASSAY_ENOTFOUND, "there is no GPU");
 	rc = assay_chat_start(&s.chat, q, err);
 	if (!rc)
 		rc = assay_http_start(&s, url, sizeof(url), err);
@@ -90,6 +92,7 @@ int assay_serve(const struct assay_serve_request *q, struct assay_err *err)
 		assay_http_stop(&s);
 	}
 	assay_chat_stop(&s.chat);
+	assay_nvml_close(s.gpus);
 	assay_text_release(&s.results);
 	assay_alerts_release(&s.alerts);
 	sem_destroy(&s.readers);

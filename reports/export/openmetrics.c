@@ -459,6 +459,40 @@ static void add_totals(struct assay_text *out, const struct assay_run *run, cons
 	}
 }
 
+/* The devices of a run; more of them are counted as one. */
+#define MOST_DEVICES 16
+
+/* The work that was timed, by what did it, and how much of it took a slower path than it was meant to. */
+static void add_operations(struct assay_text *out, const struct assay_run *run)
+{
+	const char *devices[MOST_DEVICES] = { "" };
+	double calls[MOST_DEVICES] = { 0 }, fallbacks = 0;
+	size_t n = 1;
+
+	for (size_t i = 0; i < run->n_results; i++) {
+		const struct assay_result *r = &run->results[i];
+		const double timed = (double)r->n_samples * (double)r->iterations;
+		const struct assay_count *count = assay_counters_find(&r->counters, "fallbacks");
+		size_t d = 0;
+
+		while (d < n && strcmp(devices[d], r->c.device))
+			d++;
+		if (d == n && n < MOST_DEVICES)
+			devices[n++] = r->c.device;
+		calls[d < n ? d : n - 1] += timed;
+		fallbacks += count ? count->value * (count->per_iteration ? timed : 1) : 0;
+	}
+	add_family(out, "assay_operations", "", "Timed calls of the run, by device");
+	for (size_t d = 0; d < n; d++) {
+		begin_total(out, "assay_operations", run);
+		add_label(out, "device", devices[d][0] ? devices[d] : "cpu");
+		end_value(out, calls[d]);
+	}
+	add_family(out, "assay_fallbacks", "", "Times that these calls took a slower path, of cases that count it");
+	begin_total(out, "assay_fallbacks", run);
+	end_value(out, fallbacks);
+}
+
 static void add_newest_labels(struct assay_text *out, const char *family, const struct assay_run *run,
 			      const struct assay_newest_result *r)
 {
@@ -503,6 +537,7 @@ static void run_openmetrics(const struct assay_report *report, const struct assa
 		add_totals(out, run, report->run.totals);
 	if (report->run.newest)
 		add_newest(out, run, report->run.newest, report->run.n_newest);
+	add_operations(out, run);
 	add_values(out, run);
 	add_metrics(out, run);
 	add_histograms(out, run);

@@ -252,6 +252,12 @@ nobody_left() {
 		awk '/^assay_request_duration_seconds_bucket/ { if ($2 < last) exit 1; last = $2 } /^assay_request_duration_seconds_count/ { exit $2 != last }' body
 		key=$("$ASSAY" show last --json | jq -r '[.cases[] | select(.status == "ok")][0].key')
 		grep -F "assay_case_time_seconds{case=\"$key\"" body
+		# what was timed, by device, and why nothing is known of a GPU
+		want=$("$ASSAY" show last --json | jq '[.cases[] | select(.status == "ok") | .samples * .iterations] | add')
+		[ "$(awk '/^assay_operations\{.*device="cpu"/ { print $NF == sprintf("%.12g", '"$want"') }' body)" = 1 ]
+		grep -q '^assay_fallbacks{.*} 0$' body
+		grep -q '^assay_gpu_utilization_known{reason="..*"} 0$' body || grep -q '^assay_gpu_utilization_ratio [01]' body
+		grep -q '^assay_system_threads_running [1-9]' body
 		[ "$(grep -c '^# EOF$' body)" = "$([ $format = text/plain ] && echo 0 || echo 1)" ]
 		[ $format != text/plain ] || ! command -v promtool || promtool check metrics <body
 	done
@@ -264,12 +270,27 @@ nobody_left() {
 	grep -F "assay_newest_time_seconds{case=\"$other\"" body | grep -qF 'run="2",suite="quick"'
 	[ "$(grep -c '^assay_newest_ok' body)" = "$("$ASSAY" show r2 --json | jq '[.cases[] | select(.status != "skipped")] | length')" ]
 	ask GET /healthz
-	jq -e '.status == "ok" and .latency_p50 > 0 and .latency_p95 >= .latency_p50 and .gpu_utilization == null and .error_rate == 0' body
+	jq -e '.status == "ok" and .latency_p50 > 0 and .latency_p95 >= .latency_p50 and .error_rate == 0
+		and (.gpu_utilization == null) == (.gpu_utilization_reason != null)' body
 	echo 'no database at all, but long enough to be one' >assay.db
 	ask GET /readyz
 	gets 503 "assay.db"
 	ask GET /healthz
 	[ "$code" = 503 ]
+}
+
+@test "GPUs: how busy they are, by the library of their driver, or why that is not known" {
+	[ -e "$ASSAY_BUILD/tests/plugins/nvml_standin.so" ] || skip "no stand-in for NVML"
+	mkdir lib
+	ln -s "$ASSAY_BUILD/tests/plugins/nvml_standin.so" lib/libnvidia-ml.so.1
+	NVML_STANDIN=cool LD_LIBRARY_PATH=$PWD/lib serve
+	ask GET /healthz
+	jq -e '.gpu_utilization >= 0 and .gpu_utilization <= 1 and .gpu_utilization_reason == null' body
+	ask GET /metrics
+	grep -q '^assay_gpu_utilization_ratio [01]' body
+	grep -q '^assay_gpu_memory_bytes [1-9]' body
+	curl -sN --max-time 3 "$url/api/events" >events || true
+	sed -n 's/^data: //p' events | jq -se 'map(select(.event == "state"))[0].system | .gpu_utilization != null and .gpu_memory_bytes > 0 and .threads > 1'
 }
 
 # One more run of a machine elsewhere, on the day $1 of 2026, in which the benchmark takes $2 ns.

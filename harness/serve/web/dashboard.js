@@ -163,7 +163,7 @@ function chart(at, title, series, data, options = {}) {
 	return u;
 }
 
-const system = { x: [], cpu: [], memory: [], last: null, cpuChart: null, memoryChart: null };
+const system = { x: [], cpu: [], memory: [], gpu: [], threads: [], last: null, charts: null };
 
 function showSystem(s) {
 	const now = Date.now() / 1000, was = system.last;
@@ -171,7 +171,10 @@ function showSystem(s) {
 	system.last = s;
 	byId("facts").replaceChildren(...[
 		["Load", s.load.toFixed(2)],
+		["Threads", `${s.threads_running} running of ${s.threads}`],
 		["Memory used", bytes(s.memory_used_bytes) + " of " + bytes(s.memory_bytes)],
+		["GPU", s.gpu_utilization == null ? "not known: " + s.gpu_utilization_reason :
+			`${(100 * s.gpu_utilization).toFixed(0)} % busy, ${bytes(s.gpu_memory_used_bytes)} of ${bytes(s.gpu_memory_bytes)}`],
 		["Disk used", bytes(s.disk_used_bytes) + " of " + bytes(s.disk_bytes)],
 		["Network in, out", bytes(s.network_in_bytes) + ", " + bytes(s.network_out_bytes)],
 		["Server", bytes(s.process_bytes)],
@@ -187,17 +190,23 @@ function showSystem(s) {
 	system.x.push(now);
 	system.cpu.push((s.cpu_busy_s - was.cpu_busy_s) / (s.cpu_s - was.cpu_s));
 	system.memory.push(s.memory_used_bytes);
+	system.gpu.push(s.gpu_utilization);
+	system.threads.push(s.threads_running);
 	while (system.x[0] < now - HISTORY_S)
-		for (const list of [system.x, system.cpu, system.memory])
+		for (const list of [system.x, system.cpu, system.memory, system.gpu, system.threads])
 			list.shift();
-	if (!system.cpuChart) {
-		system.cpuChart = chart("cpu-chart", "CPUs busy", [["busy", "--head"]], [system.x, system.cpu],
-			{ text: (v) => (100 * v).toFixed(0) + " %", scales: { y: { range: [0, 1] } } });
-		system.memoryChart = chart("memory-chart", "Memory used", [["used", "--base"]], [system.x, system.memory],
-			{ text: bytes, scales: { y: { range: (_, lo, hi) => [0, Math.max(hi, 1)] } } });
+	if (!system.charts) {
+		const share = { text: (v) => (100 * v).toFixed(0) + " %", scales: { y: { range: [0, 1] } } };
+		const amount = (text) => ({ text, scales: { y: { range: (_, lo, hi) => [0, Math.max(hi, 1)] } } });
+
+		byId("gpu-chart").hidden = s.gpu_utilization == null;
+		system.charts = [["cpu", "CPUs busy", share], ["memory", "Memory used", amount(bytes)],
+			["threads", "Threads running", amount((v) => v.toFixed(Number.isInteger(v) ? 0 : 1))], ["gpu", "GPUs busy", share]]
+			.filter(([list]) => list !== "gpu" || s.gpu_utilization != null)
+			.map(([list, title, options]) => [list, chart(list + "-chart", title, [[title.split(" ").pop(), "--head"]], [system.x, system[list]], options)]);
 	} else {
-		system.cpuChart.setData([system.x, system.cpu]);
-		system.memoryChart.setData([system.x, system.memory]);
+		for (const [list, c] of system.charts)
+			c.setData([system.x, system[list]]);
 	}
 }
 

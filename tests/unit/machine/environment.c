@@ -88,6 +88,7 @@ TEST(test_system_state)
 
 	assay_system_state(host("intel-v2"), "/", &s);
 	assert_true(s.cpu_s == 100000 / hz && s.cpu_busy_s == 1900 / hz && s.load == 3.5);
+	assert_true(s.threads_running == 1 && s.threads == 234);
 	assert_int_equal(s.network_in_bytes, 3000);
 	assert_int_equal(s.network_out_bytes, 700);
 	assert_int_equal(s.disk_read_bytes, 3000 * 512);
@@ -98,6 +99,7 @@ TEST(test_system_state)
 	assert_true(s.cpu_s == 0 && s.memory_bytes == 0 && s.network_in_bytes == 0 && s.disk_bytes > 0);
 	assay_system_state("", "/", &s);
 	assert_true(s.cpu_s >= s.cpu_busy_s && s.cpu_busy_s > 0 && s.uptime_s > 0 && s.process_bytes > 0);
+	assert_true(s.threads_running > 0 && s.threads >= s.threads_running);
 }
 
 TEST(test_steal)
