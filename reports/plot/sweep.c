@@ -167,7 +167,7 @@ static int draw(const struct assay_plot_run *s, const struct assay_case *c, unsi
 		struct assay_err *err)
 {
 	const char *tag = s->metric ? s->metric : assay_run_cells_rate_tag(s->run, c->op);
-	const bool time = !tag || !strcmp(tag, "time_s");
+	bool time = !strcmp(tag, "time_s");
 	struct assay_case_lines l = { 0 };
 	struct assay_plot_unit unit;
 	const struct assay_metric *m;
@@ -179,9 +179,12 @@ static int draw(const struct assay_plot_run *s, const struct assay_case *c, unsi
 		rc = assay_err_set(err, ASSAY_ENOTFOUND,
 				   "no two cases of '%s' in run %lld differ in '%s' alone, so there is no line to draw",
 				   c->op, (long long)s->run->id, c->axes[axis].name);
-	if (!rc && !set_values(&l, tag, time, &lo, &hi))
-		rc = assay_err_set(err, ASSAY_ENOTFOUND, "no case of '%s' in run %lld has '%.64s'", c->op,
-				   (long long)s->run->id, tag);
+	if (!rc && !set_values(&l, tag, time, &lo, &hi)) {
+		time = !s->metric && set_values(&l, tag = "time_s", true, &lo, &hi); /* there is no rate */
+		if (!time)
+			rc = assay_err_set(err, ASSAY_ENOTFOUND, "no case of '%s' in run %lld has '%.64s'", c->op,
+					   (long long)s->run->id, tag);
+	}
 	if (!rc) {
 		m = time ? NULL : assay_result_metric(l.v[0].v[0].r, tag);
 		unit = assay_plot_unit(time ? "time_s" : tag, m ? m->unit : time ? "s" : "1", hi);
