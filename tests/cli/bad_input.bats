@@ -218,16 +218,16 @@ END
 	"$ASSAY" list --manifest --bench-dir "$BENCH" >quick.manifest
 	measure >/dev/null
 	for file in /dev/zero pipe huge; do
-		run --separate-stderr timeout 20 "$ASSAY" gate --policy "$file" --manifest quick.manifest
+		run --separate-stderr timeout 120 "$ASSAY" gate --policy "$file" --manifest quick.manifest
 		[ "$status" = 2 ]
 		[[ $stderr == "assay: cannot read '$file': it is "*"a configuration file"* && ${#stderr_lines[@]} = 1 ]]
-		run --separate-stderr timeout 20 "$ASSAY" gate --manifest "$file"
+		run --separate-stderr timeout 120 "$ASSAY" gate --manifest "$file"
 		[ "$status" = 2 ]
 		[[ $stderr == "assay: cannot read '$file': it is "*"a manifest"* ]]
-		run --separate-stderr timeout 20 "$ASSAY" run --plugin "$file"
+		run --separate-stderr timeout 120 "$ASSAY" run --plugin "$file"
 		[ "$status" = 2 ]
 		[[ $stderr == *"cannot use plugin: cannot read '"*"$file': it is "*"a plugin"* ]]
-		run --separate-stderr timeout 20 "$ASSAY" compare "$ASSAY_BUILD/plugins" "$ASSAY_BUILD/plugins" --policy "$file"
+		run --separate-stderr timeout 120 "$ASSAY" compare "$ASSAY_BUILD/plugins" "$ASSAY_BUILD/plugins" --policy "$file"
 		[ "$status" = 2 ]
 		[[ $stderr == "assay: cannot read '$file': it is "* ]]
 	done

@@ -93,7 +93,7 @@ nothing_is_left() {
 	TMPDIR=$PWD/.. "$ASSAY" bisect $SELECT --policy ../wide.conf --budget 60s --db ../assay.db --good HEAD~2 --case lenient.triple/work \
 		>../out 2>../err &
 	pid=$!
-	for ((i = 0; i < 100; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		[ "$(git worktree list | wc -l)" = 3 ] && break
 		sleep 0.1
 	done

@@ -92,7 +92,7 @@ page_is() {
 
 # page_until EXPRESSION: wait until it is true in the page.
 page_until() {
-	for _ in $(seq 300); do
+	for _ in $(seq 1200); do
 		[ "$(page_value "$1" 2>/dev/null)" != true ] || return 0
 		sleep 0.1
 	done

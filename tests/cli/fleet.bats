@@ -102,7 +102,7 @@ in_jobs() {
 
 # No process of a job is left once what was killed had the time to go.
 no_job_is_left() {
-	for _ in $(seq 50); do
+	for _ in $(seq 1200); do
 		[ -n "$(in_jobs)" ] || return 0
 		sleep 0.1
 	done
@@ -207,7 +207,7 @@ fits() {
 @test "an interrupt cancels the jobs and says what is left, and the same command goes on" {
 	waits n3
 	"$ASSAY" fleet quick --slurm cpu --manifest quick.manifest --policy plain.conf -- --bench-dir "$BENCH" >out.txt 2>err.txt &
-	for _ in $(seq 600); do
+	for _ in $(seq 1200); do
 		[ "$(cat assay-fleet/*/status 2>/dev/null | wc -l)" != 2 ] || break
 		sleep 0.1
 	done
@@ -229,7 +229,7 @@ fits() {
 @test "jobs of a command that was killed are taken over" {
 	echo 'until [ -e "$SLURM/go" ]; do sleep 0.05; done' >slurm/n1.before
 	"$ASSAY" fleet quick --slurm cpu --manifest quick.manifest --policy plain.conf -- --bench-dir "$BENCH" >out.txt 2>err.txt &
-	for _ in $(seq 600); do
+	for _ in $(seq 1200); do
 		[ "$(cat assay-fleet/*/status 2>/dev/null | wc -l)" != 2 ] || break
 		sleep 0.1
 	done

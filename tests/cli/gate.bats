@@ -9,7 +9,7 @@ unfinished() {
 	printf 'bench "slow" { op = "quantize.q8_0" shapes = {"n=4096", "n=8192"} variants = {"ref"} threads = {"1"} budget = "60s" }\n' >slow/slow.bench
 	printf 'suite "quick" { summary = "s" use "*" { only = {"*/n=4096/*"} budget = "1ms" } use "*" { only = {"*/n=8192/*"} } }\n' >slow/suites/quick.suite
 	"$ASSAY" run --bench-dir slow --db "$1" >/dev/null 2>&1 &
-	for _ in $(seq 200); do
+	for _ in $(seq 1200); do
 		"$ASSAY" show last --db "$1" >/dev/null 2>&1 && break
 		sleep 0.1
 	done

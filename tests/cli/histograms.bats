@@ -132,7 +132,7 @@ program() {
 	git add . && git commit -q -m first
 	sed -i 's/i \* 10/i * 12/' tool.sh
 	git commit -q -a -m slower
-	run --separate-stderr assay compare --suite tool --budget 2s main~1 main --json
+	run --separate-stderr assay compare --suite tool --budget 2s --profile no main~1 main --json
 	[ "$status" = 1 ]
 	jq -e '[.cases[] | [.metric, .verdict]] | sort == [["latency_p50", "REGRESSED"], ["latency_p90", "REGRESSED"], ["latency_p99", "REGRESSED"]]' <<<"$output"
 }

