@@ -12,6 +12,7 @@
 #include "overhead_ops.h"
 #include "quantize_ops.h"
 #include "stream_ops.h"
+#include "tokenizer_ops.h"
 #include "work_ops.h"
 
 const char *const assay_work_counters[ASSAY_WORK_N_COUNTERS] = {
@@ -26,10 +27,23 @@ static const struct assay_op ops[] = {
 	ASSAY_QUANTIZE_OPS
 	ASSAY_MATMUL_OPS
 	ASSAY_COMPRESS_OPS
+	ASSAY_TOKENIZER_OPS
 	ASSAY_GENERATE_OPS
 	/* clang-format on */
 };
 
+static const struct assay_variant variants[] = {
+	/* clang-format off */
+	ASSAY_TOKENIZER_VARIANTS
+	/* clang-format on */
+};
+
 ASSAY_PLUGIN = {
-	ASSAY_PLUGIN_HEADER, .name = "ops", .version = "1", .ops = ops, .n_ops = sizeof(ops) / sizeof(ops[0]),
+	ASSAY_PLUGIN_HEADER,
+	.name = "ops",
+	.version = "1",
+	.ops = ops,
+	.n_ops = sizeof(ops) / sizeof(ops[0]),
+	.variants = variants,
+	.n_variants = sizeof(variants) / sizeof(variants[0]),
 };

@@ -49,6 +49,7 @@ test       optional  lib:benchmark      libbenchmark-dev  google-benchmark-devel
 test       optional  so:libdeflate.so.0  libdeflate0       libdeflate       libdeflate  tests of codecs
 test       optional  so:libsnappy.so.1   libsnappy1v5      snappy           snappy      tests of codecs
 test       optional  tool:brotli         brotli            brotli           brotli      tests of codecs
+test       optional  so:libpcre2-8.so.0  libpcre2-8-0     pcre2            pcre2       tests of tokenizers
 lint       optional  tool:shellcheck    shellcheck        ShellCheck       shellcheck  checks of scripts
 lint       optional  tool:clang-format  clang-format      clang-tools-extra clang      checks of the format of C files
 ci         optional  tool:g++           g++               gcc-c++          gcc         kernels for GPUs on an emulated grid

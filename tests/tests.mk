@@ -83,7 +83,8 @@ $(BUILD)/tests/code_hash/stripped.so: $(BUILD)/tests/code_hash/base.so
 	$(say)strip -o $@ $<
 $(BUILD)/tests/test_worker: | $(CODE_PROBES)
 # tests of what only the program, or a plugin, has
-$(BUILD)/tests/test_kernels: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard bench/generate/generate_vector_*.c))
+TOKENIZER_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out %_text.c,$(wildcard bench/tokenizer/*.c)))
+$(BUILD)/tests/test_kernels: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard bench/generate/generate_vector_*.c)) $(TOKENIZER_OBJS)
 $(BUILD)/tests/test_cli: $(BUILD)/obj/harness/cli/progress.o
 $(BUILD)/tests/test_drive: | $(PLUGINS) $(BUILD)/share/assay
 $(BUILD)/tests/test_kernels: | $(PLUGINS) $(if $(CXX_FOUND),$(EMULATED))
@@ -120,6 +121,7 @@ $(BUILD)/obj/tests/fuzz/%.o: tests/fuzz/%.c $(BUILD)/flags
 $(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(if $(FUZZER),,$(BUILD)/obj/tests/fuzz/plain_fuzzer.o) $(BUILD)/lib/libassay-core.a
 	@mkdir -p $(@D)
 	$(say)$(CC) $(SANFLAGS) $(if $(FUZZER),-fsanitize=fuzzer) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+$(BUILD)/tests/fuzz/fuzz_tokenizer: $(TOKENIZER_OBJS)
 $(BUILD)/tests/fuzz/fuzz_elf: | $(CODE_PROBES) $(BUILD)/tests/plugins/example_op.so
 # A database of any size, to see how the store bears it: bench/scale.sh.
 SCALE_BIN := $(BUILD)/tests/make_database

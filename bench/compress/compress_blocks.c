@@ -18,7 +18,7 @@
 					    .help = "kind of data",                                                    \
 					    .symbols = assay_corpus_names,                                             \
 					    .min = 0,                                                                  \
-					    .max = 6,                                                                  \
+					    .max = 10,                                                                 \
 					    .def = 0 },                                                                \
 		[ASSAY_COMPRESS_BYTES] = { .name = "bytes",                                                            \
 					   .help = "bytes of the corpus",                                              \

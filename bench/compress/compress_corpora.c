@@ -12,7 +12,8 @@
 #include "assay/float_bits.h"
 #include "assay/random.h"
 
-const char *const assay_corpus_names[] = { "text", "json", "f32", "bf16", "ternary", "kv", "pages", NULL };
+const char *const assay_corpus_names[] = { "text",  "json", "f32",    "bf16",    "ternary", "kv",
+					   "pages", "code", "digits", "scripts", "letter",  NULL };
 
 #define CHANNELS     128 /* of an attention head */
 #define WEIGHT_SCALE 0.02f
@@ -225,7 +226,97 @@ static void table(struct draws *d, struct page *p)
 	p->data[6] = (uint8_t)at;
 }
 
-static void (*const makers[])(struct draws *d, struct page *p) = { text, json, f32, bf16, ternary, kv, table };
+/* Statements like those of C, in functions whose blocks nest. */
+static void code(struct draws *d, struct page *p)
+{
+	static const char *const forms[] = { "if (%s < %s) {\n",         "for (int %s = 0; i < %s; i++) {\n",
+					     "%s = %s + 1;\n",           "return %s->%s;\n",
+					     "%s(%s, \"%%d\\n\");\n",    "/* %s the %s */\n",
+					     "static int %s_%s(void)\n", "const uint32_t %s[] = { %s };\n",
+					     "%s[i] &= 0x7f & ~%s;\n",   "}\n\n" };
+	uint32_t depth = 0;
+
+	while (!full(p)) {
+		const uint32_t form = below(d, 10);
+		char names[2][32], line[128];
+
+		word(d, names[0]);
+		word(d, names[1]);
+		if (form == 9 && depth)
+			depth--;
+		put(p, "\t\t\t\t\t\t\t\t", depth);
+		put(p, line, (size_t)snprintf(line, sizeof(line), forms[form], names[0], names[1]));
+		if (form < 2 && depth < 8)
+			depth++;
+	}
+}
+
+static void digits(struct draws *d, struct page *p)
+{
+	while (!full(p)) {
+		char number[24];
+		const uint32_t form = below(d, 4), bits = below(d, 32), value = draw(d) >> bits;
+
+		put(p, number,
+		    (size_t)snprintf(number, sizeof(number),
+				     form == 0   ? "%u "
+				     : form == 1 ? "%u, "
+				     : form == 2 ? "-0.%u\n"
+						 : "%u.5e-3 ",
+				     value));
+	}
+}
+
+static size_t utf8_of(uint32_t c, char *out)
+{
+	if (c < 0x800) {
+		out[0] = (char)(0xc0 | c >> 6);
+		out[1] = (char)(0x80 | (c & 0x3f));
+		return 2;
+	}
+	out[0] = (char)(0xe0 | c >> 12);
+	out[1] = (char)(0x80 | (c >> 6 & 0x3f));
+	out[2] = (char)(0x80 | (c & 0x3f));
+	return 3;
+}
+
+/* Greek, Cyrillic, Hebrew, Arabic, Devanagari, Thai, kana, Han and Hangul, in sentences of one script. */
+static void scripts(struct draws *d, struct page *p)
+{
+	static const struct {
+		uint32_t first, n, most; /* letters of a word */
+	} of[] = { { 0x3b1, 17, 9 },  { 0x430, 32, 9 },  { 0x5d0, 27, 7 },    { 0x621, 26, 7 },  { 0x905, 53, 6 },
+		   { 0xe01, 46, 12 }, { 0x3042, 82, 5 }, { 0x4e00, 1500, 2 }, { 0xac00, 900, 3 } };
+
+	while (!full(p)) {
+		const uint32_t k = below(d, sizeof(of) / sizeof(of[0])), words = 3 + below(d, 12);
+
+		for (uint32_t i = 0; i < words && !full(p); i++) {
+			uint32_t octave = below(d, 10), rank = (1u << octave) + below(d, 1u << octave);
+			char w[64];
+			size_t n = 0;
+
+			for (uint32_t c = 0; c < 1 + rank % of[k].most; c++) {
+				struct assay_philox r = assay_random4(d->seed, SHARED + 2 + k, rank * 16u + c);
+
+				n += utf8_of(of[k].first + (r.v[0] % of[k].n) * (r.v[1] % of[k].n) / of[k].n, w + n);
+			}
+			w[n++] = i + 1 < words ? ' ' : '\n';
+			if (p->n + n > ASSAY_CORPUS_PAGE) /* no page ends within a character */
+				memset(w, '\n', n);
+			put(p, w, n);
+		}
+	}
+}
+
+static void letter(struct draws *d, struct page *p)
+{
+	(void)d;
+	memset(p->data, 'a', ASSAY_CORPUS_PAGE);
+}
+
+static void (*const makers[])(struct draws *d, struct page *p) = { text,  json, f32,    bf16,    ternary, kv,
+								   table, code, digits, scripts, letter };
 
 void assay_corpus_page(uint64_t seed, int64_t corpus, uint64_t page, uint8_t out[ASSAY_CORPUS_PAGE])
 {

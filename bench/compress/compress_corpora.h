@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The corpora of the compress ops, made by code from a seed. */
+/* The corpora of the compress and tokenizer ops, made by code from a seed. */
 #ifndef COMPRESS_CORPORA_H
 #define COMPRESS_CORPORA_H
 

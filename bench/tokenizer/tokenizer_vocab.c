@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Vocabularies of GGUF files. Files of BPE write each byte as a character of GPT-2's alphabet, in which printable
+ * Latin-1 stands for itself and the other bytes are U+0100 and what follows.
+ */
+#include "tokenizer_vocab.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assay/unicode_classes.h"
+#include "tokenizer_plain.h"
+
+const char *const assay_vocab_names[] = { "gpt-2", "llama-bpe", "qwen2", "spm", NULL };
+
+#define MOST_TOKENS (1 << 24)
+
+#define REFUSE(why, ...) (snprintf((why)->text, sizeof((why)->text), __VA_ARGS__), -1)
+
+void assay_vocab_release(struct tokenizer_vocab *v)
+{
+	free(v->bytes);
+	free(v->types);
+	free(v->starts);
+	free(v->scores);
+	free(v->v.merges);
+	*v = (struct tokenizer_vocab){ 0 };
+}
+
+/* ---- the alphabet of bytes ---- */
+
+static bool stands_for_itself(uint32_t byte)
+{
+	return (byte > 32 && byte < 127) || (byte > 160 && byte != 173);
+}
+
+/* The byte of each character of the alphabet, which has 324; -1: it has none. */
+static void byte_alphabet(int16_t out[324])
+{
+	uint32_t next = 256;
+
+	memset(out, 0xff, 324 * sizeof(out[0]));
+	for (uint32_t b = 0; b < 256; b++)
+		out[stands_for_itself(b) ? b : next++] = (int16_t)b;
+}
+
+/* Write the bytes that @s stands for to @out, which has room for as many: their number, or -1. */
+static int64_t bytes_of(const int16_t alphabet[324], const char *s, size_t len, uint8_t *out)
+{
+	int64_t n = 0, step;
+
+	for (int64_t at = 0; at < (int64_t)len; at += step) {
+		uint32_t c = assay_utf8((const uint8_t *)s + at, (int64_t)len - at, &step);
+
+		if (c >= 324 || alphabet[c] < 0)
+			return -1;
+		out[n++] = (uint8_t)alphabet[c];
+	}
+	return n;
+}
+
+/* ---- tokens ---- */
+
+/* <0x0A> in SPM. */
+static int byte_of_name(struct assay_gguf_string s)
+{
+	char text[7] = { 0 };
+	unsigned byte;
+	char end;
+
+	if (s.len != 6)
+		return -1;
+	memcpy(text, s.s, 6);
+	return sscanf(text, "<0x%2X%c", &byte, &end) == 2 && end == '>' ? (int)byte : -1;
+}
+
+/* The bytes of token @i, to @out; negative: it has none that its kind may have. */
+static int64_t token_text(const struct assay_vocab *v, const int16_t alphabet[324], int32_t i,
+			  struct assay_gguf_string s, uint8_t *out)
+{
+	int64_t n = -1;
+
+	if (v->model == ASSAY_VOCAB_SPM && v->types[i] == ASSAY_TOKEN_BYTE) {
+		int byte = byte_of_name(s);
+
+		*out = (uint8_t)byte;
+		return byte < 0 ? -1 : 1;
+	}
+	if (v->model == ASSAY_VOCAB_BPE && v->types[i] != ASSAY_TOKEN_CONTROL && v->types[i] != ASSAY_TOKEN_USER &&
+	    v->types[i] != ASSAY_TOKEN_UNKNOWN)
+		n = bytes_of(alphabet, s.s, s.len, out);
+	if (n >= 0)
+		return n;
+	/* special tokens, and normal ones that are not of the alphabet, are written as they are */
+	memcpy(out, s.s, s.len);
+	return (int64_t)s.len;
+}
+
+static int read_tokens(struct tokenizer_vocab *out, const struct assay_gguf *g, const int16_t alphabet[324],
+		       struct assay_reason *why)
+{
+	const struct assay_gguf_value *tokens, *types, *scores;
+	struct assay_vocab *v = &out->v;
+	const uint8_t *at;
+	int rc = assay_gguf_array(g, "tokenizer.ggml.tokens", ASSAY_GGUF_STRING, &tokens, why);
+
+	if (rc > 0)
+		return REFUSE(why, "the file has no tokenizer.ggml.tokens");
+	if (rc < 0)
+		return rc;
+	if (!tokens->n || tokens->n > MOST_TOKENS)
+		return REFUSE(why, "tokenizer.ggml.tokens has %" PRIu64 " tokens, expected 1 to %d", tokens->n,
+			      MOST_TOKENS);
+	v->n_tokens = (int32_t)tokens->n;
+	out->bytes = malloc(tokens->bytes + 1);
+	out->starts = malloc((tokens->n + 1) * sizeof(*out->starts));
+	out->types = malloc(tokens->n);
+	out->scores = calloc(tokens->n, sizeof(*out->scores));
+	if (!out->bytes || !out->starts || !out->types || !out->scores)
+		return REFUSE(why, "not enough memory for %d tokens", v->n_tokens);
+	v->bytes = out->bytes;
+	v->starts = out->starts;
+	v->types = out->types;
+	v->scores = out->scores;
+	memset(out->types, ASSAY_TOKEN_NORMAL, tokens->n);
+	rc = assay_gguf_array(g, "tokenizer.ggml.token_type", ASSAY_GGUF_I32, &types, why);
+	if (rc < 0 || (!rc && types->n != tokens->n))
+		return rc < 0 ? rc
+			      : REFUSE(why, "tokenizer.ggml.token_type has %" PRIu64 " values, expected %d", types->n,
+				       v->n_tokens);
+	for (int32_t i = 0; !rc && i < v->n_tokens; i++)
+		out->types[i] = (uint8_t)assay_gguf_whole(types, (uint64_t)i);
+	rc = assay_gguf_array(g, "tokenizer.ggml.scores", ASSAY_GGUF_F32, &scores, why);
+	if (rc < 0 || (!rc && scores->n != tokens->n))
+		return rc < 0 ? rc
+			      : REFUSE(why, "tokenizer.ggml.scores has %" PRIu64 " values, expected %d", scores->n,
+				       v->n_tokens);
+	if (rc && v->model == ASSAY_VOCAB_SPM)
+		return REFUSE(why, "the file has no tokenizer.ggml.scores");
+	for (int32_t i = 0; !rc && i < v->n_tokens; i++)
+		out->scores[i] = (float)assay_gguf_number(scores, (uint64_t)i);
+	at = tokens->at;
+	out->starts[0] = 0;
+	for (int32_t i = 0; i < v->n_tokens; i++) {
+		int64_t n = token_text(v, alphabet, i, assay_gguf_next_string(&at), out->bytes + out->starts[i]);
+
+		if (n < 0)
+			return REFUSE(why, "token %d is a byte, but its name is not <0x00> to <0xFF>", i);
+		out->starts[i + 1] = out->starts[i] + n;
+	}
+	return 0;
+}
+
+/* ---- merges ---- */
+
+/* @s is both names with a space between them; a space may begin the first one. */
+static int read_merge(const struct assay_tokenizer *t, const int16_t alphabet[324], struct assay_gguf_string s,
+		      int32_t out[3], uint8_t *room)
+{
+	const char *space = s.len > 1 ? memchr(s.s + 1, ' ', s.len - 1) : NULL;
+	size_t left = space ? (size_t)(space - s.s) : 0;
+	int64_t n[2];
+
+	if (!space)
+		return -1;
+	n[0] = bytes_of(alphabet, s.s, left, room);
+	n[1] = n[0] < 0 ? -1 : bytes_of(alphabet, space + 1, s.len - left - 1, room + n[0]);
+	if (n[1] < 0)
+		return -1;
+	out[0] = assay_tokenizer_find(t, room, n[0]);
+	out[1] = assay_tokenizer_find(t, room + n[0], n[1]);
+	out[2] = assay_tokenizer_find(t, room, n[0] + n[1]);
+	return out[0] < 0 || out[1] < 0 || out[2] < 0 ? -1 : 0;
+}
+
+static int read_merges(struct tokenizer_vocab *out, const struct assay_gguf *g, const int16_t alphabet[324],
+		       struct assay_reason *why)
+{
+	const struct assay_gguf_value *merges;
+	int32_t(*to)[3];
+	struct assay_tokenizer t;
+	const uint8_t *at;
+	uint8_t *room;
+	int rc = assay_gguf_array(g, "tokenizer.ggml.merges", ASSAY_GGUF_STRING, &merges, why);
+
+	if (rc)
+		return rc < 0 ? rc : REFUSE(why, "the file has no tokenizer.ggml.merges");
+	if (merges->n > MOST_TOKENS)
+		return REFUSE(why, "tokenizer.ggml.merges has %" PRIu64 " merges, expected at most %d", merges->n,
+			      MOST_TOKENS);
+	if (assay_tokenizer_init(&t, &out->v, why))
+		return -1;
+	to = malloc((merges->n + 1) * sizeof(*to));
+	room = malloc(merges->bytes + 1);
+	if (!to || !room)
+		rc = REFUSE(why, "not enough memory for %" PRIu64 " merges", merges->n);
+	at = merges->at;
+	for (uint64_t i = 0; i < merges->n && !rc; i++) {
+		struct assay_gguf_string s = assay_gguf_next_string(&at);
+
+		if (read_merge(&t, alphabet, s, to[i], room))
+			rc = REFUSE(why,
+				    "merge %" PRIu64 " of tokenizer.ggml.merges is not of two tokens that make a third",
+				    i);
+	}
+	assay_tokenizer_release(&t);
+	free(room);
+	out->v.merges = to;
+	out->v.n_merges = rc ? 0 : (int32_t)merges->n;
+	return rc;
+}
+
+/* ---- the file ---- */
+
+static int read_pre(struct assay_vocab *v, const struct assay_gguf *g, struct assay_reason *why)
+{
+	static const struct {
+		const char *name;
+		enum assay_vocab_pre pre;
+	} known[] = {
+		{ "gpt-2", ASSAY_PRE_GPT_2 },      { "llama-bpe", ASSAY_PRE_LLAMA_BPE },
+		{ "llama3", ASSAY_PRE_LLAMA_BPE }, { "llama-v3", ASSAY_PRE_LLAMA_BPE },
+		{ "qwen2", ASSAY_PRE_QWEN2 },
+	};
+	struct assay_gguf_string name;
+	int rc = assay_gguf_text(g, "tokenizer.ggml.pre", &name, why);
+
+	if (rc > 0)
+		return REFUSE(why,
+			      "the file does not name its pre-tokenizer (tokenizer.ggml.pre), without which its ids "
+			      "would be a guess");
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (assay_gguf_string_is(name, known[i].name)) {
+			v->pre = known[i].pre;
+			v->whole_words = v->pre == ASSAY_PRE_LLAMA_BPE;
+			return 0;
+		}
+	return REFUSE(why, "tokenizer.ggml.pre is '%.*s', expected gpt-2, llama-bpe or qwen2",
+		      (int)(name.len < 64 ? name.len : 64), name.s);
+}
+
+static int read_id(const struct assay_vocab *v, const struct assay_gguf *g, const char *key, int32_t *out,
+		   struct assay_reason *why)
+{
+	int64_t id = -1;
+
+	if (assay_gguf_int(g, key, &id, why) < 0)
+		return -1;
+	if (id < -1 || id >= v->n_tokens)
+		return REFUSE(why, "%s is %" PRId64 ", but there are %d tokens", key, id, v->n_tokens);
+	*out = (int32_t)id;
+	return 0;
+}
+
+static int read_vocab(struct tokenizer_vocab *out, const struct assay_gguf *g, struct assay_reason *why)
+{
+	struct assay_vocab *v = &out->v;
+	struct assay_gguf_string model;
+	int16_t alphabet[324];
+	bool space_prefix;
+	int rc = assay_gguf_text(g, "tokenizer.ggml.model", &model, why);
+
+	if (rc)
+		return rc < 0 ? rc : REFUSE(why, "the file has no tokenizer.ggml.model");
+	if (!assay_gguf_string_is(model, "gpt2") && !assay_gguf_string_is(model, "llama"))
+		return REFUSE(why, "tokenizer.ggml.model is '%.*s', expected gpt2 or llama",
+			      (int)(model.len < 64 ? model.len : 64), model.s);
+	v->model = assay_gguf_string_is(model, "gpt2") ? ASSAY_VOCAB_BPE : ASSAY_VOCAB_SPM;
+	space_prefix = v->model == ASSAY_VOCAB_SPM;
+	byte_alphabet(alphabet);
+	if ((v->model == ASSAY_VOCAB_BPE && read_pre(v, g, why)) || read_tokens(out, g, alphabet, why) ||
+	    read_id(v, g, "tokenizer.ggml.bos_token_id", &v->bos, why) ||
+	    read_id(v, g, "tokenizer.ggml.eos_token_id", &v->eos, why) ||
+	    read_id(v, g, "tokenizer.ggml.unknown_token_id", &v->unknown, why) ||
+	    assay_gguf_bool(g, "tokenizer.ggml.add_space_prefix", &space_prefix, why) < 0)
+		return -1;
+	v->space_prefix = v->model == ASSAY_VOCAB_SPM && space_prefix;
+	return v->model == ASSAY_VOCAB_BPE ? read_merges(out, g, alphabet, why) : 0;
+}
+
+int assay_vocab_read(struct tokenizer_vocab *out, const struct assay_gguf *g, struct assay_reason *why)
+{
+	*out = (struct tokenizer_vocab){ .v = { .size = sizeof(out->v), .bos = -1, .eos = -1, .unknown = -1 } };
+	if (!read_vocab(out, g, why))
+		return 0;
+	assay_vocab_release(out);
+	return -1;
+}

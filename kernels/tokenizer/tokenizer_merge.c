@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Merging the bytes of a piece. A short one is an array, whose lowest rank is searched for again and again. A long one
+ * has a list of places for each rank, and a tree of bits that finds the lowest rank with a place: pushing and popping
+ * take constant time. The places of a rank are taken from the left. They nearly always arrive in that order; a list
+ * that is out of order is sorted when its turn comes.
+ */
+#include <stdlib.h>
+
+#include "tokenizer_ours.h"
+
+#define SHORT 64
+
+static int64_t merge_short(struct tokenizer_tables *t, const uint8_t *s, int64_t n, int32_t *ids)
+{
+	struct tokenizer_merge next[SHORT]; /* of the token at an index and the one after it */
+	int32_t id[SHORT];
+
+	t->lookups += (uint64_t)n - 1;
+	for (int64_t i = 0; i < n; i++)
+		id[i] = t->byte_ids[s[i]];
+	for (int64_t i = 0; i + 1 < n; i++)
+		next[i] = t->of_bytes[s[i]][s[i + 1]];
+	for (;;) {
+		uint32_t least = TOKENIZER_NO_RANK;
+		int64_t at = 0;
+
+		for (int64_t i = 0; i + 1 < n; i++)
+			if (next[i].rank < least) {
+				least = next[i].rank;
+				at = i;
+			}
+		if (least == TOKENIZER_NO_RANK)
+			break;
+		t->merges++;
+		id[at] = next[at].id;
+		n--;
+		for (int64_t i = at + 1; i < n; i++) {
+			id[i] = id[i + 1];
+			next[i - 1] = next[i];
+		}
+		if (at) {
+			t->lookups++;
+			next[at - 1] = tokenizer_find_merge(t, id[at - 1], id[at]);
+		}
+		if (at + 1 < n) {
+			t->lookups++;
+			next[at] = tokenizer_find_merge(t, id[at], id[at + 1]);
+		}
+	}
+	memcpy(ids, id, (size_t)n * sizeof(ids[0]));
+	return n;
+}
+
+/* ---- long pieces ---- */
+
+/* A symbol stands at the index of its first byte. */
+struct symbol {
+	int32_t id, len, before;     /* bytes of it and of the one before */
+	struct tokenizer_merge next; /* with the one after it */
+};
+
+struct place {
+	int32_t at, next; /* the next place of its rank; -1: none */
+};
+
+struct bucket {
+	int32_t first, last; /* places; first -1: none */
+	int32_t greatest;    /* the last index */
+	int32_t unsorted;
+};
+
+struct tokenizer_list {
+	struct symbol *symbols;
+	struct place *places;
+	struct bucket *buckets;
+	uint64_t *bits[4]; /* each level has a bit for each word that is not 0 of the one before */
+	int32_t *sorted;
+	int64_t room, n_places;
+};
+
+void tokenizer_list_free(struct tokenizer_list *l)
+{
+	if (!l)
+		return;
+	free(l->symbols);
+	free(l->places);
+	free(l->buckets);
+	free(l->sorted);
+	for (int i = 0; i < 4; i++)
+		free(l->bits[i]);
+	free(l);
+}
+
+/* Room for ranks, which fit into 24 bits. */
+static struct tokenizer_list *new_list(int64_t n_ranks)
+{
+	struct tokenizer_list *l = calloc(1, sizeof(*l));
+	bool failed = !l;
+
+	for (int i = 0; i < 4 && !failed; i++) {
+		l->bits[i] = calloc((size_t)(n_ranks >> (6 * i + 6)) + 1, sizeof(*l->bits[i]));
+		failed = !l->bits[i];
+	}
+	if (!failed) {
+		l->buckets = malloc(((size_t)n_ranks + 1) * sizeof(*l->buckets));
+		failed = !l->buckets;
+	}
+	if (failed) {
+		tokenizer_list_free(l);
+		return NULL;
+	}
+	memset(l->buckets, 0xff, ((size_t)n_ranks + 1) * sizeof(*l->buckets));
+	return l;
+}
+
+/* Each merge makes two pairs at most, so there are never more places than three a byte. */
+static int make_room(struct tokenizer_list *l, int64_t n)
+{
+	if (n <= l->room)
+		return 0;
+	free(l->symbols);
+	free(l->places);
+	free(l->sorted);
+	l->room = 0;
+	l->symbols = malloc((size_t)n * sizeof(*l->symbols));
+	l->places = malloc(3 * (size_t)n * sizeof(*l->places));
+	l->sorted = malloc(3 * (size_t)n * sizeof(*l->sorted));
+	if (!l->symbols || !l->places || !l->sorted)
+		return -1;
+	l->room = n;
+	return 0;
+}
+
+static void push(struct tokenizer_list *l, uint32_t rank, int32_t at)
+{
+	struct bucket *b = &l->buckets[rank];
+	const int32_t k = (int32_t)l->n_places++;
+
+	l->places[k] = (struct place){ at, -1 };
+	if (b->first < 0) {
+		*b = (struct bucket){ k, k, at, 0 };
+		for (int i = 0; i < 4; i++, rank >>= 6)
+			l->bits[i][rank >> 6] |= UINT64_C(1) << (rank & 63);
+		return;
+	}
+	l->places[b->last].next = k;
+	b->last = k;
+	b->unsorted |= at < b->greatest;
+	b->greatest = at > b->greatest ? at : b->greatest;
+}
+
+static void clear(struct tokenizer_list *l, uint32_t rank)
+{
+	for (int i = 0; i < 4; i++, rank >>= 6) {
+		l->bits[i][rank >> 6] &= ~(UINT64_C(1) << (rank & 63));
+		if (l->bits[i][rank >> 6])
+			return;
+	}
+}
+
+static uint32_t lowest(const struct tokenizer_list *l)
+{
+	uint32_t word = 0;
+
+	if (!l->bits[3][0])
+		return TOKENIZER_NO_RANK;
+	for (int i = 3; i >= 0; i--)
+		word = word << 6 | (uint32_t)__builtin_ctzll(l->bits[i][word]);
+	return word;
+}
+
+static int rising(const void *a, const void *b)
+{
+	const int32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The places keep their order in memory, and are given the indices in theirs. */
+static void sort(struct tokenizer_list *l, struct bucket *b)
+{
+	size_t n = 0;
+
+	for (int32_t k = b->first; k >= 0; k = l->places[k].next)
+		l->sorted[n++] = l->places[k].at;
+	qsort(l->sorted, n, sizeof(*l->sorted), rising);
+	n = 0;
+	for (int32_t k = b->first; k >= 0; k = l->places[k].next)
+		l->places[k].at = l->sorted[n++];
+	b->unsorted = 0;
+}
+
+/* The leftmost place of the lowest rank; false: there is none. */
+static bool pop(struct tokenizer_list *l, uint32_t *rank, int32_t *at)
+{
+	struct bucket *b;
+
+	*rank = lowest(l);
+	if (*rank == TOKENIZER_NO_RANK)
+		return false;
+	b = &l->buckets[*rank];
+	if (b->unsorted)
+		sort(l, b);
+	*at = l->places[b->first].at;
+	b->first = l->places[b->first].next;
+	if (b->first < 0)
+		clear(l, *rank);
+	return true;
+}
+
+static void look_up(struct tokenizer_tables *t, int32_t at, int64_t n)
+{
+	struct symbol *x = &t->list->symbols[at];
+
+	x->next.rank = TOKENIZER_NO_RANK;
+	if (at + x->len >= n)
+		return;
+	t->lookups++;
+	x->next = tokenizer_find_merge(t, x->id, x[x->len].id);
+	if (x->next.rank != TOKENIZER_NO_RANK)
+		push(t->list, x->next.rank, at);
+}
+
+static int64_t merge_long(struct tokenizer_tables *t, const uint8_t *s, int64_t n, int32_t *ids)
+{
+	struct symbol *x;
+	int64_t n_ids = 0;
+	uint32_t rank;
+	int32_t at;
+
+	if (!t->list)
+		t->list = new_list(t->v->n_merges);
+	if (!t->list || make_room(t->list, n))
+		return -1;
+	x = t->list->symbols;
+	t->list->n_places = 0;
+	for (int64_t i = 0; i < n; i++)
+		x[i] = (struct symbol){ t->byte_ids[s[i]], 1, i > 0, { TOKENIZER_NO_RANK, 0 } };
+	for (int64_t i = 0; i + 1 < n; i++)
+		look_up(t, (int32_t)i, n);
+	while (pop(t->list, &rank, &at)) {
+		int32_t right = at + x[at].len;
+
+		/* a place whose pair has changed since has another rank */
+		if (x[at].next.rank != rank)
+			continue;
+		t->merges++;
+		x[at].id = x[at].next.id;
+		x[at].len += x[right].len;
+		x[right].next.rank = TOKENIZER_NO_RANK;
+		if (at + x[at].len < n)
+			x[at + x[at].len].before = x[at].len;
+		if (at)
+			look_up(t, at - x[at].before, n);
+		look_up(t, at, n);
+	}
+	for (int64_t i = 0; i < n; i += x[i].len)
+		ids[n_ids++] = x[i].id;
+	return n_ids;
+}
+
+int64_t tokenizer_merge_piece(struct tokenizer_tables *t, const uint8_t *s, int64_t n, int32_t *ids)
+{
+	return n <= SHORT ? merge_short(t, s, n, ids) : merge_long(t, s, n, ids);
+}

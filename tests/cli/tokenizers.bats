@@ -1,0 +1,42 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# tokenizer.*: variants that agree, counters that are the same in every run, values that do not exist.
+load helpers
+
+# tokens ARGUMENT...: runs the bench "b" of the current folder in one short round, with JSON in the file "run".
+tokens() {
+	"$ASSAY" run --bench-dir benches --suite s --rounds 1 --budget 5ms --db tokens.db --json "$@" >run
+}
+
+bench() {
+	mkdir -p benches/suites
+	echo "bench \"b\" { op = \"tokenizer.encode\"  $1 }" >benches/b.bench
+	echo 'suite "s" { use "b" { } }' >benches/suites/s.suite
+}
+
+@test "both variants have the same tokens, and their counters are the same in every run" {
+	bench 'shapes = {"corpus=scripts,bytes=20000"}'
+	tokens
+	jq -e '.cases | length == 2 and all(.[]; .status == "ok" and .correct)
+		and ([.[].metrics.text_tokens.value] | unique | length == 1)
+		and ([.[].digest] | unique | length == 1)' run
+	counts='[.cases[].counters | [.vocab_lookups, .bpe_merges, .word_cache_hits, .word_cache_misses | .value]]'
+	jq -e "$counts | .[1][2] > 0 and .[1][0] < .[0][0] and .[1][1] < .[0][1] and .[0][2] == 0" run
+	jq "$counts" run >first
+	tokens
+	jq "$counts" run | diff first -
+}
+
+@test "what a vocabulary, a variant or a cache lacks is named" {
+	bench 'shapes = {"vocab=gpt2"}'
+	fails 2 "axis 'vocab' does not take 'gpt2', did you mean 'gpt-2'?" run --bench-dir benches --suite s
+	bench 'shapes = {"vocab=spm,bytes=1000"}  variants = {"ours"}'
+	tokens || true
+	jq -e '.cases[0] | .status == "skipped" and .reason == "ours is for byte-level BPE, not for SPM"' run
+	bench 'shapes = {"bytes=1000,cache=warm"}  variants = {"ref"}'
+	tokens || true
+	jq -e '.cases[0] | .status == "skipped" and .reason == "ref has no word cache"' run
+	bench 'shapes = {"bytes=1000,slots=1000"}  variants = {"ours"}'
+	run "$ASSAY" run --bench-dir benches --suite s --db tokens.db
+	[[ "$output" == *"slots is 1000, expected a power of two"* ]]
+}

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tokenizer.*: the plain tokenizer against merges by hand and against PCRE2 as a splitter, the fast one against the
+ * plain one, both on random text; counters; and files whose vocabulary cannot be used.
+ */
+#include "mini_host.h"
+
+#include "assay/op_tokenizer.h"
+#include "assay/random.h"
+#include "bench/tokenizer/tokenizer_plain.h"
+#include "bench/tokenizer/tokenizer_vocab.h"
+
+static const char *const names[] = { "gpt-2", "llama-bpe", "qwen2" };
+
+/* ---- random text ---- */
+
+struct draws {
+	uint64_t seed, next;
+};
+
+static uint32_t below(struct draws *d, uint32_t n)
+{
+	return (uint32_t)((uint64_t)assay_random4(d->seed, 0, d->next++).v[0] * n >> 32);
+}
+
+static size_t put_char(uint8_t *out, uint32_t c)
+{
+	const size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+
+	for (size_t i = n - 1; i > 0; i--, c >>= 6)
+		out[i] = (uint8_t)(0x80 | (c & 0x3f));
+	out[0] = (uint8_t)(n == 1 ? c : (0xf00u >> n & 0xff) | c);
+	return n;
+}
+
+/* Characters that no version of Unicode in use classes otherwise, and what the patterns look for. */
+static size_t random_text(struct draws *d, uint8_t *out, size_t size, bool broken)
+{
+	static const uint32_t ranges[][2] = {
+		{ 0x20, 0x7e },     { 0x9, 0xd },       { 0x61, 0x6a },     { 0x30, 0x39 },       { 0xa0, 0x24f },
+		{ 0x391, 0x3a1 },   { 0x400, 0x4ff },   { 0x621, 0x64a },   { 0x660, 0x669 },     { 0x2000, 0x200d },
+		{ 0x2028, 0x202f }, { 0x2150, 0x2188 }, { 0x3000, 0x3000 }, { 0x3041, 0x3096 },   { 0x4e00, 0x9fa5 },
+		{ 0xac00, 0xd7a3 }, { 0x180e, 0x180e }, { 0x85, 0x85 },     { 0x1f600, 0x1f64f }, { 0x20000, 0x2a6d6 },
+	};
+	static const char *const words[] = { "'s", "'LL", "'re", "'Ve", " ", "  ", "\r\n", "\n", " the", "12345" };
+	size_t n = 0;
+
+	while (n + 8 < size) {
+		const uint32_t k = below(d, 40);
+		const uint32_t *r = ranges[k % N_OF(ranges)];
+
+		if (k < N_OF(words)) {
+			memcpy(out + n, words[k], strlen(words[k]));
+			n += strlen(words[k]);
+		} else if (broken && k < 14) {
+			out[n++] = (uint8_t)(0x80 + below(d, 0x80));
+		} else {
+			n += put_char(out + n, r[0] + below(d, r[1] - r[0] + 1));
+		}
+	}
+	return n;
+}
+
+/* ---- PCRE2, by the names that its header gives to these numbers ---- */
+
+#define WHITE "\\x{9}-\\x{d} \\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}"
+#define CASED "'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD]"
+#define REST  "| ?[^" WHITE "\\p{L}\\p{N}]+[\\r\\n]*|[" WHITE "]*[\\r\\n]+|[" WHITE "]+(?![^" WHITE "])|[" WHITE "]+"
+
+static const char *const patterns[] = {
+	"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^" WHITE "\\p{L}\\p{N}]+|[" WHITE "]+(?![^" WHITE "])|[" WHITE
+	"]+",
+	CASED "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}" REST,
+	CASED "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}" REST,
+};
+
+struct pcre2 {
+	void *(*compile)(const char *pattern, size_t n, uint32_t options, int *error, size_t *at, void *context);
+	void *(*match_data)(const void *code, void *context);
+	int (*match)(const void *code, const uint8_t *s, size_t n, size_t from, uint32_t options, void *data,
+		     void *context);
+	size_t *(*ovector)(void *data);
+	void (*free_code)(void *code);
+	void (*free_data)(void *data);
+};
+#define PCRE2_UTF_UCP  (0x00080000u | 0x00020000u)
+#define PCRE2_ANCHORED 0x80000000u
+
+static bool open_pcre2(struct pcre2 *p)
+{
+	void *dl = dlopen("libpcre2-8.so.0", RTLD_NOW | RTLD_LOCAL);
+	static const char *const symbols[] = { "pcre2_compile_8",   "pcre2_match_data_create_from_pattern_8",
+					       "pcre2_match_8",     "pcre2_get_ovector_pointer_8",
+					       "pcre2_code_free_8", "pcre2_match_data_free_8" };
+
+	for (size_t i = 0; dl && i < N_OF(symbols); i++) {
+		void *symbol = dlsym(dl, symbols[i]);
+
+		assert_non_null(symbol);
+		memcpy((char *)p + i * sizeof(symbol), &symbol, sizeof(symbol));
+	}
+	return dl;
+}
+
+/* ---- by hand ---- */
+
+static size_t merge_by_hand(const struct assay_tokenizer *t, const uint8_t *s, size_t n, int32_t *ids)
+{
+	const struct assay_vocab *v = t->v;
+
+	if (v->whole_words && assay_tokenizer_find(t, s, (int64_t)n) >= 0) {
+		ids[0] = assay_tokenizer_find(t, s, (int64_t)n);
+		return 1;
+	}
+	for (size_t i = 0; i < n; i++)
+		ids[i] = t->byte_ids[s[i]];
+	for (;;) {
+		int32_t least = v->n_merges;
+		size_t at = 0;
+
+		for (size_t i = 0; i + 1 < n; i++)
+			for (int32_t r = 0; r < least; r++)
+				if (v->merges[r][0] == ids[i] && v->merges[r][1] == ids[i + 1]) {
+					least = r;
+					at = i;
+				}
+		if (least == v->n_merges)
+			return n;
+		ids[at] = v->merges[least][2];
+		memmove(ids + at + 1, ids + at + 2, (n - at - 2) * sizeof(ids[0]));
+		n--;
+	}
+}
+
+static struct mini_case *new_case(const char *direction, const char *variant, const char *shape)
+{
+	char op[64];
+	struct mini_case *c;
+
+	snprintf(op, sizeof(op), "tokenizer.%s", direction);
+	c = mini_new(op, variant, shape, &(struct mini_options){ .seed = 42 });
+	mini_fill(c);
+	return c;
+}
+
+static const struct assay_vocab *vocab_of(const struct mini_case *c)
+{
+	return ((const struct assay_tokenizer_state *)c->job.op_state)->vocab;
+}
+
+TEST(test_random_strings)
+{
+	struct pcre2 p;
+	const bool has_pcre2 = open_pcre2(&p);
+
+	for (size_t k = 0; k < N_OF(names); k++) {
+		char shape[64];
+		struct mini_case *c;
+		struct assay_tokenizer t;
+		struct assay_reason why;
+		struct draws d = { .seed = 7 + k };
+		int error;
+		size_t at_error;
+		void *code = NULL, *data = NULL;
+
+		snprintf(shape, sizeof(shape), "vocab=%s,tokens=700,bytes=1", names[k]);
+		c = new_case("encode", "ref", shape);
+		assert_int_equal(assay_tokenizer_init(&t, vocab_of(c), &why), 0);
+		if (has_pcre2) {
+			code = p.compile(patterns[k], strlen(patterns[k]), PCRE2_UTF_UCP, &error, &at_error, NULL);
+			assert_non_null(code);
+			data = p.match_data(code, NULL);
+		}
+		for (int round = 0; round < 2000; round++) {
+			uint8_t s[72];
+			int32_t got[72], want[72];
+			size_t n = random_text(&d, s, 16 + below(&d, 56), false), n_want = 0, len;
+			int64_t n_got = assay_tokenizer_encode(&t, s, (int64_t)n, false, got);
+
+			for (size_t at = 0; at < n; at += len) {
+				len = (size_t)assay_tokenizer_piece(&t, s + at, (int64_t)(n - at));
+				if (has_pcre2) {
+					assert_int_equal(p.match(code, s, n, at, PCRE2_ANCHORED, data, NULL), 1);
+					if (p.ovector(data)[1] - at != len)
+						fail_msg("%s, round %d, byte %zu: %zu bytes, PCRE2 has %zu", names[k],
+							 round, at, len, p.ovector(data)[1] - at);
+				}
+				n_want += merge_by_hand(&t, s + at, len, want + n_want);
+			}
+			assert_int_equal(n_got, n_want);
+			assert_memory_equal(got, want, n_want * sizeof(want[0]));
+		}
+		if (has_pcre2) {
+			p.free_data(data);
+			p.free_code(code);
+		}
+		assay_tokenizer_release(&t);
+		mini_free(c);
+	}
+}
+
+/* Also of bytes that are not UTF-8, in pieces of up to 3000 bytes. */
+TEST(test_variants_agree)
+{
+	static const char *const caches[] = { "cold", "warm" };
+
+	for (size_t k = 0; k < N_OF(names) * 2; k++)
+		for (int round = 0; round < 12; round++) {
+			char shape[96];
+			struct draws d = { .seed = (uint64_t)round };
+			struct mini_case *c;
+			uint8_t *text;
+			size_t n;
+
+			snprintf(shape, sizeof(shape), "vocab=%s,tokens=2000,bytes=3000,slots=64,cache=%s",
+				 names[k / 2], caches[k % 2]);
+			c = new_case("encode", "ours", shape);
+			text = c->tensors[ASSAY_TOKENIZER_TEXT].data;
+			if (round < 8) {
+				n = random_text(&d, text, 3000, round % 2);
+				memset(text + n, ' ', 3000 - n);
+			} else {
+				/* one piece, of few letters or of many */
+				for (n = 0; n < 3000; n++)
+					text[n] = (uint8_t)('a' + below(&d, round < 10 ? 2 : 26));
+			}
+			mini_run(c);
+			mini_check(c);
+			mini_run(c);
+			mini_check(c);
+			mini_free(c);
+		}
+}
+
+TEST(test_round_trips)
+{
+	static const char *const corpora[] = { "text", "code", "digits", "scripts", "letter" };
+	static const char *const variants[] = { "ref", "ours" };
+
+	for (size_t k = 0; k < N_OF(corpora); k++)
+		for (size_t v = 0; v < N_OF(variants); v++)
+			for (size_t i = 0; i < 2; i++) {
+				struct mini_case *c;
+				char shape[96];
+
+				snprintf(shape, sizeof(shape), "vocab=%s,tokens=4000,bytes=20000,corpus=%s",
+					 i && !v ? "spm" : "llama-bpe", corpora[k]);
+				c = new_case("decode", variants[v], shape);
+				mini_run(c);
+				mini_check(c);
+				mini_report(c);
+				assert_true(mini_metric(c, "bytes_per_token") > 1);
+				mini_free(c);
+				c = new_case("encode", variants[v], shape);
+				mini_run(c);
+				mini_check(c);
+				mini_free(c);
+			}
+}
+
+TEST(test_counters)
+{
+	/* each piece once: without hits, the fast variant does as much as the plain one */
+	struct mini_case *ref = new_case("encode", "ref", "corpus=letter,bytes=5000"),
+			 *ours = new_case("encode", "ours", "corpus=letter,bytes=5000"), *text, *warm;
+	struct assay_tokenizer t;
+	struct assay_reason why;
+	uint64_t pieces = 0;
+	const uint8_t *s;
+
+	mini_run(ref);
+	mini_run(ours);
+	assert_true(ref->counters[ASSAY_TOKENIZER_MERGES] > 2000);
+	assert_int_equal(ref->counters[ASSAY_TOKENIZER_LOOKUPS], ours->counters[ASSAY_TOKENIZER_LOOKUPS]);
+	assert_int_equal(ref->counters[ASSAY_TOKENIZER_MERGES], ours->counters[ASSAY_TOKENIZER_MERGES]);
+	assert_int_equal(ours->counters[ASSAY_TOKENIZER_HITS], 0);
+	assert_int_equal(ours->counters[ASSAY_TOKENIZER_MISSES], 1);
+	mini_free(ref);
+	mini_free(ours);
+
+	text = new_case("encode", "ours", "corpus=text,bytes=20000,slots=1048576");
+	warm = new_case("encode", "ours", "corpus=text,bytes=20000,slots=1048576,cache=warm");
+	assert_int_equal(assay_tokenizer_init(&t, vocab_of(text), &why), 0);
+	s = text->tensors[ASSAY_TOKENIZER_TEXT].data;
+	for (int64_t at = 0; at < 20000; pieces++)
+		at += assay_tokenizer_piece(&t, s + at, 20000 - at);
+	assay_tokenizer_release(&t);
+	mini_run(text);
+	mini_run(warm);
+	assert_int_equal(text->counters[ASSAY_TOKENIZER_HITS] + text->counters[ASSAY_TOKENIZER_MISSES], pieces);
+	assert_int_equal(warm->counters[ASSAY_TOKENIZER_HITS] + warm->counters[ASSAY_TOKENIZER_MISSES], pieces);
+	assert_true(text->counters[ASSAY_TOKENIZER_MISSES] > pieces / 10);
+	assert_true(warm->counters[ASSAY_TOKENIZER_MISSES] < pieces / 100);
+	mini_free(text);
+	mini_free(warm);
+}
+
+TEST(test_oracle)
+{
+	struct mini_case *c = new_case("encode", "ours", "corpus=code,bytes=3000");
+	int32_t *ids = c->tensors[ASSAY_TOKENIZER_IDS].data;
+	int64_t *count = c->tensors[ASSAY_TOKENIZER_COUNT].data;
+	struct assay_check out;
+
+	mini_run(c);
+	ids[77] ^= 1;
+	out = mini_try_check(c);
+	assert_int_equal(out.correct, 0);
+	assert_int_equal(out.first_bad, 77);
+	assert_string_equal(out.tensor, "ids");
+	ids[77] ^= 1;
+	mini_check(c);
+	--*count;
+	out = mini_try_check(c);
+	assert_int_equal(out.correct, 0);
+	assert_string_equal(out.tensor, "count");
+	mini_free(c);
+
+	c = new_case("decode", "ours", "corpus=code,bytes=3000");
+	mini_run(c);
+	((uint8_t *)c->tensors[ASSAY_TOKENIZER_TEXT].data)[2999] ^= 1;
+	assert_int_equal(mini_try_check(c).first_bad, 2999);
+	mini_free(c);
+}
+
+/* ---- files ---- */
+
+static uint8_t file[1 << 16];
+static size_t file_n;
+
+static void put(const void *data, size_t n)
+{
+	memcpy(file + file_n, data, n);
+	file_n += n;
+}
+
+static void put_string(const char *s)
+{
+	const uint64_t n = strlen(s);
+
+	put(&n, 8);
+	put(s, n);
+}
+
+/* Begin a file of @n values; all are strings or arrays of strings. */
+static void begin_file(uint64_t n)
+{
+	const uint32_t version = 3;
+	const uint64_t none = 0;
+
+	file_n = 0;
+	put("GGUF", 4);
+	put(&version, 4);
+	put(&none, 8);
+	put(&n, 8);
+}
+
+static void put_text(const char *key, const char *value)
+{
+	const uint32_t kind = ASSAY_GGUF_STRING;
+
+	put_string(key);
+	put(&kind, 4);
+	put_string(value);
+}
+
+static void put_array(const char *key, uint64_t n)
+{
+	const uint32_t kinds[2] = { ASSAY_GGUF_ARRAY, ASSAY_GGUF_STRING };
+
+	put_string(key);
+	put(kinds, 8);
+	put(&n, 8);
+}
+
+/* A character for each byte, "ab", and what is given. */
+static void put_tokens(bool all, const char *last)
+{
+	put_array("tokenizer.ggml.tokens", all ? 258 : 257);
+	for (uint32_t b = 0, next = 256; b < (all ? 256 : 255); b++) {
+		const bool itself = (b > 32 && b < 127) || (b > 160 && b != 173);
+		char name[8] = { 0 };
+
+		put_char((uint8_t *)name, itself ? b : next++);
+		put_string(name);
+	}
+	put_string("ab");
+	put_string(last);
+}
+
+static int try_file(struct tokenizer_vocab *v, struct assay_reason *why)
+{
+	struct assay_gguf g;
+	int rc;
+
+	assert_int_equal(assay_gguf_parse(&g, file, file_n, why), 0);
+	rc = assay_vocab_read(v, &g, why);
+	assay_gguf_close(&g);
+	return rc;
+}
+
+TEST(test_files)
+{
+	static const struct {
+		const char *model, *pre, *merge, *why;
+		bool all;
+	} files[] = {
+		{ "gpt2", "gpt-2", "a b", NULL, true },
+		{ "gpt2", NULL, "a b",
+		  "the file does not name its pre-tokenizer (tokenizer.ggml.pre), without which its ids would be a "
+		  "guess",
+		  true },
+		{ "gpt2", "falcon", "a b", "tokenizer.ggml.pre is 'falcon', expected gpt-2, llama-bpe or qwen2", true },
+		{ "bert", "gpt-2", "a b", "tokenizer.ggml.model is 'bert', expected gpt2 or llama", true },
+		{ "gpt2", "gpt-2", "b a", "merge 0 of tokenizer.ggml.merges is not of two tokens that make a third",
+		  true },
+		{ "gpt2", "gpt-2", "ab", "merge 0 of tokenizer.ggml.merges is not of two tokens that make a third",
+		  true },
+		{ "gpt2", "gpt-2", "a b", "the vocabulary has no token for byte 0xff", false },
+		{ "llama", NULL, "a b", "the file has no tokenizer.ggml.scores", true },
+	};
+
+	for (size_t i = 0; i < N_OF(files); i++) {
+		struct tokenizer_vocab v;
+		struct assay_tokenizer t;
+		struct assay_reason why = { "" };
+		int32_t ids[4];
+
+		begin_file(files[i].pre ? 4 : 3);
+		put_text("tokenizer.ggml.model", files[i].model);
+		if (files[i].pre)
+			put_text("tokenizer.ggml.pre", files[i].pre);
+		put_tokens(files[i].all, "z!");
+		put_array("tokenizer.ggml.merges", 1);
+		put_string(files[i].merge);
+		if (files[i].why) {
+			assert_int_equal(try_file(&v, &why), -1);
+			assert_string_equal(why.text, files[i].why);
+			continue;
+		}
+		assert_int_equal(try_file(&v, &why), 0);
+		assert_int_equal(assay_tokenizer_init(&t, &v.v, &why), 0);
+		assert_int_equal(assay_tokenizer_encode(&t, "cab\xff", 4, false, ids), 3);
+		assert_int_equal(ids[0], 'c');
+		assert_int_equal(ids[1], 256);
+		assert_int_equal(ids[2], 255);
+		assay_tokenizer_release(&t);
+		assay_vocab_release(&v);
+	}
+}
+
+/* The longest token of a place is taken, and control tokens only where they are asked for. */
+TEST(test_special_tokens)
+{
+	struct mini_case *c = new_case("encode", "ref", "bytes=1");
+	struct assay_tokenizer t;
+	struct assay_reason why;
+	int32_t ids[16];
+	char text[16];
+
+	assert_int_equal(assay_tokenizer_init(&t, vocab_of(c), &why), 0);
+	assert_int_equal(assay_tokenizer_encode(&t, "<s>a</s>", 8, true, ids), 3);
+	assert_int_equal(ids[0], t.v->bos);
+	assert_int_equal(ids[2], t.v->eos);
+	assert_int_equal(assay_tokenizer_decode(&t, ids, 3, true, text, sizeof(text)), 8);
+	assert_memory_equal(text, "<s>a</s>", 8);
+	assert_int_equal(assay_tokenizer_decode(&t, ids, 3, false, text, sizeof(text)), 1);
+	assert_true(assay_tokenizer_encode(&t, "<s>a</s>", 8, false, ids) > 3);
+	ids[0] = t.v->n_tokens;
+	assert_int_equal(assay_tokenizer_decode(&t, ids, 1, true, text, sizeof(text)), -1);
+	assay_tokenizer_release(&t);
+	mini_free(c);
+}
+
+UNIT_GROUP(NULL, NULL)
