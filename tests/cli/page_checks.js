@@ -37,11 +37,26 @@ function checkOverlaps(texts) {
 	return wrong;
 }
 
+// Words of a picture with a point over them.
+function checkPoints() {
+	const wrong = [];
+	for (const point of document.querySelectorAll('svg circle'))
+		for (const text of point.checkVisibility() ? point.closest('svg').querySelectorAll('text') : []) {
+			const a = point.getBoundingClientRect(), b = text.getBoundingClientRect();
+			if (a.left < b.right && a.right > b.left && a.top < b.bottom - 2 && a.bottom > b.top + 2)
+				wrong.push(`a point lies over ${checkName(text)}`);
+		}
+	return wrong;
+}
+
 // Elements that are wider than the window. A box that scrolls by itself may hold more.
 function checkWidth(texts) {
 	const most = document.documentElement.clientWidth, wrong = [];
 	if (document.documentElement.scrollWidth > most)
 		wrong.push(`the page is ${document.documentElement.scrollWidth} wide, the window ${most}`);
+	for (const e of document.querySelectorAll('.beside > div'))
+		if (e.scrollWidth > e.clientWidth + 1)
+			wrong.push(`a table that is ${e.scrollWidth} wide is cut at ${e.clientWidth}`);
 	for (const {e, box} of texts)
 		if ((box.right > most + 1 || box.left < -1) && !e.closest('.scroll, pre'))
 			wrong.push(`${checkName(e)} reaches ${Math.round(box.right)} of ${most}`);
@@ -135,7 +150,7 @@ function checkLayout() {
 
 function checkPage() {
 	const texts = checkTexts();
-	return [...checkOverlaps(texts), ...checkWidth(texts), ...checkContrast(texts), ...checkNames()].slice(0, 8);
+	return [...checkOverlaps(texts), ...checkPoints(), ...checkWidth(texts), ...checkContrast(texts), ...checkNames()].slice(0, 8);
 }
 
 // Keys of the rows that are shown, from above.

@@ -278,6 +278,16 @@ function rooflinePicture(cases) {
 		shape('text', {x: (left + right) / 2, y: height - 4, 'text-anchor': 'middle'}, 'operations per byte'),
 		shape('text', {x: left + 4, y: top + 10}, 'OP/s'),
 	];
+	// above a peak or below it, as far right as no point lies
+	const dots = shown.map(c => [x(metric(c, 'arith_intensity')), y(metric(c, 'ops_per_s'))]);
+	const peakName = (words, line) => {
+		const length = 7 * words.length, spots = [];
+		for (let end = right - 2; end - length > left + 30; end -= 12)
+			spots.push([end, line - 4], [end, line + 12]);
+		const free = spots.find(([end, base]) => !dots.some(([px, py]) => px > end - length - 6 && px < end + 6 && py > base - 16 && py < base + 8));
+		const [end, base] = free || spots[0];
+		return shape('text', {x: end, y: base, 'text-anchor': 'end'}, words);
+	};
 	// names at the right of a peak, and where a slope ends: at the highest peak or at the edge
 	const highest = Math.max(to.y / 2, ...peaks), placed = [];
 	for (const l of [...limits.values()].sort((a, b) => b.value - a.value)) {
@@ -286,7 +296,7 @@ function rooflinePicture(cases) {
 			const at = placed.some(p => Math.abs(p - y(l.value)) < 14) ? null : y(l.value);
 			if (at != null) {
 				placed.push(at);
-				parts.push(shape('text', {x: right - 2, y: at - 4, 'text-anchor': 'end'}, `${l.name} ${quantity(l.value, 'op/s')}`));
+				parts.push(peakName(`${l.name} ${quantity(l.value, 'op/s')}`, at));
 			}
 			continue;
 		}

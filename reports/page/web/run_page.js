@@ -90,7 +90,7 @@ function bestRow(c) {
 		cell('Time', time(c.median_ns), element('div', {class: 'reason'}, doubtOf(c))),
 		cell('Rate', rateOf(c) ? metricText(c.rate, rateOf(c)) : ''),
 		cell('% of limit', limit == null ? '' : [shareBar(limit), ' ', limitText(c), element('div', {class: 'reason'}, `${c.roof.name} ${c.roof.bound}${c.roof.exceeded ? ': ' + exceededText : ''}`)]),
-		cell('vs ref', c.vs_ref || ''));
+		cell('vs ref', (c.vs_ref || '').replace(/ %/g, NBSP + '%')));
 }
 
 function bestTable() {
