@@ -16,8 +16,8 @@
 
 /*
  * What cannot be shown becomes '?': broken text is no valid SVG. Between single quotes gnuplot 5.4 takes two quotes for
- * one only behind another character, so that text with a quote stands between double ones, all but letters and digits
- * in octal.
+ * one only behind another character, so that text with a quote stands between double ones, all but letters in octal: a
+ * digit behind an octal number would be taken for a part of it.
  */
 static void add_quoted(struct assay_text *t, const char *s, size_t n)
 {
@@ -26,7 +26,7 @@ static void add_quoted(struct assay_text *t, const char *s, size_t n)
 
 	assay_text_add(t, mark);
 	while (from < end && (c = assay_code_point_next(&s))) {
-		if (*mark == '"' && c >= ' ' && c < 0x7f && !isalnum((int)c))
+		if (*mark == '"' && c >= ' ' && c < 0x7f && !isalpha((int)c))
 			assay_text_addf(t, "\\%03o", (unsigned)c);
 		else if (c == ASSAY_CODE_POINT_BAD || s > end || c < ' ' || c == 0x7f)
 			assay_text_add(t, "?");

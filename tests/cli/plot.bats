@@ -192,5 +192,7 @@ marks() {
 		# shellcheck disable=SC2086
 		"$ASSAY" plot $of -o picture.svg --db g.db
 		grep -qE ">([^<]* )?['\"][abc]" picture.svg
+		# a control character is no XML
+		! LC_ALL=C grep -q $'[\x01-\x08]' picture.svg
 	done
 }
