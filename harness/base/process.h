@@ -97,6 +97,8 @@ void assay_process_kin_kill(pid_t above);
  * reap a process before its tracer has let go of it (ptrace(2)).
  */
 void assay_process_kin_end(pid_t pid);
+/* The same for @leader, and to all that are in the session which it leads or has led. */
+void assay_process_session_end(pid_t leader);
 /* The process, or its thread, that traces @pid; 0: none, or unknown. */
 pid_t assay_process_tracer(pid_t pid);
 /* Its state as in /proc/PID/stat, such as 'Z'; 0: unknown. */

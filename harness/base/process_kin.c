@@ -57,21 +57,39 @@ static pid_t number_at(const char *s)
 }
 
 /*
- * The parent, 0 where nobody knows it, and the state. The name in parentheses may hold anything; both come behind it.
+ * The parent, 0 where nobody knows it, the state, and the session. The name in parentheses may hold anything; all come
+ * behind it.
  */
-static pid_t parent_of(pid_t pid, char *state)
+static pid_t read_stat(pid_t pid, char *state, pid_t *session)
 {
-	char text[512];
+	pid_t numbers[3] = { 0 };
 	const char *name_end;
+	int number = 0;
+	char text[512];
 
 	*state = 0;
+	*session = 0;
 	if (!read_proc(pid, "stat", text, sizeof(text)))
 		return 0;
 	name_end = strrchr(text, ')');
 	if (!name_end || strlen(name_end) < 5)
 		return 0;
 	*state = name_end[2];
-	return number_at(name_end + 4);
+	/* ") S PARENT GROUP SESSION" */
+	for (const char *at = name_end + 4; *at && number < 3; number++) {
+		numbers[number] = number_at(at);
+		at += strcspn(at, " ");
+		at += *at == ' ';
+	}
+	*session = numbers[2];
+	return numbers[0];
+}
+
+static pid_t parent_of(pid_t pid, char *state)
+{
+	pid_t session;
+
+	return read_stat(pid, state, &session);
 }
 
 static bool descends(pid_t pid, pid_t above)
@@ -124,8 +142,17 @@ struct dirent64_head {
 	char name[];
 };
 
-/* One round over all processes; whether it killed any that was alive. */
-static bool kill_below(pid_t above)
+static bool is_in_session(pid_t pid, pid_t leader)
+{
+	pid_t session;
+	char state;
+
+	read_stat(pid, &state, &session);
+	return session == leader;
+}
+
+/* One round over all processes that are so to @of; whether it killed any that was alive. */
+static bool kill_all(bool (*is_so)(pid_t pid, pid_t of), pid_t of)
 {
 	_Alignas(8) char buf[4096];
 	int dir = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -137,7 +164,7 @@ static bool kill_below(pid_t above)
 			const struct dirent64_head *e = (const struct dirent64_head *)(buf + at);
 			const pid_t pid = number_at(e->name);
 
-			if (pid > 1 && descends(pid, above) && assay_process_state(pid) != 'Z')
+			if (pid > 1 && is_so(pid, of) && assay_process_state(pid) != 'Z')
 				any = !kill(pid, SIGKILL) || any;
 			at += e->reclen;
 		}
@@ -151,7 +178,7 @@ void assay_process_kin_kill(pid_t above)
 {
 	const int saved = errno;
 
-	for (int i = 0; i < KILL_ROUNDS && kill_below(above); i++)
+	for (int i = 0; i < KILL_ROUNDS && kill_all(descends, above); i++)
 		;
 	errno = saved;
 }
@@ -169,6 +196,16 @@ void assay_process_kin_end(pid_t pid)
 		kill(pid, SIGKILL);
 		pid = assay_process_is_kin(tracer) ? tracer : 0;
 	}
+	errno = saved;
+}
+
+void assay_process_session_end(pid_t leader)
+{
+	const int saved = errno;
+
+	assay_process_kin_end(leader);
+	for (int i = 0; i < KILL_ROUNDS && kill_all(is_in_session, leader); i++)
+		;
 	errno = saved;
 }
 

@@ -179,10 +179,11 @@ static int time_commands(void *args, struct assay_watcher *w, int *status, struc
 		const struct assay_time_command *c = &out.report.commands[i];
 
 		if (c->result.status != ASSAY_STATUS_OK)
-			assay_cli_error("'%.200s' %s%s", c->command, c->result.reason,
-					c->result.status == ASSAY_STATUS_FAILED
-						? ": --ignore-failure measures it, --output inherit shows what it says"
-						: "");
+			assay_cli_error(
+				"'%.200s': %s%s", c->command, c->result.reason,
+				c->result.status == ASSAY_STATUS_FAILED
+					? "; --ignore-failure measures it, and --output inherit shows what it prints"
+					: "");
 	}
 	*status = (int)out.exit;
 	assay_time_outcome_release(&out);

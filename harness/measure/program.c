@@ -239,7 +239,7 @@ static int open_session(struct program_session *s, const struct assay_measure_op
 
 static void close_session(struct program_session *s)
 {
-	assay_program_keep_close(&s->runner);
+	assay_program_runner_release(&s->runner);
 	for (int side = 0; side < 2; side++) {
 		for (size_t i = 0; i < s->side[side].n_metrics; i++)
 			drop_values(&s->side[side].metrics[i]);

@@ -95,7 +95,7 @@ static int sample_side(struct side *s, const struct assay_strings *command, doub
 	if (!rc && s->end->status == ASSAY_STATUS_OK && s->format)
 		rc = read_benchmark(s, &asking, ns, err);
 	assay_program_asking_end(&asking);
-	assay_program_keep_close(&s->runner);
+	assay_program_runner_release(&s->runner);
 	return rc;
 }
 

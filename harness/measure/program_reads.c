@@ -106,7 +106,7 @@ int assay_program_asking_read(const struct assay_program_asking *a, const char *
 
 	why[0] = '\0';
 	if (!rc && !text->len) {
-		snprintf(why, size, "it wrote nothing as %s", a->format->name);
+		snprintf(why, size, "it wrote no results of %s", a->format->name);
 		return 0;
 	}
 	if (!rc)
@@ -213,7 +213,7 @@ int assay_program_benchmarks(const struct assay_catalog_op *op, const struct ass
 	}
 	if (!rc && run.status == ASSAY_STATUS_OK)
 		rc = read_list(&a, lists, &text, &l, err);
-	assay_program_keep_close(&runner);
+	assay_program_runner_release(&runner);
 	assay_program_asking_end(&a);
 	assay_strings_release(&command);
 	assay_text_release(&text);

@@ -280,10 +280,10 @@ required bench_all/bench_all/BM_Sum/t=all/-" ]
 	fails 2 "--reads is 'auto'" init --program ./bench_all --reads auto
 	fails 2 "--reads is about a program" init --reads csv
 	# it says nothing to options of another tool
-	fails 2 "'./bench_all' reports no benchmarks as --reads hyperfine expects: './bench_all': it wrote nothing as hyperfine" \
+	fails 2 "'./bench_all' reports no benchmarks as --reads hyperfine expects: './bench_all': it wrote no results of hyperfine" \
 		init --program ./bench_all --reads hyperfine
 	# many programs print something whatever they are asked for
-	fails 2 "'echo hi' lists the benchmark 'hi --benchmark_list_tests=true', which it does not measure as --reads google-benchmark expects: 'echo': it wrote nothing" \
+	fails 2 "'echo hi' lists the benchmark 'hi --benchmark_list_tests=true', which it does not measure as --reads google-benchmark expects: 'echo': it wrote no results of google-benchmark" \
 		init --program 'echo hi' --reads google-benchmark
 	fails 2 "'echo hi' reports no benchmarks as --reads llama-bench expects: 'echo': it is not what llama-bench writes: its output:1:" \
 		init --program 'echo hi' --reads llama-bench
@@ -295,7 +295,7 @@ required bench_all/bench_all/BM_Sum/t=all/-" ]
 	program 0
 	git add work
 	fails 2 "cannot start './none': No such file or directory; it is run once, so build it first" init --program ./none
-	fails 2 "'sh -c 'echo oh no >&2; exit 3'' exited with status 3: oh no" init --program "sh -c 'echo oh no >&2; exit 3'"
+	fails 2 "'sh -c 'echo oh no >&2; exit 3'': exited with status 3: oh no" init --program "sh -c 'echo oh no >&2; exit 3'"
 	fails 2 "--program: " init --program './work | cat'
 	fails 2 "--program: a command is empty" init --program ''
 	fails 2 "cannot stand in a bench file" init --program "./work '\${HOME}'"

@@ -197,23 +197,44 @@ compared() {
 		["word", null, "failed", "'"'./tool.sh'"': metric '"'m'"': its pattern found '"'level'"', which is no number"]]'
 }
 
-@test "a program does not outlive assay, even if that is killed" {
+@test "a program does not outlive assay, even if that is killed, nor does what it has started" {
 	script long.sh <<-'END'
-		echo "$$" >pid
-		exec sleep 300
+		sleep 300 &
+		echo "$!" >>pids
+		# in a session of its own
+		setsid sleep 300 &
+		echo "$!" >>pids
+		# without its parent
+		(sleep 300 & echo "$!" >>pids)
+		echo "$$" >>pids
+		wait
 	END
 	bench long 'command = "./long.sh"'
-	"$ASSAY" run 3>&- &
+	local command pid
+	for command in run 'time ./long.sh'; do
+		rm -f pids
+		# shellcheck disable=SC2086 # words
+		"$ASSAY" $command 3>&- &
+		for _ in $(seq 1200); do
+			[ ! -s pids ] || [ "$(wc -l <pids)" -lt 4 ] || break
+			sleep 0.05
+		done
+		[ "$(wc -l <pids)" = 4 ]
+		kill -KILL "$!"
+		for pid in $(cat pids); do
+			for _ in $(seq 1200); do
+				[ -e "/proc/$pid" ] || break
+				sleep 0.05
+			done
+			[ ! -e "/proc/$pid" ]
+		done
+	done
+	# and no process that waits for its end
 	for _ in $(seq 1200); do
-		[ ! -s pid ] || break
+		[ -n "$(alive "time ./long.sh")" ] || break
 		sleep 0.05
 	done
-	kill -KILL "$!"
-	for _ in $(seq 1200); do
-		[ -e "/proc/$(cat pid)" ] || break
-		sleep 0.05
-	done
-	[ ! -e "/proc/$(cat pid)" ]
+	[ -z "$(alive "time ./long.sh")" ]
 }
 
 @test "a comparison runs each side's program in its own tree, and judges each metric" {
@@ -404,7 +425,7 @@ self_measuring() {
 
 @test "a program that does not write what its bench says" {
 	bench x 'command = "./tool.sh 1" reads = "google-benchmark"'
-	measured '.[0] | .status == "failed" and .reason == "'"'./tool.sh'"': it wrote nothing as google-benchmark"'
+	measured '.[0] | .status == "failed" and .reason == "'"'./tool.sh'"': it wrote no results of google-benchmark"'
 	[ "$status" = 4 ]
 	bench x 'command = "./tool.sh 1" reads = "llama-bench"'
 	measured '.[0] | .status == "failed" and (.reason | startswith("'"'./tool.sh'"': it is not what llama-bench writes: "))'

@@ -27,7 +27,7 @@ LONG='sleep 0.05'
 	fails 2 "only a shell understands the '|' in 'ls | wc': put it in single quotes, or run a shell as sh -c" time 'ls | wc'
 	fails 2 "a ' is not closed" time "echo 'a"
 	fails 2 "a command is empty" time ''
-	fails 2 "--name was given 1 times for 2 commands" time -N a true true
+	fails 2 "2 commands and 1 name: give --name once for each command" time -N a true true
 	fails 2 "--parameter-list is 'n', expected a name and its values" time -L n
 	fails 2 "bad --margin '0': expected a share above 0" time true --margin 0
 	fails 2 "option '--budgt': did you mean '--budget'?" time true --budgt 1s
@@ -35,7 +35,7 @@ LONG='sleep 0.05'
 	fails 2 "cannot write 'none/x.json'" time true --export-json none/x.json
 	fails 2 "--setup 'exit 3' failed: exited with status 3" time true --setup 'exit 3'
 	fails 2 "--prepare 'exit 4' failed: exited with status 4" time true --prepare 'exit 4'
-	fails 2 "the shell 'false' does not run a command that is empty" time true --shell false
+	fails 2 "the shell 'false' cannot run an empty command: exited with status 1" time true --shell false
 }
 
 @test "one command: each run is counted, and the numbers agree" {
@@ -124,7 +124,7 @@ LONG='sleep 0.05'
 
 @test "what fails has a status, a reason and an exit code" {
 	run --separate-stderr "$ASSAY" time 'sh -c "exit 3"' --json
-	[ "$status" = 4 ] && [[ $stderr == *"'sh -c \"exit 3\"' exited with status 3: --ignore-failure measures it"* ]]
+	[ "$status" = 4 ] && [[ $stderr == *"'sh -c \"exit 3\"': exited with status 3; --ignore-failure measures it"* ]]
 	jq -e '.commands[0] | .status == "failed" and .reason == "exited with status 3" and .runs == 1 and .exit_codes == [3]
 		and .mean_s == null and .median_s == null' <<<"$output"
 	run --separate-stderr "$ASSAY" time 'sh -c "exit 3"' --ignore-failure --min-runs 3 --budget 1us --json
@@ -148,7 +148,7 @@ LONG='sleep 0.05'
 	"$ASSAY" time 'sh -c "wc -l >>lines"' --input three --min-runs 1 --warmup 0 --budget 1us >/dev/null
 	[ "$(cat lines)" = 3 ]
 	run --separate-stderr "$ASSAY" time 'sleep 1000' --timeout 200ms --warmup 0 --json
-	[ "$status" = 4 ]
+	[ "$status" = 4 ] && [[ $stderr == *"'sleep 1000': it ran for more than 0.2 s, the limit of --timeout" ]]
 	jq -e '.commands[0] | .status == "timeout" and (.reason | startswith("it ran for more than 0.2 s"))' <<<"$output"
 	# one in a session of its own, one in the group
 	run --separate-stderr "$ASSAY" time "sh -c 'setsid sleep 1001.$$ & sleep 1002.$$ & echo \$! >>pids'" --min-runs 2 --budget 1us

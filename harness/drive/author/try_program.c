@@ -41,7 +41,7 @@ static int run(struct trial *t, struct assay_err *err)
 
 	assay_program_runner_init(&runner);
 	runner.timeout_ns = TIMEOUT_NS;
-	runner.limit = "that 'assay init' waits";
+	runner.limit = "'assay init'";
 	runner.interrupted = t->q->interrupted;
 	rc = assay_program_keep(&runner, true, err);
 	if (!rc)
@@ -52,10 +52,10 @@ static int run(struct trial *t, struct assay_err *err)
 		rc = assay_program_kept(&runner, 1, &complaint, err);
 	if (!rc && p.status != ASSAY_STATUS_OK) {
 		last_line(complaint.len ? complaint.s : out.s, said, sizeof(said));
-		rc = assay_err_set(err, ASSAY_EUSAGE, "'%.200s' %.200s%s", t->q->program, p.reason, said);
+		rc = assay_err_set(err, ASSAY_EUSAGE, "'%.200s': %.200s%s", t->q->program, p.reason, said);
 	}
 	t->r->ran_s = (double)p.wall_ns * 1e-9;
-	assay_program_keep_close(&runner);
+	assay_program_runner_release(&runner);
 	assay_text_release(&out);
 	assay_text_release(&complaint);
 	return rc;

@@ -116,10 +116,12 @@ static int add_commands(struct timing *k, struct assay_err *err)
 	if (!q->commands.n)
 		return assay_err_set(err, ASSAY_EUSAGE, "no command given, such as 'sort words.txt'");
 	if (q->names.n && q->names.n != q->commands.n)
-		return assay_err_set(err, ASSAY_EUSAGE, "--name was given %zu times for %zu commands", q->names.n,
-				     q->commands.n);
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "%zu command%s and %zu name%s: give --name once for each command", q->commands.n,
+				     q->commands.n == 1 ? "" : "s", q->names.n, q->names.n == 1 ? "" : "s");
 	if (n > COMMANDS_MAX)
-		return assay_err_set(err, ASSAY_EUSAGE, "%zu commands with all parameters, at most %d are taken", n,
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "%zu commands with all their parameters; at most %d can be timed", n,
 				     COMMANDS_MAX);
 	k->out->commands = calloc(n, sizeof(*k->out->commands));
 	k->words = calloc(n, sizeof(*k->words));
@@ -223,7 +225,7 @@ static int time_shell(struct timing *k, struct assay_err *err)
 	for (size_t i = 0; i < SHELL_STARTS && !rc; i++) {
 		rc = assay_program_run(&k->runner, &words, &p, err);
 		if (!rc && p.status != ASSAY_STATUS_OK)
-			rc = assay_err_set(err, ASSAY_EUSAGE, "the shell '%s' does not run a command that is empty: %s",
+			rc = assay_err_set(err, ASSAY_EUSAGE, "the shell '%s' cannot run an empty command: %s",
 					   k->out->shell, p.reason);
 		x[i] = (double)p.wall_ns * 1e-9;
 	}
@@ -703,6 +705,7 @@ int assay_time(const struct assay_time_request *q, const struct assay_watch *w, 
 	if (bound)
 		sched_setaffinity(0, sizeof(before), &before);
 	release(&k);
+	assay_program_runner_release(&k.silent);
 	assay_topology_close(topology);
 	return rc;
 }

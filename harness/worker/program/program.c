@@ -29,7 +29,19 @@
 void assay_program_runner_init(struct assay_program_runner *r)
 {
 	*r = (struct assay_program_runner){ 0 };
+	/* first, so that it is none of the strays */
+	assay_guardian_begin(&r->guardian);
 	assay_strays_watch(&r->strays);
+}
+
+void assay_program_runner_release(struct assay_program_runner *r)
+{
+	assay_guardian_end(&r->guardian);
+	if (r->keep[1] && r->keep[1] != r->keep[0])
+		close(r->keep[1]);
+	if (r->keep[0])
+		close(r->keep[0]);
+	r->keep[0] = r->keep[1] = 0;
 }
 
 /* ---- start ---- */
@@ -131,8 +143,11 @@ static __attribute__((noreturn)) void become(struct launch *l)
 		sigaction(s, &usual, NULL);
 	sigemptyset(&none);
 	setsid();
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* a parent that died before the line above sends no signal any more */
+	assay_guardian_watch(&r->guardian, getpid());
+	/* the guardian finds what the program has started by way of the program, which therefore is to end last */
+	if (!r->guardian.guarded)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* a parent that died before the lines above is noticed by neither */
 	if (getppid() != l->parent)
 		_exit(127);
 	l->is_of_files = true;
@@ -162,8 +177,10 @@ static __attribute__((noinline)) pid_t spawn(struct launch *l)
 	if (pid < 0)
 		l->error = errno;
 	sigprocmask(SIG_SETMASK, &old, NULL);
-	if (pid > 0 && l->error)
+	if (pid > 0 && l->error) {
+		assay_guardian_watch(&l->r->guardian, 0);
 		waitpid(pid, NULL, 0);
+	}
 	return pid;
 }
 
@@ -201,15 +218,6 @@ int assay_program_kept(const struct assay_program_runner *r, int which, struct a
 	return ftruncate(fd, 0) || lseek(fd, 0, SEEK_SET) < 0
 		       ? assay_err_set(err, ASSAY_EIO, "cannot empty the output of a program: %s", strerror(errno))
 		       : 0;
-}
-
-void assay_program_keep_close(struct assay_program_runner *r)
-{
-	if (r->keep[1] && r->keep[1] != r->keep[0])
-		close(r->keep[1]);
-	if (r->keep[0])
-		close(r->keep[0]);
-	r->keep[0] = r->keep[1] = 0;
 }
 
 static bool wrote_too_much(const struct assay_program_runner *r)
@@ -286,6 +294,7 @@ static int reap(const struct assay_program_runner *r, pid_t pid, struct assay_ti
 
 	waitid(P_PID, (id_t)pid, &(siginfo_t){ 0 }, WEXITED | WNOWAIT);
 	kill(-pid, SIGKILL); /* its process group keeps its number until it is reaped */
+	assay_guardian_watch(&r->guardian, 0);
 	while (wait4(pid, &status, 0, &used) < 0 && errno == EINTR)
 		;
 	assay_strays_kill(&r->strays, 0);
