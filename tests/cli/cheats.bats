@@ -20,7 +20,7 @@ setup() {
 }
 
 @test "in a comparison it is one, too" {
-	run --separate-stderr "$ASSAY" compare --bench-dir bench --same-code --db x.db "$CHEATS" "$CHEATS"
+	run --separate-stderr "$ASSAY" compare --bench-dir bench --same-code --budget 300ms --db x.db "$CHEATS" "$CHEATS"
 	[ "$status" = 3 ]
 	[[ $output == *"WRONG_RESULT  time_s  cheat.read/idles/-/t=1/warm"*"faster than this machine can: "* ]]
 	[[ $output == *"1 WRONG_RESULT, 1 "* ]]

@@ -5,7 +5,7 @@ load compare_helpers
 
 # variants OPTION...: the plugins of both, without their verdict by half
 variants() {
-	command_of compare --plugin "$PLUGINS/compare_base.so" --plugin "$PLUGINS/compare_twice.so" --policy wide.conf --budget 5s --profile no \
+	command_of compare --plugin "$PLUGINS/compare_base.so" --plugin "$PLUGINS/compare_twice.so" --policy wide.conf --budget 20s --profile no \
 		--variants "$@"
 }
 

@@ -225,16 +225,16 @@ program() {
 	[ "$(grep -v '^#' assay/baselines/quick.manifest)" = "required work/work/-/t=all/-" ]
 	grep -qF 'command = "./work \"a b\""' assay/bench/work.bench
 	grep -q '^build     = "true"' assay.conf
-	sed -i 's/"10s"/"2s"/; s/paired = "1%"/paired = "50%"/' assay/baselines/policy.conf
+	sed -i 's/"10s"/"5s"/; s/paired = "1%"/paired = "50%"/' assay/baselines/policy.conf
 	eval "${next[0]}"
 	[ -z "$(git status --short)" ]
 	eval "${next[1]}" >out
 	grep -q '^work .* work .* ms' out
 	rm out
 	git switch -qc slower
-	program 0.04
+	program 0.1
 	git commit -qam slower
-	run -1 --separate-stderr assay-gate
+	run -1 --separate-stderr assay-gate --profile no
 	jq -e '.verdict == "REGRESSED" and any(.cases[]; .key | startswith("work/work/-/t="))' build/gate/report.json
 	git switch -q main && git switch -qc same
 	echo '# a remark' >>work

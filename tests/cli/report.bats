@@ -214,7 +214,7 @@ broken() {
 	browser_start
 	measure >/dev/null
 	assay report -o run.html >/dev/null
-	compare base slower
+	compare base double
 	assay report -o comparison.html >/dev/null
 	browser_open "$PWD/run.html"
 	page_is 'page.cases.length === 3 && page.cases.every(c => shownKeys().includes(c.key))'
