@@ -46,6 +46,8 @@ function scaled(v, steps) {
 	const s = steps.find(([size]) => Math.abs(v) >= size) || steps[steps.length - 1];
 	const x = v / s[0];
 
+	if (!v)
+		return "0";
 	return (Math.abs(x) >= 99.95 ? x.toFixed(0) : x.toPrecision(3)) + " " + s[1];
 }
 
@@ -69,8 +71,9 @@ function make(tag, text, attributes = {}) {
 	return e;
 }
 
-/* columns: [title, row => text or element, is a number] */
-function table(columns, rows, caption) {
+/* columns: [title, row => text or element, is a number]; of numbers that no row has there is no column */
+function table(all, rows, caption) {
+	const columns = all.filter(([, value, number]) => !number || !rows.length || rows.some((r) => ![null, undefined, ""].includes(value(r))));
 	const t = make("table"), head = make("tr"), box = make("div", null, { class: "scroll", tabindex: "0", role: "region", "aria-label": caption });
 
 	for (const [title, , number] of columns)
@@ -145,6 +148,10 @@ function ticks(_, at) {
 	});
 }
 
+/* Without a cursor the legend has the newest values. */
+const newest = (u, i) => u.data[i][u.data[i].length - 1];
+const moment = (s) => s == null ? "" : new Date(1000 * s).toISOString().slice(0, 19).replace("T", " ");
+
 function chart(at, title, series, data, options = {}) {
 	const box = byId(at), axis = { stroke: colour("--muted"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line") } };
 	const u = new uPlot({
@@ -152,9 +159,9 @@ function chart(at, title, series, data, options = {}) {
 		width: Math.max(200, box.clientWidth),
 		height: options.height || 160,
 		scales: { x: { time: !options.count }, ...options.scales },
-		axes: [{ ...axis, space: 80, ...(options.count ? {} : { values: ticks }) }, { ...axis, size: 64, values: (_, v) => v.map(options.text) }],
+		axes: [{ ...axis, space: 80, ...(options.count ? {} : { values: ticks }) }, { ...axis, size: 64, values: (_, v) => v.map(options.text), ...(options.incrs ? { incrs: options.incrs } : {}) }],
 		tzDate: (s) => uPlot.tzDate(new Date(1000 * s), "Etc/UTC"),
-		series: [options.count ? { label: options.count } : { value: (_, s) => s == null ? "" : new Date(1000 * s).toISOString().slice(0, 19).replace("T", " ") }, ...series.map(([label, name, more]) => ({ label, stroke: colour(name), width: 2, value: (_, v) => v == null ? "" : options.text(v), ...more }))],
+		series: [options.count ? { label: options.count } : { value: (u, s) => moment(s ?? newest(u, 0)) }, ...series.map(([label, name, more]) => ({ label, stroke: colour(name), width: 2, value: (u, v, i) => (v ?? newest(u, i)) == null ? "" : options.text(v ?? newest(u, i)), ...more }))],
 		plugins: options.plugins || [],
 		cursor: options.cursor || {},
 	}, data, box);
@@ -173,17 +180,17 @@ function showSystem(s) {
 		["Load", s.load.toFixed(2)],
 		["Threads", `${s.threads_running} running of ${s.threads}`],
 		["Memory used", bytes(s.memory_used_bytes) + " of " + bytes(s.memory_bytes)],
-		["GPU", s.gpu_utilization == null ? "not known: " + s.gpu_utilization_reason :
-			`${(100 * s.gpu_utilization).toFixed(0)} % busy, ${bytes(s.gpu_memory_used_bytes)} of ${bytes(s.gpu_memory_bytes)}`],
 		["Disk used", bytes(s.disk_used_bytes) + " of " + bytes(s.disk_bytes)],
 		["Network in, out", bytes(s.network_in_bytes) + ", " + bytes(s.network_out_bytes)],
 		["Server", bytes(s.process_bytes)],
 		["Up", (s.uptime_s / 3600).toFixed(1) + " h"],
-	].flatMap(([name, value]) => {
-		const d = make("div");
+		["GPU", s.gpu_utilization == null ? "use not known: " + s.gpu_utilization_reason :
+			`${(100 * s.gpu_utilization).toFixed(0)} % busy, ${bytes(s.gpu_memory_used_bytes)} of ${bytes(s.gpu_memory_bytes)}`],
+	].map(([name, value]) => {
+		const d = make("div", null, { class: value.length > 40 ? "wide" : "" });
 
 		d.append(make("dt", name), make("dd", value));
-		return [d];
+		return d;
 	}));
 	if (!was || s.cpu_s <= was.cpu_s)
 		return;
@@ -197,10 +204,10 @@ function showSystem(s) {
 			list.shift();
 	if (!system.charts) {
 		const share = { text: (v) => (100 * v).toFixed(0) + " %", scales: { y: { range: [0, 1] } } };
-		const amount = (text) => ({ text, scales: { y: { range: (_, lo, hi) => [0, Math.max(hi, 1)] } } });
+		const amount = (text, incrs) => ({ text, incrs, scales: { y: { range: (_, lo, hi) => [0, Math.max(hi, 1)] } } });
 
 		byId("gpu-chart").hidden = s.gpu_utilization == null;
-		system.charts = [["cpu", "CPUs busy", share], ["memory", "Memory used", amount(bytes)],
+		system.charts = [["cpu", "CPUs busy", share], ["memory", "Memory used", amount(bytes, Array.from({ length: 51 }, (_, i) => 2 ** i))],
 			["threads", "Threads running", amount((v) => v.toFixed(Number.isInteger(v) ? 0 : 1))], ["gpu", "GPUs busy", share]]
 			.filter(([list]) => list !== "gpu" || s.gpu_utilization != null)
 			.map(([list, title, options]) => [list, chart(list + "-chart", title, [[title.split(" ").pop(), "--head"]], [system.x, system[list]], options)]);
