@@ -114,9 +114,10 @@ load profile_helpers
 	# the last have tiles on their stack, of shapes that fill them in part and as a whole, on vectors where there are some
 	fastest() { "$ASSAY" list cases --suite full --only "$1" | grep -v skipped | tail -n 1; }
 	quantize=$(fastest 'quantize.tq2_0/*/n=1048576/t=1/warm')
-	prefill=$(fastest 'generate.prefill/*/model=tiny,pp=128,*/t=2/warm')
+	threads=$(($(nproc) > 1 ? 2 : 1))
+	prefill=$(fastest "generate.prefill/*/model=tiny,pp=128,*/t=$threads/warm")
 	matmul=$(fastest 'matmul.ternary/*/m=2560,k=640,n=128/t=1/warm')
-	for key in stream.read/ref/level=l1/t=2/warm quantize.q8_0/ref/n=1048576/t=1/warm "$quantize" "$prefill" ${matmul:+"$matmul"}; do
+	for key in stream.read/ref/level=l1/t=$threads/warm quantize.q8_0/ref/n=1048576/t=1/warm "$quantize" "$prefill" ${matmul:+"$matmul"}; do
 		run --separate-stderr "$ASSAY" profile cpu "$key" --suite full --rate 4999 --for 300ms --json -o case.folded
 		[ "$status" = 0 ] || { echo "$key: $stderr"; false; }
 		# beside a load they get little of a second

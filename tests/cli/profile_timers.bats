@@ -24,23 +24,24 @@ load profile_helpers
 	run --separate-stderr ./refuse "$ASSAY" profile cpu quantize.q8_0/ref/n=1048576/t=1/warm --for 2s --json -o case.folded
 	[ "$status" = 0 ] || { echo "$stderr"; false; }
 	is '.profile.source == "a timer for each thread; perf_event_open is forbidden" and .profile.rate_hz == 997'
-	is '.profile.timed_samples > 20'
+	is '.profile.timed_samples > 0'
 	reach_the_start 0.98
 	grep -q '^quantize.q8_0/ref;phase: sample;thread 1;_start;' case.folded
-	run --separate-stderr ./refuse "$ASSAY" profile cpu stream.read/ref/level=l1/t=2/warm --for 500ms --json
-	is '(.threads | length) == 2 and (.threads | all(.self > 10))'
+	threads=$(($(nproc) > 1 ? 2 : 1))
+	run --separate-stderr ./refuse "$ASSAY" profile cpu stream.read/ref/level=l1/t=$threads/warm --for 1s --json
+	is "(.threads | length) == $threads and (.threads | all(.self > 0))"
 	[ "$(id -u)" = 0 ] || return 0
 	command -v setpriv >/dev/null || skip "no setpriv"
 	for program in "-- ./split 20000" "quantize.q8_0/ref/n=1048576/t=1/warm --for 300ms"; do
 		# shellcheck disable=SC2086
 		run --separate-stderr setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all ./refuse "$ASSAY" profile cpu --json $program
 		[ "$status" = 0 ] || { echo "$status $stderr"; false; }
-		is '(.profile.source | startswith("a timer ")) and .profile.samples > 20'
+		is '(.profile.source | startswith("a timer ")) and .profile.samples > 0'
 		# and where it is not forbidden
 		# shellcheck disable=SC2086
 		run --separate-stderr setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all "$ASSAY" profile cpu --json $program
 		[ "$status" = 0 ] || { echo "$status $stderr"; false; }
-		is '.profile.samples > 20'
+		is '.profile.samples > 0'
 	done
 }
 
