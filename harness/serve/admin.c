@@ -176,6 +176,12 @@ static bool start_profile(const struct assay_http_query *q, const char *path, ui
 		return false;
 	if (!name)
 		name = "server";
+	/* the profile is found again by its name, in a path */
+	if (strpbrk(name, "/<>\"&%?#")) {
+		assay_http_fail(a, 400, "bad name '%.64s': it stands in paths and pages, without / < > \" & %% ? #",
+				name);
+		return false;
+	}
 	if (assay_profile_kinds_check(kind, &err) || assay_profile_name_check(name, &err) ||
 	    (named && suite_is_known(q, named, &err))) {
 		assay_http_fail_err(a, &err);

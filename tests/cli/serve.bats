@@ -153,6 +153,10 @@ nobody_left() {
 	gets 400 "dreams"
 	admin POST '/admin/profile/start?case=a&name=p3'
 	gets 400 "p3"
+	for name in ../x '<script>' a/b; do
+		admin POST "/admin/profile/start?case=a&name=$name"
+		gets 400 "bad name '$name'"
+	done
 	admin DELETE /api/job
 	gets 409 "nothing is under way"
 	[ ! -e assay.db ] && [ ! -e x ]
