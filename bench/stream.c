@@ -90,8 +90,8 @@ static uint64_t slice_bytes(const struct assay_shape *shape, unsigned n_arrays, 
 	return max_u64(bytes / n_arrays / ASSAY_STREAM_PAGE, 1) * ASSAY_STREAM_PAGE;
 }
 
-void assay_stream_array(struct assay_problem *out, uint32_t index, const char *name, enum assay_role role,
-			uint64_t bytes)
+/* The spec of an array of floats. */
+static void add_array(struct assay_problem *out, uint32_t index, const char *name, enum assay_role role, uint64_t bytes)
 {
 	out->tensors[index] =
 		(struct assay_tensor_spec){ .name = name,
@@ -133,8 +133,8 @@ int assay_stream_copy_describe(const struct assay_shape *shape, struct assay_pro
 	if (!slice)
 		return -1;
 	out->n_tensors = 2;
-	assay_stream_array(out, ASSAY_STREAM_COPY_A, "a", ASSAY_INPUT, bytes);
-	assay_stream_array(out, ASSAY_STREAM_COPY_B, "b", ASSAY_OUTPUT, bytes);
+	add_array(out, ASSAY_STREAM_COPY_A, "a", ASSAY_INPUT, bytes);
+	add_array(out, ASSAY_STREAM_COPY_B, "b", ASSAY_OUTPUT, bytes);
 	out->cost.bytes_read = (double)bytes * (double)assay_stream_passes(shape, slice, 2);
 	out->cost.bytes_written = out->cost.bytes_read;
 	return 0;
@@ -148,9 +148,9 @@ int assay_stream_triad_describe(const struct assay_shape *shape, struct assay_pr
 	if (!slice)
 		return -1;
 	out->n_tensors = 3;
-	assay_stream_array(out, ASSAY_STREAM_TRIAD_B, "b", ASSAY_INPUT, bytes);
-	assay_stream_array(out, ASSAY_STREAM_TRIAD_C, "c", ASSAY_INPUT, bytes);
-	assay_stream_array(out, ASSAY_STREAM_TRIAD_A, "a", ASSAY_OUTPUT, bytes);
+	add_array(out, ASSAY_STREAM_TRIAD_B, "b", ASSAY_INPUT, bytes);
+	add_array(out, ASSAY_STREAM_TRIAD_C, "c", ASSAY_INPUT, bytes);
+	add_array(out, ASSAY_STREAM_TRIAD_A, "a", ASSAY_OUTPUT, bytes);
 	out->cost.bytes_written = (double)bytes * (double)assay_stream_passes(shape, slice, 3);
 	out->cost.bytes_read = 2 * out->cost.bytes_written;
 	out->cost.ops = out->cost.bytes_written / 4 * 2;
@@ -318,8 +318,8 @@ int assay_stream_p2p_describe(const struct assay_shape *shape, struct assay_prob
 		return -1;
 	}
 	out->n_tensors = 2;
-	assay_stream_array(out, ASSAY_STREAM_COPY_A, "a", ASSAY_INPUT, (uint64_t)bytes);
-	assay_stream_array(out, ASSAY_STREAM_COPY_B, "b", ASSAY_OUTPUT, (uint64_t)bytes);
+	add_array(out, ASSAY_STREAM_COPY_A, "a", ASSAY_INPUT, (uint64_t)bytes);
+	add_array(out, ASSAY_STREAM_COPY_B, "b", ASSAY_OUTPUT, (uint64_t)bytes);
 	out->cost.bytes_read = (double)bytes;
 	return 0;
 }

@@ -20,10 +20,6 @@ int assay_stream_triad_check(struct assay_job *job, struct assay_check *out);
 int assay_stream_floats_fill(struct assay_job *job);
 int assay_stream_p2p_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why);
 
-/* The spec of an array of floats. */
-void assay_stream_array(struct assay_problem *out, uint32_t index, const char *name, enum assay_role role,
-			uint64_t bytes);
-
 int assay_peak_fma_describe(const struct assay_shape *shape, struct assay_problem *out, struct assay_reason *why);
 int assay_peak_fma_fill(struct assay_job *job);
 int assay_peak_fma_check(struct assay_job *job, struct assay_check *out);

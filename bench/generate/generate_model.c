@@ -19,11 +19,6 @@ static const struct gen_model models[] = {
 	{ "nano", 1, 128, 2, 1, 64, 128, 64, 256, 1, 9.210340371976184 },
 };
 
-const struct gen_model *assay_generate_model(int64_t index)
-{
-	return &models[index];
-}
-
 static int64_t min64(int64_t a, int64_t b)
 {
 	return a < b ? a : b;

@@ -72,7 +72,6 @@ struct gen_work {
 	int64_t resid, y[ASSAY_GENERATE_N_MATRICES], att, scale, scores, scores_stride, norm, norm_stride, probs, len;
 };
 
-const struct gen_model *assay_generate_model(int64_t index);
 /* Bind @shape; negative with the reason where its values do not go together. */
 int assay_generate_plan(enum gen_kind kind, const struct assay_shape *shape, struct gen_plan *plan,
 			struct assay_reason *why);

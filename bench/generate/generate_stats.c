@@ -25,7 +25,8 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-double assay_generate_ring_quantile(const struct gen_ring *r, double q, double *sorted)
+/* Quantile @q by linear interpolation between order statistics (R's type 7); @sorted: room for GEN_RING. */
+static double quantile(const struct gen_ring *r, double q, double *sorted)
 {
 	size_t n = kept(r), i;
 	double at;
@@ -39,7 +40,7 @@ double assay_generate_ring_quantile(const struct gen_ring *r, double q, double *
 	return i + 1 < n ? sorted[i] + (at - (double)i) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
 }
 
-double assay_generate_ring_mean(const struct gen_ring *r)
+static double mean(const struct gen_ring *r)
 {
 	size_t n = kept(r);
 	double sum = 0;
@@ -92,7 +93,7 @@ int assay_generate_report(struct assay_job *job)
 {
 	struct gen_stats *s = job->op_state;
 	const struct gen_plan *p = &s->plan;
-	double run_s = assay_generate_ring_quantile(&s->run_s, 0.5, s->sorted);
+	double run_s = quantile(&s->run_s, 0.5, s->sorted);
 	int64_t tokens = p->kind == GEN_PREFILL ? p->pp : p->kind == GEN_DECODE ? p->tg : p->n_out;
 
 	job->host->metric(job, "model_bytes", (double)assay_generate_model_bytes(p->m));
@@ -102,12 +103,12 @@ int assay_generate_report(struct assay_job *job)
 	if (run_s > 0)
 		job->host->metric(job, "tokens_per_s", (double)tokens / run_s);
 	if (s->ttft_s.n)
-		job->host->metric(job, "ttft_s", assay_generate_ring_quantile(&s->ttft_s, 0.5, s->sorted));
+		job->host->metric(job, "ttft_s", quantile(&s->ttft_s, 0.5, s->sorted));
 	if (s->tpot_s.n) {
-		job->host->metric(job, "tpot_mean_s", assay_generate_ring_mean(&s->tpot_s));
-		job->host->metric(job, "tpot_p50_s", assay_generate_ring_quantile(&s->tpot_s, 0.50, s->sorted));
-		job->host->metric(job, "tpot_p95_s", assay_generate_ring_quantile(&s->tpot_s, 0.95, s->sorted));
-		job->host->metric(job, "tpot_p99_s", assay_generate_ring_quantile(&s->tpot_s, 0.99, s->sorted));
+		job->host->metric(job, "tpot_mean_s", mean(&s->tpot_s));
+		job->host->metric(job, "tpot_p50_s", quantile(&s->tpot_s, 0.50, s->sorted));
+		job->host->metric(job, "tpot_p95_s", quantile(&s->tpot_s, 0.95, s->sorted));
+		job->host->metric(job, "tpot_p99_s", quantile(&s->tpot_s, 0.99, s->sorted));
 	}
 	report_phases(job, s);
 	return 0;

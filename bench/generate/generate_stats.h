@@ -28,9 +28,5 @@ struct gen_stats {
 /* Fill what variants of a device see of @plan. */
 void assay_generate_state_fill(const struct gen_plan *plan, struct assay_generate_state *state);
 void assay_generate_ring_push(struct gen_ring *r, double value);
-/* Quantile q of what the ring holds, by linear interpolation between order statistics (R's type 7); @sorted: room for
- * GEN_RING. */
-double assay_generate_ring_quantile(const struct gen_ring *r, double q, double *sorted);
-double assay_generate_ring_mean(const struct gen_ring *r);
 
 #endif
