@@ -35,6 +35,106 @@ static const struct {
 };
 #define N_EVENTS (sizeof(events) / sizeof(events[0]))
 
+/* ---- detail ---- */
+
+/* What a file says beyond functions, see model/exact.h. All-zero is empty. */
+struct detail {
+	struct assay_exact_line *lines; /* malloc'ed, in the order of the file */
+	size_t n_lines;
+	struct assay_exact_mix *mix; /* malloc'ed */
+	size_t n_mix;
+	struct assay_exact_counts *threads; /* malloc'ed */
+	size_t n_threads;
+};
+
+static void add(struct assay_exact_counts *sum, const struct assay_exact_counts *c)
+{
+	for (unsigned e = 0; e < ASSAY_N_EXACT_EVENTS; e++)
+		sum->v[e] += c->v[e];
+}
+
+/* Two lines of one function, file and number are one, as are two mixes of one name. */
+static int add_line(struct detail *d, const struct assay_exact_line *l)
+{
+	if (assay_grow(&d->lines, d->n_lines, sizeof(*d->lines)))
+		return ASSAY_ENOMEM;
+	d->lines[d->n_lines++] = *l;
+	return 0;
+}
+
+static int add_mix(struct detail *d, const struct assay_exact_mix *m)
+{
+	for (size_t i = 0; i < d->n_mix; i++)
+		if (!strcmp(d->mix[i].name, m->name)) {
+			d->mix[i].count += m->count;
+			return 0;
+		}
+	if (assay_grow(&d->mix, d->n_mix, sizeof(*d->mix)))
+		return ASSAY_ENOMEM;
+	d->mix[d->n_mix++] = *m;
+	return 0;
+}
+
+static int add_thread_counts(struct detail *d, const struct assay_exact_counts *c)
+{
+	if (assay_grow(&d->threads, d->n_threads, sizeof(*d->threads)))
+		return ASSAY_ENOMEM;
+	d->threads[d->n_threads++] = *c;
+	return 0;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct assay_exact_line *x = a, *y = b;
+	int order = strcmp(x->function, y->function);
+
+	if (!order)
+		order = strcmp(x->file, y->file);
+	if (!order)
+		order = x->line < y->line ? -1 : x->line > y->line;
+	return order;
+}
+
+/* Sorted, each line once. */
+static void join_lines(struct detail *d)
+{
+	size_t n = 0;
+
+	if (d->n_lines)
+		qsort(d->lines, d->n_lines, sizeof(*d->lines), compare_lines);
+	for (size_t i = 0; i < d->n_lines; i++)
+		if (n && !compare_lines(&d->lines[n - 1], &d->lines[i]))
+			add(&d->lines[n - 1].counts, &d->lines[i].counts);
+		else
+			d->lines[n++] = d->lines[i];
+	d->n_lines = n;
+}
+
+/* The detail as a malloc'ed text, sorted; NULL without memory. */
+static char *detail_text(struct detail *d)
+{
+	struct assay_text t = { 0 };
+
+	join_lines(d);
+	for (size_t i = 0; i < d->n_lines; i++)
+		assay_exact_detail_add_line(&t, &d->lines[i]);
+	for (size_t i = 0; i < d->n_threads; i++)
+		assay_exact_detail_add_thread(&t, &d->threads[i]);
+	for (size_t i = 0; i < d->n_mix; i++)
+		assay_exact_detail_add_mix(&t, &d->mix[i]);
+	return assay_text_take(&t);
+}
+
+static void detail_release(struct detail *d)
+{
+	free(d->lines);
+	free(d->mix);
+	free(d->threads);
+	*d = (struct detail){ 0 };
+}
+
+/* ---- file ---- */
+
 /* "(3) name" gives a name a number, "(3)" stands for it from then on. */
 struct names {
 	char **v;
@@ -53,7 +153,7 @@ struct reader {
 	char file[ASSAY_NAME_MAX]; /* of the source, where the last cost line was */
 	unsigned long number;      /* line in it */
 	uint64_t taken;            /* of all cost lines of the part */
-	struct assay_callgrind_detail detail;
+	struct detail detail;
 	bool pending;                  /* `now` has costs */
 	struct assay_exact_counts sum; /* of all cost lines of the part, also of what is skipped */
 	struct assay_exact_case *out;
@@ -149,12 +249,6 @@ static int read_counts(const struct reader *r, const char *s, struct assay_exact
 	return 0;
 }
 
-static void add(struct assay_exact_counts *sum, const struct assay_exact_counts *c)
-{
-	for (unsigned e = 0; e < ASSAY_N_EXACT_EVENTS; e++)
-		sum->v[e] += c->v[e];
-}
-
 /* Hand over the function that was being read. */
 static int flush(struct reader *r)
 {
@@ -217,8 +311,7 @@ static int add_thread(struct reader *r)
 
 	if (!r->is_thread)
 		return 0;
-	return assay_callgrind_detail_thread(&r->detail, &r->sum) ||
-			       (r->taken && assay_callgrind_detail_mix(&r->detail, &taken))
+	return add_thread_counts(&r->detail, &r->sum) || (r->taken && add_mix(&r->detail, &taken))
 		       ? assay_err_set(r->err, ASSAY_ENOMEM, "out of memory")
 		       : 0;
 }
@@ -261,7 +354,7 @@ static int read_mix(struct reader *r, const char *s)
 	snprintf(m.name, sizeof(m.name), "%.*s", (int)len, s);
 	assay_printable_line(m.name, sizeof(m.name));
 	m.count = strtoull(s + len, NULL, 10);
-	return assay_callgrind_detail_mix(&r->detail, &m) ? assay_err_set(r->err, ASSAY_ENOMEM, "out of memory") : 0;
+	return add_mix(&r->detail, &m) ? assay_err_set(r->err, ASSAY_ENOMEM, "out of memory") : 0;
 }
 
 /* A line of the header of the file or of a part. Names keep their numbers through all parts. */
@@ -331,7 +424,7 @@ static int read_cost(struct reader *r, const char *line, bool inclusive)
 		return rc;
 	memcpy(l.file, r->file, sizeof(l.file));
 	memcpy(l.function, r->now.name, sizeof(l.function));
-	return assay_callgrind_detail_line(&r->detail, &l) ? assay_err_set(r->err, ASSAY_ENOMEM, "out of memory") : 0;
+	return add_line(&r->detail, &l) ? assay_err_set(r->err, ASSAY_ENOMEM, "out of memory") : 0;
 }
 
 static int read_line(struct reader *r, const char *line, bool *inclusive)
@@ -395,96 +488,12 @@ int assay_callgrind_parse(const char *text, const char *name, const char *skip_o
 		rc = assay_err_set(err, ASSAY_EIO, "callgrind's file is cut short in line %u, inside dump '%s'", r.line,
 				   name);
 	if (!rc && !out->detail) {
-		out->detail = assay_callgrind_detail_text(&r.detail);
+		out->detail = detail_text(&r.detail);
 		rc = out->detail ? 0 : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	}
-	assay_callgrind_detail_release(&r.detail);
+	detail_release(&r.detail);
 	names_release(&r.functions);
 	names_release(&r.objects);
 	names_release(&r.files);
 	return rc;
-}
-
-static void add_counts(struct assay_exact_counts *sum, const struct assay_exact_counts *c)
-{
-	for (unsigned e = 0; e < ASSAY_N_EXACT_EVENTS; e++)
-		sum->v[e] += c->v[e];
-}
-
-int assay_callgrind_detail_line(struct assay_callgrind_detail *d, const struct assay_exact_line *l)
-{
-	if (assay_grow(&d->lines, d->n_lines, sizeof(*d->lines)))
-		return ASSAY_ENOMEM;
-	d->lines[d->n_lines++] = *l;
-	return 0;
-}
-
-int assay_callgrind_detail_mix(struct assay_callgrind_detail *d, const struct assay_exact_mix *m)
-{
-	for (size_t i = 0; i < d->n_mix; i++)
-		if (!strcmp(d->mix[i].name, m->name)) {
-			d->mix[i].count += m->count;
-			return 0;
-		}
-	if (assay_grow(&d->mix, d->n_mix, sizeof(*d->mix)))
-		return ASSAY_ENOMEM;
-	d->mix[d->n_mix++] = *m;
-	return 0;
-}
-
-int assay_callgrind_detail_thread(struct assay_callgrind_detail *d, const struct assay_exact_counts *c)
-{
-	if (assay_grow(&d->threads, d->n_threads, sizeof(*d->threads)))
-		return ASSAY_ENOMEM;
-	d->threads[d->n_threads++] = *c;
-	return 0;
-}
-
-static int compare_lines(const void *a, const void *b)
-{
-	const struct assay_exact_line *x = a, *y = b;
-	int order = strcmp(x->function, y->function);
-
-	if (!order)
-		order = strcmp(x->file, y->file);
-	if (!order)
-		order = x->line < y->line ? -1 : x->line > y->line;
-	return order;
-}
-
-/* Sorted, each line once. */
-static void join_lines(struct assay_callgrind_detail *d)
-{
-	size_t n = 0;
-
-	if (d->n_lines)
-		qsort(d->lines, d->n_lines, sizeof(*d->lines), compare_lines);
-	for (size_t i = 0; i < d->n_lines; i++)
-		if (n && !compare_lines(&d->lines[n - 1], &d->lines[i]))
-			add_counts(&d->lines[n - 1].counts, &d->lines[i].counts);
-		else
-			d->lines[n++] = d->lines[i];
-	d->n_lines = n;
-}
-
-char *assay_callgrind_detail_text(struct assay_callgrind_detail *d)
-{
-	struct assay_text t = { 0 };
-
-	join_lines(d);
-	for (size_t i = 0; i < d->n_lines; i++)
-		assay_exact_detail_add_line(&t, &d->lines[i]);
-	for (size_t i = 0; i < d->n_threads; i++)
-		assay_exact_detail_add_thread(&t, &d->threads[i]);
-	for (size_t i = 0; i < d->n_mix; i++)
-		assay_exact_detail_add_mix(&t, &d->mix[i]);
-	return assay_text_take(&t);
-}
-
-void assay_callgrind_detail_release(struct assay_callgrind_detail *d)
-{
-	free(d->lines);
-	free(d->mix);
-	free(d->threads);
-	*d = (struct assay_callgrind_detail){ 0 };
 }
