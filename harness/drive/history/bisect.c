@@ -13,16 +13,79 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "drive/repository.h"
 #include "drive/revision.h"
 
 /* A margin is a share above this and up to 1. */
 #define LEAST_MARGIN 0.0005
 
+/* ---- place ---- */
+
+/* Where a bisection builds its commits: worktrees in a temporary folder, of which nothing is left at the end. */
+struct place {
+	struct assay_repository repo; /* around the current folder */
+	struct assay_temporary folder;
+};
+
+/* ASSAY_EUSAGE where there is no repository here. Close in either case. */
+static int place_open(struct place *p, const volatile sig_atomic_t *interrupted, struct assay_err *err)
+{
+	int rc = assay_repository_open(&p->repo, NULL, interrupted, err);
+
+	return rc ? rc : assay_temporary_make(&p->folder, "bisect", err);
+}
+
+/* Git knows of the worktrees, so they are not merely removed. */
+static void discard_all(const struct assay_repository *repo, const char *dir)
+{
+	char path[PATH_MAX + 512];
+	const struct dirent *e;
+	DIR *d = opendir(dir);
+
+	while (d && (e = readdir(d))) {
+		if (e->d_type != DT_DIR || e->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
+		assay_repository_discard(repo, path, NULL);
+	}
+	if (d)
+		closedir(d);
+}
+
+/* Remove the worktrees; an interrupt does not prevent it. */
+static void place_close(struct place *p)
+{
+	struct assay_repository repo = p->repo;
+	char dir[PATH_MAX + 64];
+
+	if (!p->folder.path[0])
+		return;
+	repo.interrupted = NULL;
+	snprintf(dir, sizeof(dir), "%s/%s", p->folder.path, repo.id);
+	discard_all(&repo, dir);
+	/* locks and logs */
+	assay_repository_discard(&repo, dir, NULL);
+	assay_temporary_remove(&p->folder);
+	*p = (struct place){ 0 };
+}
+
+/* Check out and build @commit unless that is done. ASSAY_EUSAGE: it does not build. */
+static int place_build(const struct place *p, const char *commit, const struct assay_watch *w, struct assay_err *err)
+{
+	struct assay_side_source built = { 0 };
+	int rc = assay_revision_resolve_watched(commit, p->folder.path, NULL, w, &built, err);
+
+	assay_side_source_release(&built);
+	return rc;
+}
+
+/* ---- search ---- */
+
 struct search {
 	const struct assay_bisect_request *q;
 	const struct assay_watch *watch;
 	struct assay_watch inner; /* what comparisons tell, but for lines above results */
-	struct assay_bisect_place place;
+	struct place place;
 	double change; /* log of the whole one; 0: not known yet */
 	struct assay_bisect_report *r;
 };
@@ -138,7 +201,7 @@ static int ask(struct search *s, const char *commit, const char **word, struct a
 {
 	struct assay_case_answer a;
 	struct assay_err why = { 0 };
-	int rc = assay_bisect_place_build(&s->place, commit, &s->inner, &why);
+	int rc = place_build(&s->place, commit, &s->inner, &why);
 
 	*word = "skip";
 	if (!rc)
@@ -277,9 +340,9 @@ static int confirm(struct search *s, struct assay_err *err)
 	snprintf(before, sizeof(before), "%s^", r->first);
 	rc = assay_repository_commit(&s->place.repo, before, r->before, err);
 	if (!rc)
-		rc = assay_bisect_place_build(&s->place, r->before, &s->inner, err);
+		rc = place_build(&s->place, r->before, &s->inner, err);
 	if (!rc)
-		rc = assay_bisect_place_build(&s->place, r->commit, &s->inner, err);
+		rc = place_build(&s->place, r->commit, &s->inner, err);
 	if (!rc)
 		rc = compare(s, r->before, r->commit, half(s) / 2, true, &a, err);
 	if (rc)
@@ -321,11 +384,11 @@ static int begin(struct search *s, bool *differ, struct assay_err *err)
 	struct assay_bisect_report *r = s->r;
 	struct assay_case_answer a;
 	char text[560];
-	int rc = assay_bisect_place_build(&s->place, r->good, &s->inner, err);
+	int rc = place_build(&s->place, r->good, &s->inner, err);
 
 	*differ = false;
 	if (!rc)
-		rc = assay_bisect_place_build(&s->place, r->bad, &s->inner, err);
+		rc = place_build(&s->place, r->bad, &s->inner, err);
 	if (!rc)
 		rc = compare(s, r->good, r->bad, 0, true, &a, err);
 	if (rc)
@@ -379,14 +442,14 @@ int assay_bisect(const struct assay_bisect_request *q, const struct assay_watch 
 	*out = (struct assay_bisect_report){
 		.ratio = NAN, .ci_lo = NAN, .ci_hi = NAN, .whole_ratio = NAN, .whole_ci_lo = NAN, .whole_ci_hi = NAN
 	};
-	rc = assay_bisect_place_open(&s.place, w->interrupted, err);
+	rc = place_open(&s.place, w->interrupted, err);
 	if (!rc)
 		rc = find_sides(&s, err);
 	if (!rc)
 		rc = begin(&s, &differ, err);
 	if (!rc && differ)
 		rc = look(&s, err);
-	assay_bisect_place_close(&s.place);
+	place_close(&s.place);
 	return rc;
 }
 
@@ -428,58 +491,5 @@ int assay_bisect_step(const struct assay_bisect_request *q, const struct assay_w
 out:
 	assay_side_source_release(&good);
 	assay_side_source_release(&head);
-	return rc;
-}
-
-/* ---- bisect place ---- */
-
-int assay_bisect_place_open(struct assay_bisect_place *p, const volatile sig_atomic_t *interrupted,
-			    struct assay_err *err)
-{
-	int rc = assay_repository_open(&p->repo, NULL, interrupted, err);
-
-	return rc ? rc : assay_temporary_make(&p->folder, "bisect", err);
-}
-
-/* Git knows of the worktrees, so they are not merely removed. */
-static void discard_all(const struct assay_repository *repo, const char *dir)
-{
-	char path[PATH_MAX + 512];
-	const struct dirent *e;
-	DIR *d = opendir(dir);
-
-	while (d && (e = readdir(d))) {
-		if (e->d_type != DT_DIR || e->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
-		assay_repository_discard(repo, path, NULL);
-	}
-	if (d)
-		closedir(d);
-}
-
-void assay_bisect_place_close(struct assay_bisect_place *p)
-{
-	struct assay_repository repo = p->repo;
-	char dir[PATH_MAX + 64];
-
-	if (!p->folder.path[0])
-		return;
-	repo.interrupted = NULL;
-	snprintf(dir, sizeof(dir), "%s/%s", p->folder.path, repo.id);
-	discard_all(&repo, dir);
-	/* locks and logs */
-	assay_repository_discard(&repo, dir, NULL);
-	assay_temporary_remove(&p->folder);
-	*p = (struct assay_bisect_place){ 0 };
-}
-
-int assay_bisect_place_build(const struct assay_bisect_place *p, const char *commit, const struct assay_watch *w,
-			     struct assay_err *err)
-{
-	struct assay_side_source built = { 0 };
-	int rc = assay_revision_resolve_watched(commit, p->folder.path, NULL, w, &built, err);
-
-	assay_side_source_release(&built);
 	return rc;
 }

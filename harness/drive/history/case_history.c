@@ -163,6 +163,26 @@ static int no_points(const struct assay_history_request *q, const struct assay_c
 	return assay_err_set(err, ASSAY_EUSAGE, "no stored run of '%s' since %s has a time", c->key, date);
 }
 
+/* Fill in the earlier answers about the changes. */
+static int find_answers(struct assay_store *store, struct assay_case_history *h, struct assay_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < h->n_changes && !rc; i++) {
+		struct assay_trend_change *c = &h->changes[i];
+		struct assay_change_answer a;
+		bool found = false;
+
+		if (assay_change_question(h->points, c, &a))
+			rc = assay_store_change_find(store, h->c.key, h->machine_id, &a, &found, err);
+		else if (c->confirmed == ASSAY_NOT_ASKED)
+			c->why[0] = '\0';
+		if (!rc && found)
+			assay_change_tell(c, &a);
+	}
+	return rc;
+}
+
 int assay_case_history_of(const struct assay_history *h, const struct assay_case *c,
 			  const struct assay_history_request *q, struct assay_case_history *out, struct assay_err *err)
 {
@@ -179,8 +199,7 @@ int assay_case_history_of(const struct assay_history *h, const struct assay_case
 	for (size_t k = 0; k < out->n_changes && !rc; k++)
 		rc = ask_others(q, h->store, out, &out->changes[k], err);
 	if (!rc)
-		rc = assay_change_answers_known(h->store, out->c.key, out->machine_id, out->points, out->changes,
-						out->n_changes, err);
+		rc = find_answers(h->store, out, err);
 	return rc;
 }
 
@@ -239,24 +258,4 @@ void assay_change_tell(struct assay_trend_change *c, const struct assay_change_a
 	c->confirmed = a->confirmed ? ASSAY_CONFIRMED : ASSAY_NOT_CONFIRMED;
 	c->comparison_id = a->comparison_id;
 	memcpy(c->why, a->reason, sizeof(c->why));
-}
-
-int assay_change_answers_known(struct assay_store *store, const char *key, const char *machine_id,
-			       const struct assay_trend_point *points, struct assay_trend_change *changes, size_t n,
-			       struct assay_err *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < n && !rc; i++) {
-		struct assay_change_answer a;
-		bool found = false;
-
-		if (assay_change_question(points, &changes[i], &a))
-			rc = assay_store_change_find(store, key, machine_id, &a, &found, err);
-		else if (changes[i].confirmed == ASSAY_NOT_ASKED)
-			changes[i].why[0] = '\0';
-		if (!rc && found)
-			assay_change_tell(&changes[i], &a);
-	}
-	return rc;
 }

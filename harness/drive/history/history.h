@@ -12,7 +12,6 @@
 #include "base/file.h"
 #include "drive/compare/one_case.h"
 #include "drive/compare/plan.h"
-#include "drive/repository.h"
 #include "drive/watch.h"
 #include "model/case.h"
 #include "model/history.h"
@@ -53,11 +52,6 @@ void assay_case_history_release(struct assay_case_history *h);
 bool assay_change_question(const struct assay_trend_point *points, struct assay_trend_change *c,
 			   struct assay_change_answer *a);
 void assay_change_tell(struct assay_trend_change *c, const struct assay_change_answer *a);
-
-/* Fill in the earlier answers about the @n changes in @points. */
-int assay_change_answers_known(struct assay_store *store, const char *key, const char *machine_id,
-			       const struct assay_trend_point *points, struct assay_trend_change *changes, size_t n,
-			       struct assay_err *err);
 
 /* ---- confirm ---- */
 
@@ -131,24 +125,5 @@ enum assay_bisect_sign {
 /* Errors as above, but that what HEAD is to blame for is ASSAY_BISECT_SKIP, with @reason. */
 int assay_bisect_step(const struct assay_bisect_request *q, const struct assay_watch *w, enum assay_bisect_sign *sign,
 		      char *reason, size_t size, struct assay_err *err);
-
-/* ---- bisect place ---- */
-
-/* Where a bisection builds its commits: worktrees in a temporary folder, of which nothing is left at the end. */
-
-/* All-zero is closed. */
-struct assay_bisect_place {
-	struct assay_repository repo; /* around the current folder */
-	struct assay_temporary folder;
-};
-
-/* ASSAY_EUSAGE where there is no repository here. Close in either case. */
-int assay_bisect_place_open(struct assay_bisect_place *p, const volatile sig_atomic_t *interrupted,
-			    struct assay_err *err);
-/* Remove the worktrees; an interrupt does not prevent it. */
-void assay_bisect_place_close(struct assay_bisect_place *p);
-/* Check out and build @commit unless that is done. ASSAY_EUSAGE: it does not build. */
-int assay_bisect_place_build(const struct assay_bisect_place *p, const char *commit, const struct assay_watch *w,
-			     struct assay_err *err);
 
 #endif
