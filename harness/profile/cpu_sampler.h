@@ -121,7 +121,5 @@ struct assay_perf_opener {
 
 /* The first event that opens and ticks. NULL: none does, and errno says why the last, the software clock, did not. */
 const struct assay_perf_event *assay_perf_event_choose(const struct assay_perf_opener *opener);
-/* Of the running kernel. */
-extern const struct assay_perf_opener assay_perf_kernel;
 
 #endif

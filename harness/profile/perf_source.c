@@ -70,7 +70,7 @@ static uint64_t close_own(void *arg, int fd)
 	return count;
 }
 
-const struct assay_perf_opener assay_perf_kernel = { open_own, close_own, NULL };
+static const struct assay_perf_opener running_kernel = { open_own, close_own, NULL };
 
 #define RING_PAGES       1024 /* at the least, where so many may be locked; fewer for whoever may not lock these */
 #define MOST_RING_PAGES  8192
@@ -299,7 +299,7 @@ static int perf_open(struct assay_cpu_sampler *s, struct assay_err *err)
 	s->state = k;
 	if (!k || cpus < 1)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for a profile");
-	k->event = assay_perf_event_choose(&assay_perf_kernel);
+	k->event = assay_perf_event_choose(&running_kernel);
 	if (!k->event)
 		return forbidden(err);
 	snprintf(s->name, sizeof(s->name), "%s", k->event->name);

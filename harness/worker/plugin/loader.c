@@ -114,6 +114,22 @@ static int check_device(const struct assay_device_ops *d, const char *path, stru
 	return 0;
 }
 
+static const struct assay_variant *find_variant(const struct assay_loader *ld, const char *op, const char *name,
+						size_t *plugin)
+{
+	for (size_t i = 0; i < ld->n_plugins; i++)
+		for (uint32_t k = 0; k < ld->plugins[i].desc.n_variants; k++) {
+			const struct assay_variant *v = &ld->plugins[i].variants[k];
+
+			if (!strcmp(v->op, op) && !strcmp(v->name, name)) {
+				if (plugin)
+					*plugin = i;
+				return v;
+			}
+		}
+	return NULL;
+}
+
 static int check_names(const struct assay_loader *ld, const struct assay_loaded_plugin *p, struct assay_err *err)
 {
 	size_t other;
@@ -134,7 +150,7 @@ static int check_names(const struct assay_loader *ld, const struct assay_loaded_
 			return assay_err_set(err, ASSAY_EPLUGIN, "op '%s' of '%s' is already in '%s'", p->ops[i].name,
 					     p->path, ld->plugins[other].path);
 	for (uint32_t i = 0; i < p->desc.n_variants; i++)
-		if (assay_loader_variant(ld, p->variants[i].op, p->variants[i].name, &other))
+		if (find_variant(ld, p->variants[i].op, p->variants[i].name, &other))
 			return assay_err_set(err, ASSAY_EPLUGIN, "variant '%s' of op '%s' of '%s' is already in '%s'",
 					     p->variants[i].name, p->variants[i].op, p->path, ld->plugins[other].path);
 	return 0;
@@ -151,7 +167,7 @@ static void keep_rest(const struct assay_loader *ld, struct assay_loaded_plugin 
 	p->desc.n_ops = n;
 	n = 0;
 	for (uint32_t i = 0; i < p->desc.n_variants; i++)
-		if (!assay_loader_variant(ld, p->variants[i].op, p->variants[i].name, NULL))
+		if (!find_variant(ld, p->variants[i].op, p->variants[i].name, NULL))
 			p->variants[n++] = p->variants[i];
 	p->desc.n_variants = n;
 }
@@ -281,30 +297,14 @@ const struct assay_op *assay_loader_op(const struct assay_loader *ld, const char
 	return NULL;
 }
 
-const struct assay_variant *assay_loader_variant(const struct assay_loader *ld, const char *op, const char *name,
-						 size_t *plugin)
-{
-	for (size_t i = 0; i < ld->n_plugins; i++)
-		for (uint32_t k = 0; k < ld->plugins[i].desc.n_variants; k++) {
-			const struct assay_variant *v = &ld->plugins[i].variants[k];
-
-			if (!strcmp(v->op, op) && !strcmp(v->name, name)) {
-				if (plugin)
-					*plugin = i;
-				return v;
-			}
-		}
-	return NULL;
-}
-
 const struct assay_variant *assay_loader_case_variant(const struct assay_loader *ld, const struct assay_op *op,
 						      const char *name, size_t *plugin)
 {
-	const struct assay_variant *v = assay_loader_variant(ld, op->name, name, plugin);
+	const struct assay_variant *v = find_variant(ld, op->name, name, plugin);
 
 	if (!op->composes || (v && v->device_kind != ASSAY_DEVICE_CPU))
 		return v;
-	v = assay_loader_variant(ld, op->composes, name, plugin);
+	v = find_variant(ld, op->composes, name, plugin);
 	return v && v->device_kind == ASSAY_DEVICE_CPU ? v : NULL;
 }
 

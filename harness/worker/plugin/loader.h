@@ -53,8 +53,6 @@ void assay_loader_release(struct assay_loader *ld);
 
 /* NULL when absent; @plugin (may be NULL) gets its index. */
 const struct assay_op *assay_loader_op(const struct assay_loader *ld, const char *name, size_t *plugin);
-const struct assay_variant *assay_loader_variant(const struct assay_loader *ld, const char *op, const char *name,
-						 size_t *plugin);
 /*
  * The variant that a case of @op names: one of the op's own, else one of what a composite op composes, which the op's
  * driver runs (its `op` tells). On the CPU composite ops have none of their own, and on devices no driver.
