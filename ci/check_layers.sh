@@ -141,6 +141,7 @@ reports 19600
 tests/cli 12600
 tests/fixtures 4000
 tests/fuzz 1250
+tests/golden 1370
 tests/plugins 7060
 tests/soak 820
 tests/unit 47100
