@@ -7,6 +7,7 @@
 #include "assay/plugin.h"
 
 #include "compress_ops.h"
+#include "generate_file_ops.h"
 #include "generate_ops.h"
 #include "matmul_ops.h"
 #include "overhead_ops.h"
@@ -29,6 +30,7 @@ static const struct assay_op ops[] = {
 	ASSAY_COMPRESS_OPS
 	ASSAY_TOKENIZER_OPS
 	ASSAY_GENERATE_OPS
+	ASSAY_GENERATE_FILE_OPS
 	/* clang-format on */
 };
 

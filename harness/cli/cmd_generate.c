@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "drive/generate/generate.h"
+#include "drive/model/model.h"
 
 struct generate_args {
 	struct assay_settings s;
@@ -73,9 +74,9 @@ static const struct assay_option options[] = {
 };
 
 static const struct assay_command_line line = {
-	.usage = "MODEL TOKEN...",
+	.usage = "MODEL TOKEN...\nFILE.gguf TOKEN...",
 	.doc = "Let a model of the suite '" ASSAY_GENERATE_SUITE
-	       "' continue a prompt, and print the ids of the tokens as they "
+	       "', or that of a GGUF file, continue a prompt, and print the ids of the tokens as they "
 	       "come. The models are BitNet b1.58 transformers with seeded weights, so that the same prompt has the "
 	       "same "
 	       "answer on every machine; each step takes the most likely token. Nothing is judged or stored; 'assay "
@@ -83,6 +84,7 @@ static const struct assay_command_line line = {
 	       "measures models.\v"
 	       "examples:\n"
 	       "  assay generate tiny 1 2 3\n"
+	       "  assay generate model.gguf 1 2 3\n"
 	       "  assay generate 125m 1 2 3 --tokens 64 --threads 1 --json",
 	.tables = { { options, 0 },
 		    { assay_options_load, 0 },
@@ -139,6 +141,15 @@ static int generate_once(struct generate_args *a, struct assay_generator *g, str
 	return rc;
 }
 
+/* The op that runs files is told by the environment, which workers inherit. Its cases have no axis `model`. */
+static int name_file(struct generate_args *a, struct assay_err *err)
+{
+	int rc = assay_model_name_file(a->model, err);
+
+	a->model = "";
+	return rc;
+}
+
 static int generate(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
 	struct generate_args *a = args;
@@ -147,7 +158,9 @@ static int generate(void *args, struct assay_watcher *w, int *status, struct ass
 
 	(void)status;
 	assay_interrupt_hold();
-	rc = assay_generator_open(&g, &a->s.r, a->model, &w->watch, err);
+	rc = assay_model_is_file(a->model) ? name_file(a, err) : 0;
+	if (!rc)
+		rc = assay_generator_open(&g, &a->s.r, a->model, &w->watch, err);
 	if (!rc)
 		rc = a->requests ? assay_generator_serve(g, stdin, stdout, err) : generate_once(a, g, err);
 	assay_generator_close(g);

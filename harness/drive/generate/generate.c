@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assay/op_generate_file.h"
 #include "base/grow.h"
 #include "base/monotonic.h"
 #include "drive/profile/kinds.h"
@@ -58,9 +59,9 @@ static int no_such(const struct assay_generator *g, const char *model, struct as
 	for (size_t i = 0; i < g->s.plan.n_cases; i++) {
 		const char *name = model_of(&g->s.plan.cases[i]);
 
-		if (strcmp(name, before))
+		if (name[0] && strcmp(name, before))
 			assay_text_addf(&all, "%s%s", all.len ? ", " : "", name);
-		before = name;
+		before = name[0] ? name : before;
 	}
 	rc = assay_err_set(err, ASSAY_EUSAGE, "no model is called '%.64s', expected one of the suite '%s': %s", model,
 			   g->s.plan.suite, all.s ? all.s : "it has none");
@@ -87,7 +88,8 @@ static int choose(struct assay_generator *g, const char *model, struct assay_err
 	}
 	if (g->at < p->n_cases)
 		return 0;
-	return why ? assay_err_set(err, ASSAY_EUNAVAILABLE, "model '%.64s' cannot run here: %s", model, why)
+	return why ? assay_err_set(err, ASSAY_EUNAVAILABLE, "model '%.64s' cannot run here: %s",
+				   model[0] ? model : getenv(ASSAY_MODEL_VARIABLE), why)
 		   : no_such(g, model, err);
 }
 
@@ -255,8 +257,9 @@ static int respond_profiled(struct assay_generator *g, struct assay_err *err)
 	struct assay_store *store = NULL;
 	int rc;
 
-	snprintf(p.what, sizeof(p.what), "a request to model %s: %u tokens after %u", model_of(&g->s.plan.cases[g->at]),
-		 g->r->n_wanted, g->r->n_prompt);
+	snprintf(p.what, sizeof(p.what), "a request to model %s: %u tokens after %u",
+		 model_of(&g->s.plan.cases[g->at])[0] ? model_of(&g->s.plan.cases[g->at]) : "of a file", g->r->n_wanted,
+		 g->r->n_prompt);
 	if (!assay_profile_store_open(&store, &q, unprofiled) && !assay_cpu_profile_open(&g->cpu, &how, &p, unprofiled))
 		assay_cpu_profile_attach(g->cpu, assay_worker_pid(g->worker), unprofiled);
 	rc = respond(g, err);

@@ -3,6 +3,8 @@
 #ifndef ASSAY_DRIVE_MODEL_MODEL_H
 #define ASSAY_DRIVE_MODEL_MODEL_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 #include "model/reports.h"
 
@@ -11,6 +13,14 @@
  * either case.
  */
 int assay_model_show(const char *path, struct assay_model_report *out, struct assay_err *err);
+
+/* Is a model with this name a file? Other names have neither a '/' nor the ending. */
+bool assay_model_is_file(const char *model);
+/*
+ * Put it into the environment, where the op that runs files looks. ASSAY_EUSAGE: it is no sound GGUF file. Whether it
+ * can be run only the op knows.
+ */
+int assay_model_name_file(const char *path, struct assay_err *err);
 
 /* A model to be written; 0 in a number is its default, which is that of the model `tiny`. */
 struct assay_synth {

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "assay/op_generate_file.h"
 #include "base/grow.h"
 #include "drive/model/model.h"
 #include "gguf/gguf.h"
@@ -71,6 +75,27 @@ static int add_tensor(struct assay_model_report *out, const struct assay_gguf_te
 	}
 	out->parameters += values;
 	out->tensors[out->n_tensors++] = t;
+	return 0;
+}
+
+bool assay_model_is_file(const char *model)
+{
+	const size_t n = strlen(model);
+
+	return strchr(model, '/') || (n > 5 && !strcmp(model + n - 5, ".gguf"));
+}
+
+int assay_model_name_file(const char *path, struct assay_err *err)
+{
+	struct assay_reason why = { "" };
+	char full[PATH_MAX];
+	struct assay_gguf g;
+
+	if (assay_gguf_open(&g, path, &why))
+		return assay_err_set(err, ASSAY_EUSAGE, "cannot read '%s': %s", path, why.text);
+	assay_gguf_close(&g);
+	if (!realpath(path, full) || setenv(ASSAY_MODEL_VARIABLE, full, 1))
+		return assay_err_set(err, ASSAY_EUSAGE, "cannot read '%s': %s", path, strerror(errno));
 	return 0;
 }
 

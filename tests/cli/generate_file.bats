@@ -1,0 +1,58 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# generate on a GGUF file: the ids that llama.cpp gives for it, by every variant and on any number of threads, and files that
+# cannot be run.
+load helpers
+
+# The expected ids are those of llama.cpp (node-llama-cpp 3.22.1, temperature 0) for the same files of 'assay model synth'.
+@test "the ids are those of llama.cpp" {
+	local type
+	for type in f32 f16 q8_0; do
+		assay model synth llama.gguf --type $type
+		[ "$(assay generate llama.gguf 5 6 7 8 --tokens 12)" = "227 408 91 242 160 7 236 461 15 471 58 148 " ]
+	done
+	assay model synth llama.gguf --type tq2_0
+	[ "$(assay generate llama.gguf 5 6 7 8 --tokens 12)" = "158 504 492 451 426 217 129 488 372 138 488 372 " ]
+	assay model synth bitnet.gguf --arch bitnet
+	[ "$(assay generate bitnet.gguf 5 6 7 8 --tokens 12)" = "310 310 310 138 396 396 396 396 396 396 138 138 " ]
+}
+
+@test "every type is right by the oracle, with the same ids by every variant and on any number of threads" {
+	local type
+	mkdir suites
+	for type in bf16 q6_k tq1_0 i2_s; do
+		assay model synth m.gguf --type $type --layers 1 --ffn 256
+		printf 'bench "m" { op = "generate.file" shapes = {"pp=5,tg=3"} threads = {"1", "all"} }\n' >m.bench
+		printf 'suite "m" { use "m" { } }\n' >suites/m.suite
+		ASSAY_MODEL=$PWD/m.gguf assay verify --suite m --bench-dir . --json >out
+		jq -e '[.cases[] | select(.status == "ok")] | length >= 2 and ([.[].digest] | unique | length) == 1' out
+	done
+	assay generate m.gguf 1 2 3 --only '*/ref/*' --threads 1 >one
+	assay generate m.gguf 1 2 3 >all
+	cmp one all
+}
+
+@test "requests to a file: what is known of a prompt is not read again" {
+	assay model synth m.gguf
+	printf '{"prompt":[1,2,3],"max_tokens":2}\n{"prompt":[1,2,3,4],"max_tokens":1}\n{"prompt":[1,2,999],"max_tokens":1}\n' |
+		assay generate m.gguf --requests >out
+	jq -e 'select(.event == "end") | .known' out >known
+	[ "$(paste -sd' ' known)" = "0 3 0" ]
+	grep -q 'the model has no token 999: they are 0 to 511' out
+}
+
+@test "files that cannot be run are refused in one line" {
+	assay model synth m.gguf --layers 1
+	# another architecture, and a tensor of another name
+	sed 's/llama/mamba/' m.gguf >mamba.gguf
+	fails 2 "it is of the architecture 'mamba', expected one of llama, bitnet" generate mamba.gguf 1
+	sed 's/attn_norm.weight/attn_nose.weight/' m.gguf >nose.gguf
+	fails 2 "it has no tensor 'blk.0.attn_norm.weight'" generate nose.gguf 1
+	head -c 100000 m.gguf >cut.gguf
+	fails 2 "ends beyond the file, which has 100000 bytes" generate cut.gguf 1
+	fails 2 "cannot read 'none.gguf': No such file" generate none.gguf 1
+	assay model synth short.gguf --layers 1 --context 100
+	fails 2 "1024 tokens are more than the context of" generate short.gguf 1
+	run -4 --separate-stderr assay run --suite file --json
+	jq -e '[.cases[] | select(.status == "skipped" and (.reason | contains("ASSAY_MODEL says which")))] | length >= 2' <<<"$output"
+}
