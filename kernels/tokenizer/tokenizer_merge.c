@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Merging the bytes of a piece. A short one is an array, whose lowest rank is searched for again and again. A long one
- * has a list of places for each rank, and a tree of bits that finds the lowest rank with a place: pushing and popping
- * take constant time. The places of a rank are taken from the left. They nearly always arrive in that order; a list
- * that is out of order is sorted when its turn comes.
+ * has a queue of places for each rank, and a tree of bits that finds the lowest rank with a place: pushing and popping
+ * take constant time. The places of a rank are to be taken from the left, and arrive in that order: a token is made by
+ * the same merges wherever it stands, and those of each rank are made from left to right.
  */
 #include <stdlib.h>
 
@@ -64,18 +64,15 @@ struct place {
 	int32_t at, next; /* the next place of its rank; -1: none */
 };
 
-struct bucket {
+struct queue {
 	int32_t first, last; /* places; first -1: none */
-	int32_t greatest;    /* the last index */
-	int32_t unsorted;
 };
 
 struct tokenizer_list {
 	struct symbol *symbols;
 	struct place *places;
-	struct bucket *buckets;
+	struct queue *queues;
 	uint64_t *bits[4]; /* each level has a bit for each word that is not 0 of the one before */
-	int32_t *sorted;
 	int64_t room, n_places;
 };
 
@@ -85,8 +82,7 @@ void tokenizer_list_free(struct tokenizer_list *l)
 		return;
 	free(l->symbols);
 	free(l->places);
-	free(l->buckets);
-	free(l->sorted);
+	free(l->queues);
 	for (int i = 0; i < 4; i++)
 		free(l->bits[i]);
 	free(l);
@@ -103,14 +99,14 @@ static struct tokenizer_list *new_list(int64_t n_ranks)
 		failed = !l->bits[i];
 	}
 	if (!failed) {
-		l->buckets = malloc(((size_t)n_ranks + 1) * sizeof(*l->buckets));
-		failed = !l->buckets;
+		l->queues = malloc(((size_t)n_ranks + 1) * sizeof(*l->queues));
+		failed = !l->queues;
 	}
 	if (failed) {
 		tokenizer_list_free(l);
 		return NULL;
 	}
-	memset(l->buckets, 0xff, ((size_t)n_ranks + 1) * sizeof(*l->buckets));
+	memset(l->queues, 0xff, ((size_t)n_ranks + 1) * sizeof(*l->queues));
 	return l;
 }
 
@@ -121,12 +117,10 @@ static int make_room(struct tokenizer_list *l, int64_t n)
 		return 0;
 	free(l->symbols);
 	free(l->places);
-	free(l->sorted);
 	l->room = 0;
 	l->symbols = malloc((size_t)n * sizeof(*l->symbols));
 	l->places = malloc(3 * (size_t)n * sizeof(*l->places));
-	l->sorted = malloc(3 * (size_t)n * sizeof(*l->sorted));
-	if (!l->symbols || !l->places || !l->sorted)
+	if (!l->symbols || !l->places)
 		return -1;
 	l->room = n;
 	return 0;
@@ -134,20 +128,18 @@ static int make_room(struct tokenizer_list *l, int64_t n)
 
 static void push(struct tokenizer_list *l, uint32_t rank, int32_t at)
 {
-	struct bucket *b = &l->buckets[rank];
+	struct queue *q = &l->queues[rank];
 	const int32_t k = (int32_t)l->n_places++;
 
 	l->places[k] = (struct place){ at, -1 };
-	if (b->first < 0) {
-		*b = (struct bucket){ k, k, at, 0 };
+	if (q->first < 0) {
+		*q = (struct queue){ k, k };
 		for (int i = 0; i < 4; i++, rank >>= 6)
 			l->bits[i][rank >> 6] |= UINT64_C(1) << (rank & 63);
 		return;
 	}
-	l->places[b->last].next = k;
-	b->last = k;
-	b->unsorted |= at < b->greatest;
-	b->greatest = at > b->greatest ? at : b->greatest;
+	l->places[q->last].next = k;
+	q->last = k;
 }
 
 static void clear(struct tokenizer_list *l, uint32_t rank)
@@ -170,41 +162,18 @@ static uint32_t lowest(const struct tokenizer_list *l)
 	return word;
 }
 
-static int rising(const void *a, const void *b)
-{
-	const int32_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-/* The places keep their order in memory, and are given the indices in theirs. */
-static void sort(struct tokenizer_list *l, struct bucket *b)
-{
-	size_t n = 0;
-
-	for (int32_t k = b->first; k >= 0; k = l->places[k].next)
-		l->sorted[n++] = l->places[k].at;
-	qsort(l->sorted, n, sizeof(*l->sorted), rising);
-	n = 0;
-	for (int32_t k = b->first; k >= 0; k = l->places[k].next)
-		l->places[k].at = l->sorted[n++];
-	b->unsorted = 0;
-}
-
 /* The leftmost place of the lowest rank; false: there is none. */
 static bool pop(struct tokenizer_list *l, uint32_t *rank, int32_t *at)
 {
-	struct bucket *b;
+	struct queue *q;
 
 	*rank = lowest(l);
 	if (*rank == TOKENIZER_NO_RANK)
 		return false;
-	b = &l->buckets[*rank];
-	if (b->unsorted)
-		sort(l, b);
-	*at = l->places[b->first].at;
-	b->first = l->places[b->first].next;
-	if (b->first < 0)
+	q = &l->queues[*rank];
+	*at = l->places[q->first].at;
+	q->first = l->places[q->first].next;
+	if (q->first < 0)
 		clear(l, *rank);
 	return true;
 }

@@ -330,7 +330,7 @@ static int supports(const struct assay_shape *shape, struct assay_reason *why)
 static const struct assay_variant variants[] = {
 	{ .op = "tokenizer.encode",
 	  .name = "ours",
-	  .help = "a cache of words, and buckets of ranks",
+	  .help = "a cache of words, and a queue for each rank",
 	  .flags = ASSAY_VARIANT_ONE_THREAD,
 	  .supports = supports,
 	  .prepare = prepare,
