@@ -29,6 +29,10 @@ row() {
 columns() {
 	sqlite3 large.db "SELECT group_concat(name, ', ') FROM pragma_table_info('$1') WHERE name NOT IN ('id', 'run', 'started_ns')"
 }
+# Columns with the name of their table before each of them.
+qualified() {
+	printf '%s' "$2" | sed "s/\\<[a-z_0-9]*\\>/$1.&/g"
+}
 run_columns=$(columns run)
 result_columns=$(columns result)
 sqlite3 large.db "
@@ -37,10 +41,10 @@ sqlite3 large.db "
 	CREATE TEMP TABLE wanted AS WITH RECURSIVE n (i) AS (SELECT $few + 1 UNION ALL SELECT i + 1 FROM n WHERE i < $runs)
 		SELECT i AS id, 1 + (i - 1) % $few AS original, 1800000000000 * ((i - 1) / $few * $few) AS later_ns FROM n;
 	INSERT INTO run (id, started_ns, $run_columns)
-		SELECT wanted.id, started_ns + later_ns, $(sed 's/\<[a-z_0-9]*\>/run.&/g; s/run.ended_ns/run.ended_ns + later_ns/' <<<"$run_columns")
+		SELECT wanted.id, started_ns + later_ns, $(qualified run "$run_columns" | sed 's/run.ended_ns/& + later_ns/')
 		FROM wanted JOIN run ON run.id = original;
 	INSERT INTO result (run, started_ns, $result_columns)
-		SELECT wanted.id, started_ns + later_ns, $(sed 's/\<[a-z_0-9]*\>/result.&/g' <<<"$result_columns")
+		SELECT wanted.id, started_ns + later_ns, $(qualified result "$result_columns")
 		FROM wanted JOIN result ON result.run = original;
 	CREATE TEMP TABLE pairs AS SELECT new.id AS new, old.id AS old FROM wanted JOIN result new ON new.run = wanted.id
 		JOIN result old ON old.run = original AND old.bench_case = new.bench_case WHERE wanted.id > $runs - 20;
@@ -97,7 +101,9 @@ port=${url##*:}
 exec 3>idle.log
 (
 	for _ in $(seq 500); do
-		exec {socket}<>"/dev/tcp/127.0.0.1/$port" && printf 'GET / HTTP/1.1\r\n' >&"$socket" || :
+		if exec {socket}<>"/dev/tcp/127.0.0.1/$port"; then
+			printf 'GET / HTTP/1.1\r\n' >&"$socket"
+		fi
 	done
 	sleep 12
 ) 2>&3 &
@@ -111,10 +117,11 @@ done >health
 row "/healthz beside 500 idle and 50 busy" "100 ms" "$(sort -n health | tail -1 | awk '{ printf "%.0f ms, status %s", 1e3 * $1, $2 }')"
 wait "$busy" "$idle" || :
 
-if command -v promtool >promtool; then
-	row "promtool check metrics" "accepts" "$(curl -s "$url/metrics" | promtool check metrics >check 2>&1 && echo accepts || tail -1 check)"
+if command -v promtool >/dev/null; then
+	curl -s "$url/metrics" >scraped
+	row "promtool check metrics" "accepts" "$(if promtool check metrics <scraped >said 2>&1; then echo accepts; else tail -1 said; fi)"
 fi
-if command -v prometheus >prometheus; then
+if command -v prometheus >/dev/null; then
 	printf 'scrape_configs:\n- job_name: assay\n  scrape_interval: 1s\n  static_configs:\n  - targets: ["127.0.0.1:%s"]\n' "$port" >prometheus.yml
 	prometheus --config.file=prometheus.yml --storage.tsdb.path=tsdb --web.listen-address=127.0.0.1:19190 >prometheus.log 2>&1 &
 	scraper=$!

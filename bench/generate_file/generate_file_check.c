@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The oracle of generate.file: the model once more, in double precision with libm, one position after the other from
- * the tokens alone. It shares the decoding of blocks and of halves with the variants, which tests/unit/gguf holds against
- * ggml's definitions, and nothing else. Compared are keys and values of every position, each chosen token, and the
- * last logits.
+ * the tokens alone. It shares the decoding of blocks and of halves with the variants, which tests/unit/gguf holds
+ * against ggml's definitions, and nothing else. Compared are keys and values of every position, each chosen token, and
+ * the last logits.
  *
  * Where inputs of matrices are rounded, one of them may fall the other way, which moves all that follows: there the
  * tolerance is 5 %. Of models so large that all positions would take minutes, the first ones are compared.

@@ -248,8 +248,8 @@ static void fill_ratio(double mean, double lo, double hi, struct assay_gate_case
 
 /*
  * Where too much was disturbed: from the least that the ranges of the pairs allow to the most, infinite where they
- * allow anything. Disturbances do not know whose turn it is, since that is drawn, so they hide a large factor rather than
- * make one: if the times as they are show more than BEYOND_DOUBT, that is a bound as well.
+ * allow anything. Disturbances do not know whose turn it is, since that is drawn, so they hide a large factor rather
+ * than make one: if the times as they are show more than BEYOND_DOUBT, that is a bound as well.
  */
 static struct bounds range_of_pairs(const struct pile *p, const struct assay_paired_rule *rule)
 {

@@ -66,9 +66,9 @@ struct assay_gate_case {
 	double smallest_detectable_frac;
 	/* Of pairs: the budget that would decide it, or that has time for as many as may decide; 0: none is known. */
 	uint64_t deciding_ns;
-	double value, limit;  /* floors and ceilings */
-	bool missing;         /* of the manifest or the baseline, but not in the run */
-	bool skipped;         /* it passes without a number: it was skipped, or is absent, as it may be */
+	double value, limit;               /* floors and ceilings */
+	bool missing;                      /* of the manifest or the baseline, but not in the run */
+	bool skipped;                      /* it passes without a number: it was skipped, or is absent, as it may be */
 	char base_variant[ASSAY_NAME_MAX]; /* that the head's is compared with; "": the same of another build */
 	bool is_new;                       /* only the head of a comparison has the case */
 	bool suspect;                      /* of pairs: undecided, and its estimate is slower than the margin allows */

@@ -6,7 +6,7 @@
  *	sums        of squares and of products go into 16 lanes, element i into lane i mod 16, in rising order from 0;
  *	            then lanes (i, i+8), (i, i+4), (i, i+2), (i, i+1) are added
  *	inputs      of a matrix are rounded as ggml does for its type: f16 and bf16 to that type, q8_0 to blocks of 32
- *	            in eight bits, q6_k, tq1_0 and tq2_0 to blocks of 256 in eight bits, i2_s a whole token in eight bits
+ *	            in eight bits, q6_k, tq1_0 and tq2_0 to blocks of 256 in eight bits, i2_s a token in eight bits
  *	RMSNorm     y = x · s · gain, s = 1 / sqrt(Σx² / n + eps)
  *	rotation    angles in float, each that of the pair before times freq_base^(−2/n), as ggml has them
  *	attention   score = (Σ q·k) · (1 / sqrt(head_dim)); e = exp(score − greatest); value = (Σ e·v over positions in
@@ -101,8 +101,8 @@ struct assay_file_state {
 	struct assay_file_model model;
 	int64_t max_pos;
 	/*
-	 * Tokens at the positions @pos and on, whose predecessors' keys and values are there, at most ASSAY_FILE_BATCH of
-	 * them. Logits of the last into ASSAY_FILE_T_LOGITS if @want_logits.
+	 * Tokens at the positions @pos and on, whose predecessors' keys and values are there, at most ASSAY_FILE_BATCH.
+	 * Logits of the last into ASSAY_FILE_T_LOGITS if @want_logits.
 	 */
 	void (*step)(struct assay_job *job, const int32_t *tokens, int64_t n, int64_t pos, int want_logits);
 	/* The op's run(), in terms of step(). */
