@@ -47,7 +47,7 @@ dry_make() {
 @test "a plugin that was built without nvcc loads, and says so of every variant" {
 	env -u MAKEFLAGS make -s -C "$ASSAY_SOURCE" ASSAY_NO_INSTALL=1 NVCC= BUILD="$PWD/b" "$PWD/b/plugins/assay_cuda.so"
 	"$ASSAY" list variants --no-default-plugins --plugin b/plugins/assay_cuda.so --plugin "$ASSAY_BUILD/plugins/ops.so" >variants
-	[ "$(grep -c '/cu[a-z0-9_]*  *not here: no cuda device: built without nvcc$' variants)" = "$(grep -c / variants)" ]
+	[ "$(grep -c '/cu[a-z0-9_]*  *not here: no cuda device: built without nvcc$' variants)" = "$(grep -c '/cu' variants)" ]
 	grep -q ^matmul.ternary/cuda variants
 }
 
