@@ -5,7 +5,10 @@ load helpers
 
 # real NAME: measure the bench of that name. Its cases are in `cases`, and what its program printed is in `log`.
 real() {
-	"$ASSAY" run --bench-dir "$ASSAY_SOURCE/tests/fixtures/programs" --suite real --only "$1/*" --json >out.json
+	"$ASSAY" run --bench-dir "$ASSAY_SOURCE/tests/fixtures/programs" --suite real --only "$1/*" --json >out.json || {
+		jq '.cases[] | .status, .reason, .log' out.json
+		return 1
+	}
 	jq '.cases' out.json >cases
 	jq -r '.cases[0].log' out.json >log
 	jq -e '[.[].status] | length > 0 and unique == ["ok"]' cases
