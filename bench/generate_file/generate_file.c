@@ -199,7 +199,7 @@ static int check_prompt(struct assay_job *job, const struct assay_prompt *p)
 	return 0;
 }
 
-/* What the prompt has in common with the sequence before it need not be read again; its last token is. */
+/* Tokens that the prompt shares with the sequence before it are not read again, except its last one. */
 int assay_generate_file_respond(struct assay_job *job, struct assay_prompt *p)
 {
 	struct file_state *s = job->op_state;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What differs between the architectures. A table entry is all that another one of this family needs. */
+/* The differences between architectures. Another one of this family needs no more than an entry here. */
 static const struct architecture {
 	const char *name;
 	bool halves, relu2, sub_norms;

@@ -68,7 +68,7 @@ const struct assay_metric_def assay_tokenizer_metrics[ASSAY_TOKENIZER_N_METRICS]
 	  .hi = 0x1p40 },
 };
 
-/* What fill() leaves. */
+/* Made by fill(): the vocabulary, and a plain tokenizer for it. */
 struct state {
 	struct assay_tokenizer_state of;
 	struct tokenizer_vocab vocab;

@@ -17,7 +17,7 @@
 
 enum { NAME, VALUE, UNIT, FIELDS };
 
-/* What a unit measures: which metric that is, and which numbers can be meant. */
+/* The metric that a unit belongs to, and which numbers can be meant. */
 struct quantity {
 	const char *tag; /* NULL: the time */
 	const char *unit;

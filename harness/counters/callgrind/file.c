@@ -37,7 +37,7 @@ static const struct {
 
 /* ---- detail ---- */
 
-/* What a file says beyond functions, see model/exact.h. All-zero is empty. */
+/* All that a file says beyond functions, see model/exact.h. All-zero is empty. */
 struct detail {
 	struct assay_exact_line *lines; /* malloc'ed, in the order of the file */
 	size_t n_lines;

@@ -61,7 +61,7 @@ static int learn_all(const struct assay_compare_plan *p, struct assay_store *sto
 }
 
 /*
- * What the case took before; the slower control, which is found at the first look that allows it, from the pairs of its
+ * The time that the case took before. The slower control is found at the first look that allows it, by pairs of its
  * case. NaN where no pair of the case is known: pairs take from 50 ms to some seconds, so a guess would mislead.
  */
 static double expected_s(const struct assay_comparison *cmp, const struct assay_comparison_case *c,

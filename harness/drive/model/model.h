@@ -9,7 +9,7 @@
 #include "model/reports.h"
 
 /*
- * What the file has. ASSAY_EUSAGE says why it is no sound GGUF file. Release with assay_model_report_release() in
+ * Read what the file has. ASSAY_EUSAGE says why it is no sound GGUF file. Release with assay_model_report_release() in
  * either case.
  */
 int assay_model_show(const char *path, struct assay_model_report *out, struct assay_err *err);
