@@ -103,6 +103,7 @@ struct world {
 	struct assay_err why[TASKS];
 	int in_task; /* what tasks change is theirs alone */
 	int (*work)(struct world *w, size_t task, const struct assay_lane *lane, struct assay_err *err);
+	size_t interrupt_at; /* once so many have begun; 0: never */
 	volatile sig_atomic_t interrupted;
 	int refused; /* what the parent says to the first word */
 };
@@ -114,6 +115,7 @@ static bool next(void *arg, size_t *task)
 	if (w->begun == TASKS || w->running == w->limit)
 		return false;
 	*task = w->begun++;
+	w->interrupted = w->begun == w->interrupt_at;
 	w->running++;
 	w->most_running = w->running > w->most_running ? w->running : w->most_running;
 	return true;
@@ -240,22 +242,11 @@ TEST(a_task_that_is_held_stopped_is_killed_and_told)
 	assert_string_equal(w.why[2].text, "a process of this program was stopped by another");
 }
 
-static struct world *waiting;
-
-static void interrupt(int sig)
-{
-	(void)sig;
-	waiting->interrupted = 1;
-}
-
 TEST(an_interrupt_stops_what_runs_and_begins_no_more)
 {
-	struct world w = { .work = wait_to_stop, .limit = 2 };
+	struct world w = { .work = wait_to_stop, .limit = 2, .interrupt_at = 2 };
 	struct assay_err err = { 0 };
 
-	waiting = &w;
-	signal(SIGALRM, interrupt);
-	ualarm(20000, 0);
 	assert_int_equal(run(&w, &err), ASSAY_EINTERRUPTED);
 	assert_int_equal(w.begun, 2);
 	assert_true(w.over[0] && w.over[1]);

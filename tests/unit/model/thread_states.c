@@ -88,7 +88,7 @@ TEST(a_mark_within_a_wait_divides_it)
 
 /* ---- profiles ---------------------------------------------------------------------------------------------------- */
 
-static const char *const thread_names[] = { "thread 1", "thread 2: <script>" };
+static const char *const thread_names[] = { "thread 1", "thread 2: <script>", "thread 3", "thread 4" };
 
 static void add(struct assay_profile *p, unsigned thread, const char *state, const char *function, uint64_t ns)
 {
@@ -196,6 +196,56 @@ TEST(threads_are_shown)
 	assert_non_null(strstr(svg, "thread 2: &lt;script"));
 	assert_null(strstr(svg, "<script"));
 	assert_non_null(strstr(svg, "running 80 %, waiting 0 %, blocked 16 %, ready 4 %"));
+	assay_profile_release(&p);
+}
+
+TEST(a_thread_that_slept_all_the_time)
+{
+	static const struct {
+		uint64_t running_us, waiting_us, blocked_us, ready_us;
+		bool slept;
+	} rows[] = {
+		{ 0, 0, 100000, 0, true },         { 199, 0, 99801, 0, true },    { 201, 0, 99799, 0, false },
+		{ 0, 99000, 1000, 0, false },      { 0, 10001, 89999, 0, false }, { 100, 100, 59800, 40000, true },
+		{ 100, 100, 39800, 60000, false },
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		const struct assay_thread_account a = { .wall_ns = 100 * MS,
+							.ns = { [ASSAY_STATE_RUNNING] = rows[i].running_us * 1000,
+								[ASSAY_STATE_WAITING] = rows[i].waiting_us * 1000,
+								[ASSAY_STATE_BLOCKED] = rows[i].blocked_us * 1000,
+								[ASSAY_STATE_READY] = rows[i].ready_us * 1000 } };
+
+		if (assay_thread_slept(&a) != rows[i].slept)
+			fail_msg("row %zu", i);
+	}
+}
+
+/* Threads that slept are folded into one line, unless all of them did. */
+TEST(threads_that_slept_are_folded)
+{
+	struct assay_profile p = { .kind = "threads", .what = "./a", .unit = "ns", .source = "test", .n_threads = 4 };
+	const struct assay_report r = { .kind = ASSAY_REPORT_PROFILE, .profile = { .p = &p } };
+	const struct assay_emit_style verbose = { .verbose = true };
+	char *text;
+
+	p.threads = calloc(p.n_threads, sizeof(*p.threads));
+	for (unsigned i = 0; i < p.n_threads; i++)
+		snprintf(p.threads[i].name, sizeof(p.threads[i].name), "%s", thread_names[i]);
+	for (unsigned i = 0; i < p.n_threads; i++)
+		add(&p, i, "blocked: pthread_cond_wait", "idle", 100 * MS);
+	assert_int_equal(times(emit_profile(&p, "svg"), "% running"), 4);
+	add(&p, 0, "running", NULL, 100 * MS);
+	text = emit_profile(&p, "text");
+	has(text, "\n  3 threads slept all the time: --verbose shows them\n");
+	assert_int_equal(times(text, "\n  thread "), 2); /* a head, and the one that worked */
+	text = emit(&r, "text", &verbose);
+	assert_int_equal(times(text, "\n  thread "), 6);
+	has(emit_profile(&p, "html"), "<details><summary>3 threads slept all the time</summary>");
+	text = emit_profile(&p, "svg");
+	has(text, ">3 threads slept all the time<");
+	assert_int_equal(times(text, "% running"), 1);
 	assay_profile_release(&p);
 }
 
