@@ -104,7 +104,7 @@ gpu() {
 @test "a case is run for a while, and its GPUs watched" {
 	gpu --json --for 300ms "$CASE"
 	[ "$status" = 0 ] || { echo "$stderr"; false; }
-	is '.profile.case == "'"$CASE"'" and .profile.iteration_ns > 0 and .gpu.devices[0].samples > 3 and .gpu.why == "nothing started CUDA"'
+	is '.profile.case == "'"$CASE"'" and .profile.iteration_ns > 0 and .gpu.devices[0].samples >= 2 and .gpu.why == "nothing started CUDA"'
 	[ ! -e assay.db ]
 }
 

@@ -40,7 +40,7 @@ teardown() {
 
 @test "the flame graph zooms, searches, filters and takes keys" {
 	needs_samples
-	run --separate-stderr "$ASSAY" profile cpu -o split.svg -- ./split 20000
+	run --separate-stderr "$ASSAY" profile cpu --rate 4999 -o split.svg -- ./split 40000
 	[ "$status" = 0 ]
 	xmllint --noout split.svg 2>/dev/null || ! command -v xmllint
 	browser_start

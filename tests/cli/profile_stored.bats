@@ -35,7 +35,7 @@ load profile_helpers
 @test "profiles are taken again and again, and the newest of them stay" {
 	needs_samples
 	fails 2 "--every, --keep and --keep-days store profiles: give them a --name" profile cpu --every 1s -- ./split 4000
-	"$ASSAY" profile cpu --rate 4999 --every 100ms --keep 2 --name hourly --json -- ./split 2000 >taken &
+	"$ASSAY" profile cpu --rate 4999 --every 100ms --keep 2 --name hourly --json -- ./split 8000 >taken &
 	pid=$!
 	until [ "$(grep -c '"schema"' taken)" -gt 3 ]; do sleep 0.05; done
 	interrupt "$pid"

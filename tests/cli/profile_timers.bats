@@ -7,11 +7,11 @@ load profile_helpers
 	needs_timers
 	for how in '' thread fork exec; do
 		# shellcheck disable=SC2086
-		run --separate-stderr ./refuse "$ASSAY" profile cpu --rate 4999 --json -o split.folded -- ./split 20000 $how
+		run --separate-stderr ./refuse "$ASSAY" profile cpu --rate 4999 --json -o split.folded -- ./split 40000 $how
 		[ "$status" = 0 ] || { echo "$how: $stderr"; false; }
 		is '.profile.source == "a timer of each thread'"'"'s CPU time; perf_event_open is forbidden"'
 		# timers of CPU time are bound to the tick: the rate is what came of it
-		is '.profile.rate_hz > 20 and .profile.rate_hz <= 4999 and .profile.samples > 50 and .profile.lost == 0'
+		is '.profile.rate_hz > 20 and .profile.rate_hz <= 4999 and .profile.samples > 20 and .profile.lost == 0'
 		is '.profile.truncated <= 0.01 * .profile.samples + 1 and .profile.unresolved <= 0.02 * .profile.samples + 1'
 		is '.profile.samples as $n | .functions as $f | [["seventy", 0.7], ["twenty", 0.2], ["ten", 0.1]] | all(. as [$name, $p] |
 			([$f[] | select(.name == $name) | .total_frac][0] - $p | fabs) < 5 * ($p * (1 - $p) / $n | sqrt) + 0.01)'
@@ -25,7 +25,7 @@ load profile_helpers
 	[ "$status" = 0 ] || { echo "$stderr"; false; }
 	is '.profile.source == "a timer for each thread; perf_event_open is forbidden" and .profile.rate_hz == 997'
 	is '.profile.timed_samples > 0'
-	reach_the_start 0.98
+	reach_the_start
 	grep -q '^quantize.q8_0/ref;phase: sample;thread 1;_start;' case.folded
 	threads=$(($(nproc) > 1 ? 2 : 1))
 	run --separate-stderr ./refuse "$ASSAY" profile cpu stream.read/ref/level=l1/t=$threads/warm --for 1s --json
@@ -54,7 +54,7 @@ load profile_helpers
 	# the kernel's own samples need nothing preloaded
 	run --separate-stderr "$ASSAY" profile cpu --rate 4999 --json -- ./still 20000
 	[ "$status" = 0 ]
-	is '.profile.samples > 50 and ([.functions[].name] | contains(["seventy", "twenty", "ten"]))'
+	is '.profile.samples > 20 and ([.functions[].name] | contains(["seventy", "twenty", "ten"]))'
 }
 
 @test "where neither the kernel nor timers sample, a line says what permits it" {
