@@ -88,7 +88,7 @@ $(BUILD)/plugins/assay_cuda.kernels.json: $(BUILD)/tools/kernel_costs $(CUDA_SRC
 	$(say)$< '$(NVCC_VERSION)' $(CUDA_SRCS:%=$(BUILD)/obj/%.o.ptxas) > $@.tmp && mv $@.tmp $@
 
 define family_rules
-$(call family_plugin,$(1)): $(patsubst %.c,$(BUILD)/obj/%.o,$(call family_srcs,$(1))) $(if $(filter generate,$(1)),$(GGUF_OBJS))
+$(call family_plugin,$(1)): $(patsubst %.c,$(BUILD)/obj/%.o,$(call family_srcs,$(1))) $(if $(filter generate,$(1)),$(filter %/types.o,$(GGUF_OBJS)))
 	@mkdir -p $$(@D)
 	$$(say)$$(link_plugin) -lm -ldl
 $(BUILD)/plugins/$(1)-openblas.so: $(patsubst %.c,$(BUILD)/obj/%.o,$(call blas_srcs,$(1)))

@@ -83,7 +83,7 @@ $(BUILD)/tests/code_hash/stripped.so: $(BUILD)/tests/code_hash/base.so
 	$(say)strip -o $@ $<
 $(BUILD)/tests/test_worker: | $(CODE_PROBES)
 # tests of what only the program, or a plugin, has
-TOKENIZER_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out %_text.c,$(wildcard bench/tokenizer/*.c)))
+TOKENIZER_OBJS := $(BUILD)/obj/bench/tokenizer/tokenizer_train.o
 $(BUILD)/tests/test_kernels: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard bench/generate/generate_vector_*.c)) $(TOKENIZER_OBJS)
 $(BUILD)/tests/test_cli: $(BUILD)/obj/harness/cli/progress.o
 $(BUILD)/tests/test_drive: | $(PLUGINS) $(BUILD)/share/assay

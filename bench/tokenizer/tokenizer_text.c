@@ -7,8 +7,6 @@
 
 #include "../compress/compress_corpora.h"
 #include "../tokenizer_ops.h"
-#include "tokenizer_plain.h"
-#include "tokenizer_vocab.h"
 
 #define TRAINING_BYTES (96 << 10) /* of each corpus */
 

@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../tokenizer_ops.h"
 #include "assay/unicode_classes.h"
-#include "tokenizer_plain.h"
-#include "tokenizer_vocab.h"
 
 #define SPACE_MARK   "\xe2\x96\x81"
 #define MOST_LETTERS 32 /* the first ones of a piece are learnt from */
@@ -332,6 +331,7 @@ static void first_tokens(struct tokenizer_vocab *out)
 	v->unknown = 0;
 	v->bos = 1;
 	v->eos = 2;
+	v->eot = -1;
 }
 
 static int new_vocab(struct tokenizer_vocab *out, int64_t name, size_t most)

@@ -85,6 +85,8 @@ struct assay_vocab {
 	const uint8_t *types;  /* enum assay_token_type of each */
 	const float *scores;   /* of each, in SPM */
 	int32_t (*merges)[3];  /* by rank: left id, right id, id of both together */
+	int32_t eot;           /* of the end of a turn; -1: there is none */
+	uint32_t add_bos;      /* a prompt begins with bos */
 };
 
 /* What job->op_state points to. */

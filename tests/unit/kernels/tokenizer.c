@@ -7,8 +7,7 @@
 
 #include "assay/op_tokenizer.h"
 #include "assay/random.h"
-#include "bench/tokenizer/tokenizer_plain.h"
-#include "bench/tokenizer/tokenizer_vocab.h"
+#include "bench/tokenizer_ops.h"
 
 static const char *const names[] = { "gpt-2", "llama-bpe", "qwen2" };
 

@@ -1,13 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A tokenizer of any vocabulary, in the plainest way that takes no more than n log n. It defines the ids of the ops.
+ * A vocabulary, and the plain tokenizer for it, which takes no more than n log n. It defines the ids of the tokenizer
+ * ops, and turns the prompts of models into ids and their answers into text.
  */
-#ifndef TOKENIZER_PLAIN_H
-#define TOKENIZER_PLAIN_H
+#ifndef ASSAY_GGUF_TOKENIZER_H
+#define ASSAY_GGUF_TOKENIZER_H
 
 #include <stdbool.h>
 
 #include "assay/op_tokenizer.h"
+#include "gguf/gguf.h"
+
+/* A vocabulary and the memory that it points to. */
+struct tokenizer_vocab {
+	struct assay_vocab v;
+	uint8_t *bytes, *types;
+	int64_t *starts;
+	float *scores;
+};
+
+/* NULL-terminated: the names of enum assay_vocab_pre, then "spm". */
+extern const char *const assay_vocab_names[];
+
+/*
+ * Read the vocabulary of a file, which may be closed after that. 0; or -1 with the reason and nothing to release. A
+ * file of BPE that does not name its pre-tokenizer is refused, because its ids would be a guess.
+ */
+int assay_vocab_read(struct tokenizer_vocab *out, const struct assay_gguf *g, struct assay_reason *why);
+void assay_vocab_release(struct tokenizer_vocab *v);
 
 /* One that is prepared; used by one thread at a time. A text has less than 2^29 bytes. */
 struct assay_tokenizer {
@@ -26,6 +46,7 @@ struct assay_tokenizer {
 
 /* @v has to outlive @t. 0; or -1 with the reason, and nothing to release. */
 int assay_tokenizer_init(struct assay_tokenizer *t, const struct assay_vocab *v, struct assay_reason *why);
+/* All-zero: does nothing. */
 void assay_tokenizer_release(struct assay_tokenizer *t);
 
 /*
@@ -40,6 +61,11 @@ int64_t assay_tokenizer_encode(struct assay_tokenizer *t, const void *text, int6
  */
 int64_t assay_tokenizer_decode(const struct assay_tokenizer *t, const int32_t *ids, int64_t n, bool special, void *text,
 			       int64_t size);
+/*
+ * The same of one token that follows others, so that its space stays. CONTROL and UNKNOWN tokens have no text. A
+ * character may be spread over several tokens.
+ */
+int64_t assay_tokenizer_next(const struct assay_tokenizer *t, int32_t id, void *text, int64_t size);
 
 /* The token of these bytes, or -1. */
 int32_t assay_tokenizer_find(const struct assay_tokenizer *t, const void *s, int64_t n);

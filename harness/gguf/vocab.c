@@ -3,7 +3,7 @@
  * Vocabularies of GGUF files. Files of BPE write each byte as a character of GPT-2's alphabet, in which printable
  * Latin-1 stands for itself and the other bytes are U+0100 and what follows.
  */
-#include "tokenizer_vocab.h"
+#include "gguf/tokenizer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "assay/unicode_classes.h"
-#include "tokenizer_plain.h"
 
 const char *const assay_vocab_names[] = { "gpt-2", "llama-bpe", "qwen2", "spm", NULL };
 
@@ -236,7 +235,7 @@ static int read_pre(struct assay_vocab *v, const struct assay_gguf *g, struct as
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (assay_gguf_string_is(name, known[i].name)) {
 			v->pre = known[i].pre;
-			v->whole_words = v->pre == ASSAY_PRE_LLAMA_BPE;
+			v->whole_words = v->add_bos = v->pre == ASSAY_PRE_LLAMA_BPE;
 			return 0;
 		}
 	return REFUSE(why, "tokenizer.ggml.pre is '%.*s', expected gpt-2, llama-bpe or qwen2",
@@ -261,7 +260,7 @@ static int read_vocab(struct tokenizer_vocab *out, const struct assay_gguf *g, s
 	struct assay_vocab *v = &out->v;
 	struct assay_gguf_string model;
 	int16_t alphabet[324];
-	bool space_prefix;
+	bool space_prefix, add_bos;
 	int rc = assay_gguf_text(g, "tokenizer.ggml.model", &model, why);
 
 	if (rc)
@@ -271,20 +270,28 @@ static int read_vocab(struct tokenizer_vocab *out, const struct assay_gguf *g, s
 			      (int)(model.len < 64 ? model.len : 64), model.s);
 	v->model = assay_gguf_string_is(model, "gpt2") ? ASSAY_VOCAB_BPE : ASSAY_VOCAB_SPM;
 	space_prefix = v->model == ASSAY_VOCAB_SPM;
+	v->add_bos = space_prefix;
 	byte_alphabet(alphabet);
-	if ((v->model == ASSAY_VOCAB_BPE && read_pre(v, g, why)) || read_tokens(out, g, alphabet, why) ||
-	    read_id(v, g, "tokenizer.ggml.bos_token_id", &v->bos, why) ||
+	if ((v->model == ASSAY_VOCAB_BPE && read_pre(v, g, why)) || read_tokens(out, g, alphabet, why))
+		return -1;
+	add_bos = v->add_bos;
+	if (read_id(v, g, "tokenizer.ggml.bos_token_id", &v->bos, why) ||
 	    read_id(v, g, "tokenizer.ggml.eos_token_id", &v->eos, why) ||
+	    read_id(v, g, "tokenizer.ggml.eot_token_id", &v->eot, why) ||
 	    read_id(v, g, "tokenizer.ggml.unknown_token_id", &v->unknown, why) ||
+	    assay_gguf_bool(g, "tokenizer.ggml.add_bos_token", &add_bos, why) < 0 ||
 	    assay_gguf_bool(g, "tokenizer.ggml.add_space_prefix", &space_prefix, why) < 0)
 		return -1;
+	v->add_bos = add_bos && v->bos >= 0;
 	v->space_prefix = v->model == ASSAY_VOCAB_SPM && space_prefix;
 	return v->model == ASSAY_VOCAB_BPE ? read_merges(out, g, alphabet, why) : 0;
 }
 
 int assay_vocab_read(struct tokenizer_vocab *out, const struct assay_gguf *g, struct assay_reason *why)
 {
-	*out = (struct tokenizer_vocab){ .v = { .size = sizeof(out->v), .bos = -1, .eos = -1, .unknown = -1 } };
+	*out = (struct tokenizer_vocab){
+		.v = { .size = sizeof(out->v), .bos = -1, .eos = -1, .unknown = -1, .eot = -1 }
+	};
 	if (!read_vocab(out, g, why))
 		return 0;
 	assay_vocab_release(out);

@@ -3,7 +3,7 @@
  * Symbols in a list, and a heap of neighbours that can be merged. An entry of the heap is stale when its two symbols do
  * not cover the same bytes any more: borders only go away, so equal bytes mean the same two symbols.
  */
-#include "tokenizer_plain.h"
+#include "gguf/tokenizer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -506,32 +506,45 @@ static void put_marked(struct writer *w, const uint8_t *s, int64_t n)
 		}
 }
 
+/* False: there is no such token. */
+static bool put_token(struct writer *w, const struct assay_vocab *v, int32_t id, bool special, bool first)
+{
+	const int64_t mark = (int64_t)strlen(SPACE_MARK);
+	const uint8_t *s;
+	int64_t len;
+
+	if (id < 0 || id >= v->n_tokens)
+		return false;
+	if (!special && is_special(v->types[id]) && v->types[id] != ASSAY_TOKEN_USER)
+		return true;
+	s = v->bytes + v->starts[id];
+	len = token_bytes(v, id);
+	if (v->model != ASSAY_VOCAB_SPM || v->types[id] != ASSAY_TOKEN_NORMAL) {
+		put(w, s, len);
+		return true;
+	}
+	if (first && v->space_prefix && len >= mark && !memcmp(s, SPACE_MARK, (size_t)mark)) {
+		s += mark;
+		len -= mark;
+	}
+	put_marked(w, s, len);
+	return true;
+}
+
 int64_t assay_tokenizer_decode(const struct assay_tokenizer *t, const int32_t *ids, int64_t n, bool special, void *text,
 			       int64_t size)
 {
-	const struct assay_vocab *v = t->v;
 	struct writer w = { text, 0, size };
-	const int64_t mark = (int64_t)strlen(SPACE_MARK);
 
-	for (int64_t i = 0; i < n; i++) {
-		const uint8_t *s;
-		int64_t len;
-
-		if (ids[i] < 0 || ids[i] >= v->n_tokens)
+	for (int64_t i = 0; i < n; i++)
+		if (!put_token(&w, t->v, ids[i], special, !i))
 			return -1;
-		if (!special && is_special(v->types[ids[i]]) && v->types[ids[i]] != ASSAY_TOKEN_USER)
-			continue;
-		s = v->bytes + v->starts[ids[i]];
-		len = token_bytes(v, ids[i]);
-		if (v->model != ASSAY_VOCAB_SPM || v->types[ids[i]] != ASSAY_TOKEN_NORMAL) {
-			put(&w, s, len);
-			continue;
-		}
-		if (!i && v->space_prefix && len >= mark && !memcmp(s, SPACE_MARK, (size_t)mark)) {
-			s += mark;
-			len -= mark;
-		}
-		put_marked(&w, s, len);
-	}
 	return w.n;
+}
+
+int64_t assay_tokenizer_next(const struct assay_tokenizer *t, int32_t id, void *text, int64_t size)
+{
+	struct writer w = { text, 0, size };
+
+	return put_token(&w, t->v, id, false, false) ? w.n : -1;
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "assay/unicode_classes.h"
-#include "tokenizer_plain.h"
+#include "gguf/tokenizer.h"
 
 enum { END = ASSAY_CHAR_SPACE + 1 }; /* the class beyond the last character */
 
