@@ -203,7 +203,7 @@ static int check_prompt(struct assay_job *job, const struct assay_prompt *p)
 int assay_generate_file_respond(struct assay_job *job, struct assay_prompt *p)
 {
 	struct file_state *s = job->op_state;
-	int64_t known = 0, at;
+	int64_t known = 0, at = 0;
 	int rc = check_prompt(job, p);
 
 	if (rc)
@@ -212,14 +212,14 @@ int assay_generate_file_respond(struct assay_job *job, struct assay_prompt *p)
 		known++;
 	memcpy(s->tokens, p->tokens, (size_t)p->n_tokens * sizeof(*s->tokens));
 	read_tokens(job, s->tokens, known, p->n_tokens);
-	for (int64_t i = 0; i < p->n_wanted; i++) {
+	for (int64_t i = 0; i < p->n_wanted && !(i && __atomic_load_n(p->enough, __ATOMIC_RELAXED)); i++) {
 		at = p->n_tokens + i;
 		if (i)
 			read_tokens(job, s->tokens, at - 1, at);
 		s->tokens[at] = greedy(job);
 		p->emit(p->arg, s->tokens[at]);
 	}
-	s->n_known = p->n_tokens + p->n_wanted - 1;
+	s->n_known = at;
 	p->n_known = known;
 	return 0;
 }

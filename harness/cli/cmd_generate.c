@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* assay generate: token ids in, token ids out. */
+/* assay generate: token ids in, token ids out; of files also text. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +15,12 @@
 
 struct generate_args {
 	struct assay_settings s;
-	const char *model, *profile;
+	const char *model, *profile, *text;
 	struct assay_text prompt;
 	uint64_t tokens;
 	bool requests;
-	uint64_t begun_ns, first_ns, last_ns;
-	struct assay_text ids; /* of the answer, with --json */
+	uint64_t begun_ns, first_ns, last_ns, n_come;
+	struct assay_text ids, answer; /* with --json */
 };
 
 static int take(void *args, const char *arg, struct assay_err *err)
@@ -57,14 +57,20 @@ static int check(void *args, struct assay_err *err)
 				     ASSAY_GENERATE_SUITE, a->s.r.plan.suite);
 	if (a->requests && a->prompt.len)
 		return assay_err_set(err, ASSAY_EUSAGE, "with --requests the prompts stand in standard input");
-	if (!a->requests && !a->prompt.len)
-		return assay_err_set(err, ASSAY_EUSAGE, "no prompt given: expected token ids, such as 1 2 3");
+	if (a->text && (a->requests || a->prompt.len))
+		return assay_err_set(err, ASSAY_EUSAGE, "--prompt is a prompt already: drop %s",
+				     a->requests ? "--requests" : "the token ids");
+	if (!a->requests && !a->prompt.len && !a->text)
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "no prompt given: expected token ids, such as 1 2 3, or --prompt TEXT");
 	return 0;
 }
 
 #define AT(member) offsetof(struct generate_args, member)
 
 static const struct assay_option options[] = {
+	{ "prompt", 'p', "TEXT", assay_option_text, AT(text),
+	  "Continue this text, and print text, by the tokenizer that the file has" },
 	{ "tokens", 'n', "N", set_tokens, AT(tokens), "Generate N tokens (default 16)" },
 	{ "profile", 0, "NAME", assay_option_text, AT(profile),
 	  "Sample the CPU meanwhile, and store the profile as NAME" },
@@ -74,17 +80,19 @@ static const struct assay_option options[] = {
 };
 
 static const struct assay_command_line line = {
-	.usage = "MODEL TOKEN...\nFILE.gguf TOKEN...",
+	.usage = "MODEL TOKEN...\nFILE.gguf TOKEN...\nFILE.gguf --prompt TEXT",
 	.doc = "Let a model of the suite '" ASSAY_GENERATE_SUITE
 	       "', or that of a GGUF file, continue a prompt, and print the ids of the tokens as they "
 	       "come. The models are BitNet b1.58 transformers with seeded weights, so that the same prompt has the "
 	       "same "
-	       "answer on every machine; each step takes the most likely token. Nothing is judged or stored; 'assay "
-	       "run' "
-	       "measures models.\v"
+	       "answer on every machine; each step takes the most likely token. With --prompt the tokenizer of the "
+	       "file makes ids of a text, in which names of control tokens stand for these tokens, and text of the "
+	       "answer, which also ends at the end of a text or of a turn; there is no chat template. Nothing is "
+	       "judged or stored; 'assay run' measures models.\v"
 	       "examples:\n"
 	       "  assay generate tiny 1 2 3\n"
 	       "  assay generate model.gguf 1 2 3\n"
+	       "  assay generate model.gguf --prompt 'Once upon a time'\n"
 	       "  assay generate 125m 1 2 3 --tokens 64 --threads 1 --json",
 	.tables = { { options, 0 },
 		    { assay_options_load, 0 },
@@ -96,28 +104,73 @@ static const struct assay_command_line line = {
 	.check = check,
 };
 
-static void come(void *arg, const int32_t *tokens, const uint64_t *at_ns, uint32_t n)
+static void come(void *arg, const int32_t *tokens, const uint64_t *at_ns, uint32_t n, const char *text)
 {
 	struct generate_args *a = arg;
 
-	if (!a->first_ns)
+	if (!a->first_ns && n)
 		a->first_ns = at_ns[0];
-	a->last_ns = at_ns[n - 1];
+	if (n)
+		a->last_ns = at_ns[n - 1];
+	a->n_come += n;
 	for (uint32_t i = 0; i < n; i++) {
 		if (a->s.json)
 			assay_text_addf(&a->ids, "%s%" PRId32, a->ids.len ? "," : "", tokens[i]);
-		else
+		else if (!text)
 			assay_cli_say("%" PRId32 " ", tokens[i]);
 	}
+	if (text && a->s.json)
+		assay_text_add(&a->answer, text);
+	else if (text)
+		assay_cli_say("%s", text);
 	fflush(stdout);
+}
+
+/* In ASCII, so that no character is changed on the way. */
+static void add_quoted(struct assay_text *out, const char *s)
+{
+	uint32_t c;
+
+	assay_text_add(out, "\"");
+	while ((c = assay_code_point_next(&s)))
+		if (c == '"' || c == '\\')
+			assay_text_addf(out, "\\%c", (char)c);
+		else if (c >= 0x20 && c < 0x7f)
+			assay_text_addf(out, "%c", (char)c);
+		else if (c < 0x10000)
+			assay_text_addf(out, "\\u%04x", c);
+		else
+			assay_text_addf(out, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 | (c & 0x3ff));
+	assay_text_add(out, "\"");
+}
+
+static void print_json(const struct generate_args *a, const struct assay_generator *g, const struct assay_generation *r)
+{
+	struct assay_text text = { 0 };
+
+	if (a->text) {
+		assay_text_add(&text, ",\"text\":");
+		add_quoted(&text, a->answer.s ? a->answer.s : "");
+	}
+	assay_cli_say("{\"schema\":1,\"case\":\"%s\",\"prompt_tokens\":%" PRIu32
+		      ",\"tokens\":[%s]%s,\"first_token_s\":%.9g,\"next_token_s\":%.9g}\n",
+		      assay_generator_key(g), r->n_prompt, a->ids.s ? a->ids.s : "", text.s ? text.s : "",
+		      a->n_come ? (double)(a->first_ns - a->begun_ns) * 1e-9 : 0,
+		      a->n_come > 1 ? (double)(a->last_ns - a->first_ns) * 1e-9 / (double)(a->n_come - 1) : 0);
+	assay_text_release(&text);
 }
 
 static int generate_once(struct generate_args *a, struct assay_generator *g, struct assay_err *err)
 {
-	struct assay_generation r = { .n_wanted = (uint32_t)a->tokens, .profile = a->profile, .come = come, .arg = a };
-	int32_t *prompt;
-	size_t n;
-	int rc = assay_token_ids(a->prompt.s, &prompt, &n, err);
+	struct assay_generation r = { .n_wanted = (uint32_t)a->tokens,
+				      .text = a->text,
+				      .special = true,
+				      .profile = a->profile,
+				      .come = come,
+				      .arg = a };
+	int32_t *prompt = NULL;
+	size_t n = 0;
+	int rc = a->text ? 0 : assay_token_ids(a->prompt.s, &prompt, &n, err);
 
 	if (rc)
 		return rc;
@@ -126,14 +179,10 @@ static int generate_once(struct generate_args *a, struct assay_generator *g, str
 	a->begun_ns = assay_monotonic_ns();
 	rc = assay_generator_respond(g, &r, err);
 	free(prompt);
-	if (!a->s.json && a->first_ns)
+	if (!a->s.json && (a->first_ns || (!rc && a->text)))
 		assay_cli_say("\n");
 	if (!rc && a->s.json)
-		assay_cli_say(
-			"{\"schema\":1,\"case\":\"%s\",\"prompt_tokens\":%zu,\"tokens\":[%s],\"first_token_s\":%.9g,"
-			"\"next_token_s\":%.9g}\n",
-			assay_generator_key(g), n, a->ids.s, (double)(a->first_ns - a->begun_ns) * 1e-9,
-			a->tokens > 1 ? (double)(a->last_ns - a->first_ns) * 1e-9 / (double)(a->tokens - 1) : 0);
+		print_json(a, g, &r);
 	if (!rc && r.unprofiled.code)
 		rc = assay_err_set(err, r.unprofiled.code,
 				   "the answer is complete, but there is no profile '%.64s': %.400s", a->profile,
@@ -174,5 +223,6 @@ int assay_cmd_generate(int argc, char **argv)
 
 	assay_text_release(&a.prompt);
 	assay_text_release(&a.ids);
+	assay_text_release(&a.answer);
 	return status;
 }

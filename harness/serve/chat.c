@@ -94,8 +94,10 @@ static void let_go(struct assay_chat_request *r)
 	if (--r->holders)
 		return;
 	free(r->prompt);
+	assay_text_release(&r->text);
 	json_decref(r->stops);
 	free(r->tokens);
+	assay_text_release(&r->answer);
 	free(r);
 }
 
@@ -108,7 +110,7 @@ void assay_chat_let_go(struct assay_chat *c, struct assay_chat_request *r)
 
 static bool hand_over(const struct assay_chat_request *r, FILE *to)
 {
-	json_t *prompt = json_array(), *o;
+	json_t *prompt = r->is_text ? json_string(r->text.s) : json_array(), *o;
 	char *line;
 	bool ok;
 
@@ -139,6 +141,8 @@ static void take_tokens(struct assay_chat *c, struct assay_chat_request *r, cons
 		r->n_tokens++;
 		c->counts.generated++;
 	}
+	if (r->is_text && json_is_string(json_object_get(e, "text")))
+		assay_text_add(&r->answer, json_string_value(json_object_get(e, "text")));
 	pthread_cond_broadcast(&c->changed);
 }
 
@@ -176,6 +180,7 @@ static bool answer(struct assay_chat *c, struct assay_chat_request *r, FILE *fro
 				c->in_vain = 0;
 			r->stopped = json_is_true(json_object_get(e, "stopped"));
 			r->known = (unsigned)json_integer_value(json_object_get(e, "known"));
+			r->n_prompt = (size_t)json_integer_value(json_object_get(e, "prompt"));
 			snprintf(r->unprofiled, sizeof(r->unprofiled), "%s", unprofiled ? unprofiled : "");
 			if (last_ns > r->arrived_ns && r->n_tokens)
 				c->counts.tokens_per_s =
@@ -200,6 +205,12 @@ static bool is_loaded(struct assay_chat *c, FILE *from)
 		json_t *e = json_loads(line, 0, NULL);
 
 		ready = json_is_object(e);
+		/* the same at every start, and read by threads that come after the first one */
+		if (ready && c->counts.starts == 1)
+			snprintf(c->no_text, sizeof(c->no_text), "%s",
+				 json_is_string(json_object_get(e, "no_text"))
+					 ? json_string_value(json_object_get(e, "no_text"))
+					 : "");
 		json_decref(e);
 		line[strcspn(line, "\n")] = '\0';
 		if (!ready)

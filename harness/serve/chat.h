@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/process.h"
+#include "base/text.h"
 #include "serve/latencies.h"
 #include "serve/serve.h"
 
@@ -32,15 +33,18 @@ struct assay_chat_counts {
 };
 
 struct assay_chat_request {
-	int32_t *prompt; /* malloc'ed */
-	size_t n_prompt;
+	int32_t *prompt;        /* malloc'ed */
+	size_t n_prompt;        /* of a text it is found as the request ends */
+	struct assay_text text; /* the prompt where @is_text */
+	bool is_text;
 	unsigned n_wanted;
-	json_t *stops; /* arrays of ids that end the answer; NULL: none */
+	json_t *stops; /* arrays of ids, or texts, that end the answer; NULL: none */
 	bool profile;
 	uint64_t id, arrived_ns;
 	/* as it is answered, with the lock held */
 	int32_t *tokens; /* room for n_wanted */
 	unsigned n_tokens, known;
+	struct assay_text answer; /* of a text */
 	bool ended, refused;
 	bool stopped;         /* by one of @stops */
 	char error[512];      /* "": none */
@@ -57,8 +61,9 @@ struct assay_chat {
 	pthread_cond_t changed;
 	bool started, ready, gone, over; /* the thread is; the model is; it has ended; the server ends */
 	pid_t pid;
-	char error[512];  /* why the model is gone */
-	unsigned in_vain; /* starts without an answer since the last one that gave one */
+	char error[512];   /* why the model is gone */
+	char no_text[256]; /* why the model takes ids alone; "": it takes text. Does not change once it is loaded */
+	unsigned in_vain;  /* starts without an answer since the last one that gave one */
 	struct assay_chat_request *queue;
 	unsigned waiting;
 	uint64_t newest; /* request */

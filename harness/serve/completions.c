@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * POST /v1/chat/completions and GET /v1/models: the form of OpenAI's API (platform.openai.com/docs/api-reference), with
- * ids of tokens in place of text, because the models have no tokenizer.
+ * ids of tokens in place of text where the model has no tokenizer.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -47,12 +47,28 @@ static bool read_ids(const json_t *o, int32_t **ids, size_t *n, struct assay_err
 	return more || assay_err_set(err, ASSAY_ENOMEM, "out of memory") == 0;
 }
 
-/* Ids, or parts that have them as texts. False, with the answer. */
-static bool read_content(struct assay_chat_request *r, const json_t *content, struct assay_http_answer *a)
+/*
+ * A text is text where the model has a tokenizer, and ids otherwise; an array is ids. False, with the reason in @err or,
+ * where that is empty, because it is neither.
+ */
+static bool read_piece(const struct assay_server *s, struct assay_chat_request *r, const json_t *o,
+		       struct assay_err *err)
+{
+	if (!json_is_string(o) || s->chat.no_text[0])
+		return read_ids(o, &r->prompt, &r->n_prompt, err);
+	r->is_text = true;
+	assay_text_add(&r->text, json_string_value(o));
+	return true;
+}
+
+/* One such, or parts that have them as texts. False, with the answer. */
+static bool read_content(const struct assay_server *s, struct assay_chat_request *r, const json_t *content,
+			 struct assay_http_answer *a)
 {
 	const bool parts = json_is_object(json_array_get(content, 0));
+	const char *no_text = s->chat.no_text;
 	struct assay_err err = { 0 };
-	bool ok = parts || read_ids(content, &r->prompt, &r->n_prompt, &err);
+	bool ok = parts || read_piece(s, r, content, &err);
 
 	for (size_t i = 0; parts && ok && i < json_array_size(content); i++) {
 		const json_t *part = json_array_get(content, i), *text = json_object_get(part, "text");
@@ -63,11 +79,31 @@ static bool read_content(struct assay_chat_request *r, const json_t *content, st
 					type ? type : "");
 			return false;
 		}
-		ok = json_is_string(text) && read_ids(text, &r->prompt, &r->n_prompt, &err);
+		ok = json_is_string(text) && read_piece(s, r, text, &err);
+	}
+	if (!ok && !no_text[0])
+		assay_http_fail(a, 400, "bad content of a message: expected text, or ids of tokens as [1, 2, 3]");
+	else if (!ok)
+		assay_http_fail(a, err.code == ASSAY_ENOMEM ? 500 : 400, "bad content of a message: %s; %s",
+				err.text[0] ? err.text : "expected ids of tokens, as \"1 2 3\" or [1, 2, 3]", no_text);
+	return ok;
+}
+
+/* Texts, if the prompt is one. False, with the answer. */
+static bool read_text_stop(struct assay_chat_request *r, const json_t *stop, struct assay_http_answer *a)
+{
+	const size_t n = json_is_array(stop) ? json_array_size(stop) : 1;
+	bool ok = n <= ASSAY_GENERATE_STOPS;
+
+	r->stops = json_array();
+	for (size_t i = 0; ok && i < n; i++) {
+		json_t *e = json_is_array(stop) ? json_array_get(stop, i) : (json_t *)(uintptr_t)stop;
+
+		ok = json_is_string(e) && json_string_length(e);
+		json_array_append(r->stops, e);
 	}
 	if (!ok)
-		assay_http_fail(a, err.code == ASSAY_ENOMEM ? 500 : 400, "bad content of a message: %s",
-				err.text[0] ? err.text : "expected ids of tokens, as \"1 2 3\" or [1, 2, 3]");
+		assay_http_fail(a, 400, "bad stop: expected a text, or up to 4 of them");
 	return ok;
 }
 
@@ -80,6 +116,8 @@ static bool read_stop(struct assay_chat_request *r, const json_t *stop, struct a
 
 	if (!stop || json_is_null(stop))
 		return true;
+	if (r->is_text)
+		return read_text_stop(r, stop, a);
 	r->stops = json_array();
 	for (size_t i = 0; ok && i < n; i++) {
 		const json_t *e = json_is_array(stop) ? json_array_get(stop, i) : stop;
@@ -102,7 +140,8 @@ static bool read_stop(struct assay_chat_request *r, const json_t *stop, struct a
 	return ok;
 }
 
-static bool read_messages(struct assay_chat_request *r, const json_t *messages, struct assay_http_answer *a)
+static bool read_messages(const struct assay_server *s, struct assay_chat_request *r, const json_t *messages,
+			  struct assay_http_answer *a)
 {
 	static const char *const roles[] = { "system", "developer", "user", "assistant" };
 
@@ -123,12 +162,17 @@ static bool read_messages(struct assay_chat_request *r, const json_t *messages, 
 					role ? role : "");
 			return false;
 		}
-		if (!read_content(r, json_object_get(m, "content"), a))
+		if (!read_content(s, r, json_object_get(m, "content"), a))
 			return false;
 	}
-	if (!r->n_prompt)
+	a->text.failed |= r->text.failed;
+	if (r->is_text && r->n_prompt)
+		assay_http_fail(a, 400, "the messages have texts and ids of tokens: expected one of both");
+	else if (r->is_text ? !r->text.len : !r->n_prompt)
 		assay_http_fail(a, 400, "the messages have no tokens");
-	return r->n_prompt;
+	else
+		return true;
+	return false;
 }
 
 /* Parameters that would change the answer are not passed over in silence. False, with the answer. */
@@ -219,8 +263,8 @@ static bool read_request(const struct assay_http_query *q, struct assay_chat_req
 	}
 	r->n_wanted = (unsigned)most;
 	r->profile = profile && !strcasecmp(profile, "true");
-	return read_stop(r, json_object_get(q->body, "stop"), a) &&
-	       read_messages(r, json_object_get(q->body, "messages"), a);
+	return read_messages(q->server, r, json_object_get(q->body, "messages"), a) &&
+	       read_stop(r, json_object_get(q->body, "stop"), a);
 }
 
 /* ---- the answer ---- */
@@ -242,7 +286,10 @@ static json_t *completion(const struct assay_chat_request *r, const char *model)
 	struct assay_text content = { 0 };
 	json_t *o;
 
-	add_tokens(&content, r->tokens, 0, r->n_tokens);
+	if (r->is_text)
+		assay_text_add(&content, r->answer.s ? r->answer.s : "");
+	else
+		add_tokens(&content, r->tokens, 0, r->n_tokens);
 	o = json_pack("{s:o,s:s,s:I,s:s,s:[{s:i,s:{s:s,s:s},s:s}],s:{s:i,s:i,s:i,s:{s:i}},s:s*}", "id",
 		      json_sprintf("chatcmpl-%" PRIu64, r->id), "object", "chat.completion", "created",
 		      (json_int_t)time(NULL), "model", model, "choices", "index", 0, "message", "role", "assistant",
@@ -258,6 +305,7 @@ struct stream {
 	struct assay_server *s;
 	struct assay_chat_request *r;
 	unsigned told; /* tokens */
+	size_t told_bytes;
 	bool begun, ended;
 	struct assay_text left; /* not sent yet */
 	size_t sent;
@@ -286,11 +334,14 @@ static void add_news(struct stream *t)
 	if (!t->begun)
 		add_chunk(t, "assistant", "", NULL);
 	t->begun = true;
-	if (r->n_tokens > t->told) {
+	if (r->is_text && r->answer.len > t->told_bytes)
+		assay_text_add(&content, r->answer.s + t->told_bytes);
+	else if (!r->is_text && r->n_tokens > t->told)
 		add_tokens(&content, r->tokens, t->told, r->n_tokens);
+	if (content.len)
 		add_chunk(t, NULL, content.s, NULL);
-		t->told = r->n_tokens;
-	}
+	t->told = r->n_tokens;
+	t->told_bytes = r->answer.len;
 	assay_text_release(&content);
 	if (!r->ended)
 		return;
@@ -368,6 +419,8 @@ void assay_serve_completions(const struct assay_http_query *q, struct assay_http
 	if (!r || !s->q->model || !read_request(q, r, &streamed, a)) {
 		a->text.failed |= !r;
 		free(r ? r->prompt : NULL);
+		if (r)
+			assay_text_release(&r->text);
 		json_decref(r ? r->stops : NULL);
 		free(r);
 		return;

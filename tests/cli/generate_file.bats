@@ -32,6 +32,28 @@ load helpers
 	cmp one all
 }
 
+@test "a text is continued by text, and by the ids of the same prompt" {
+	assay model synth m.gguf
+	# the space that a text begins with in SPM, and bytes, which are all that this vocabulary has for letters
+	assay generate m.gguf 1 229 153 132 75 108 --tokens 4 >ids
+	assay generate m.gguf --prompt Hi --tokens 4 --json >out
+	[ "$(jq -r '.tokens | join(" ")' out)" = "$(sed 's/ *$//' ids)" ]
+	jq -e '.prompt_tokens == 6 and (.text | test(" w[0-9]+"))' out
+	[ "$(assay generate m.gguf --prompt Hi --tokens 4)" = "$(jq -r .text out)" ]
+	printf '{"prompt":"Hi","max_tokens":4}\n{"prompt":"Hi","max_tokens":4,"stop":["w"]}\n{"prompt":"Hi","max_tokens":1,"stop":[""]}\n' |
+		assay generate m.gguf --requests >events
+	jq -es '.[0].event == "ready" and (.[0] | has("no_text") | not)' events
+	[ "$(jq -js 'map(.text // empty) | join("")' events)" = "$(jq -j '.text + (.text | split("w")[0])' out)" ]
+	jq -es 'map(select(.event == "end")) | map([.prompt, .stopped]) == [[6, false], [6, true], [0, false]]' events
+	grep -q 'a text that is to end the answer is empty' events
+
+	fails 2 "the model takes no text, only ids: models of the suite 'serve' have no tokenizer" generate tiny --prompt Hi
+	fails 2 "drop the token ids" generate m.gguf 1 --prompt Hi
+	fails 2 "drop --requests" generate m.gguf --requests --prompt Hi
+	assay model synth mute.gguf --layers 1 --vocab 64
+	fails 2 "only ids: tokenizer.ggml.model is 'no_vocab', expected gpt2 or llama" generate mute.gguf --prompt Hi
+}
+
 @test "requests to a file: what is known of a prompt is not read again" {
 	assay model synth m.gguf
 	printf '{"prompt":[1,2,3],"max_tokens":2}\n{"prompt":[1,2,3,4],"max_tokens":1}\n{"prompt":[1,2,999],"max_tokens":1}\n' |

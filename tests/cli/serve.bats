@@ -483,6 +483,32 @@ says() {
 	admin POST /v1/chat/completions -d "$body" "$@"
 }
 
+@test "the model of a file answers text with text, whole and as a stream" {
+	local want
+	"$ASSAY" model synth m.gguf
+	want=$("$ASSAY" generate m.gguf --prompt 'Hi, you' --tokens 20 --bench-dir "$ASSAY_SOURCE/bench" --json | jq .text)
+	serve --model m.gguf --bench-dir "$ASSAY_SOURCE/bench"
+	says '{"messages":[{"role":"system","content":"Hi"},{"role":"user","content":[{"type":"text","text":", you"}]}],"max_tokens":20}'
+	jq -e --argjson w "$want" '.choices[0].message.content == $w and .usage.prompt_tokens == 13 and .usage.completion_tokens == 20' body
+	says '{"messages":[{"role":"user","content":"Hi, you"}],"max_tokens":20,"stream":true}' -N
+	grep -qx 'data: \[DONE\].*' body
+	sed -n 's/^data: {/{/p' body | jq -es --argjson w "$want" '([.[].choices[0].delta.content // ""] | add) == $w
+		and (map(.choices[0].finish_reason // empty) == ["length"])'
+	says '{"messages":[{"role":"user","content":"Hi, you"}],"max_tokens":20,"stop":"w"}'
+	jq -e --argjson w "$want" '.choices[0].message.content == ($w | split("w")[0]) and .choices[0].finish_reason == "stop"' body
+	# ids stay ids
+	says '{"messages":[{"role":"user","content":[1,2,3]}],"max_tokens":4}'
+	jq -e '.choices[0].message.content | test("^[0-9]+( [0-9]+){3}$")' body
+	says '{"messages":[{"role":"user","content":[1]},{"role":"user","content":"Hi"}]}'
+	gets 400 "texts and ids of tokens"
+	says '{"messages":[{"role":"user","content":""}]}'
+	gets 400 "the messages have no tokens"
+	says '{"messages":[{"role":"user","content":"Hi"}],"stop":["a",1]}'
+	gets 400 "bad stop: expected a text"
+	says '{"messages":[{"role":"user","content":5}]}'
+	gets 400 "bad content of a message: expected text"
+}
+
 @test "a model answers prompts of token ids, whole and as a stream, and tells Prometheus how long that took" {
 	local prompt want
 	prompt=$(seq -s' ' 3 11 432)

@@ -10,6 +10,7 @@
 #include "assay/op_generate_file.h"
 #include "base/grow.h"
 #include "base/monotonic.h"
+#include "drive/generate/text.h"
 #include "drive/profile/kinds.h"
 #include "drive/profile/profile.h"
 #include "measure/case_needs.h"
@@ -31,6 +32,7 @@ struct assay_generator {
 	struct assay_timeout_history timeouts;
 	size_t at; /* of the case */
 	struct assay_worker *worker;
+	struct assay_model_text text;
 
 	/* of the request that is answered */
 	struct assay_generation *r;
@@ -140,6 +142,11 @@ int assay_generator_open(struct assay_generator **out, const struct assay_reques
 		rc = assay_clock_init(&g->clock, err);
 	if (!rc)
 		rc = load(g, err);
+	if (!rc && !model[0])
+		assay_model_text_open(&g->text, getenv(ASSAY_MODEL_VARIABLE));
+	else
+		snprintf(g->text.absent.text, sizeof(g->text.absent.text), "models of the suite '%s' have no tokenizer",
+			 ASSAY_GENERATE_SUITE);
 	if (rc)
 		assay_generator_close(g);
 	else
@@ -152,10 +159,16 @@ const char *assay_generator_key(const struct assay_generator *g)
 	return g->s.plan.cases[g->at].key;
 }
 
+const char *assay_generator_no_text(const struct assay_generator *g)
+{
+	return g->text.absent.text[0] ? g->text.absent.text : NULL;
+}
+
 void assay_generator_close(struct assay_generator *g)
 {
 	if (!g)
 		return;
+	assay_model_text_close(&g->text);
 	assay_worker_free(g->worker);
 	assay_session_close(&g->s);
 	free(g);
@@ -193,21 +206,38 @@ static uint32_t settled(struct assay_generator *g, uint32_t n)
 	return n - held;
 }
 
+/* The same of text, of which what is certain goes to @text. The token that ends the answer is none of it. */
+static uint32_t settled_text(struct assay_generator *g, uint32_t n, bool last, struct assay_text *text)
+{
+	struct assay_generation *r = g->r;
+
+	while (g->seen < n && !r->stopped)
+		r->stopped = assay_model_text_add(&g->text, g->tokens[g->seen++], r->text_stops, r->n_stops);
+	assay_model_text_take(&g->text, r->text_stops, r->n_stops, last || r->stopped, text);
+	return g->seen - r->stopped;
+}
+
 /* @last: no more will come. */
 static void take(struct assay_generator *g, bool last)
 {
 	const uint32_t n = assay_worker_tokens(g->worker, g->tokens, g->at_ns), from = g->given;
 	struct assay_generation *r = g->r;
+	struct assay_text text = { 0 };
 	uint32_t to;
 
 	if (r->stopped)
 		return;
-	to = settled(g, n);
+	to = r->text ? settled_text(g, n, last, &text) : settled(g, n);
 	g->given = last && !r->stopped ? n : to;
 	if (r->stopped)
 		assay_worker_enough(g->worker);
-	if (g->given > from && r->come)
-		r->come(r->arg, g->tokens + from, g->at_ns + from, g->given - from);
+	if ((g->given > from || text.len) && r->come)
+		r->come(r->arg, g->tokens + from, g->at_ns + from, g->given - from,
+			!r->text ? NULL
+			: text.s ? text.s
+				 : "");
+	g->text.short_of_memory |= text.failed;
+	assay_text_release(&text);
 }
 
 static void look(void *arg)
@@ -228,6 +258,7 @@ static int respond(struct assay_generator *g, struct assay_err *err)
 	int rc;
 
 	g->seen = g->given = 0;
+	assay_model_text_begin(&g->text);
 	assay_worker_while_waiting(g->worker, look, g);
 	assay_worker_wait_less(g->worker, LOOK_NS);
 	rc = assay_worker_respond(g->worker, r->prompt, r->n_prompt, r->n_wanted, &status, reason, sizeof(reason), err);
@@ -238,6 +269,8 @@ static int respond(struct assay_generator *g, struct assay_err *err)
 		return rc ? rc : lost(g, "no answer by", status, reason, err);
 	if (assay_worker_reply(g->worker)->refused[0])
 		return assay_err_set(err, ASSAY_EUSAGE, "%s", assay_worker_reply(g->worker)->refused);
+	if (g->text.short_of_memory)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the text of an answer");
 	if (!r->stopped && g->given != r->n_wanted)
 		return assay_err_set(err, ASSAY_EWORKER, "'%s' gave %u tokens, %u were asked for",
 				     assay_generator_key(g), g->given, r->n_wanted);
@@ -280,12 +313,26 @@ static int respond_profiled(struct assay_generator *g, struct assay_err *err)
 
 int assay_generator_respond(struct assay_generator *g, struct assay_generation *r, struct assay_err *err)
 {
-	if (r->n_prompt > ASSAY_PAGE_TOKENS)
-		return assay_err_set(err, ASSAY_EUSAGE, "a prompt has at most %d tokens", ASSAY_PAGE_TOKENS);
-	if (r->n_wanted > ASSAY_PAGE_TOKENS)
-		return assay_err_set(err, ASSAY_EUSAGE, "an answer has at most %d tokens", ASSAY_PAGE_TOKENS);
+	int32_t *ids = NULL;
+	size_t n;
+	int rc = 0;
+
+	if (r->text) {
+		rc = assay_model_text_encode(&g->text, r->text, r->special, &ids, &n, err);
+		r->prompt = ids;
+		r->n_prompt = rc ? 0 : n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+	}
+	if (!rc && r->n_prompt > ASSAY_PAGE_TOKENS)
+		rc = assay_err_set(err, ASSAY_EUSAGE, "a prompt has at most %d tokens", ASSAY_PAGE_TOKENS);
+	if (!rc && r->n_wanted > ASSAY_PAGE_TOKENS)
+		rc = assay_err_set(err, ASSAY_EUSAGE, "an answer has at most %d tokens", ASSAY_PAGE_TOKENS);
 	g->r = r;
-	return r->profile ? respond_profiled(g, err) : respond(g, err);
+	if (!rc)
+		rc = r->profile ? respond_profiled(g, err) : respond(g, err);
+	if (r->text)
+		r->prompt = NULL;
+	free(ids);
+	return rc;
 }
 
 /* ---- requests as lines of JSON ---- */
@@ -301,7 +348,7 @@ static void put(FILE *out, json_t *o)
 	json_decref(o);
 }
 
-static void put_tokens(void *arg, const int32_t *tokens, const uint64_t *at_ns, uint32_t n)
+static void put_tokens(void *arg, const int32_t *tokens, const uint64_t *at_ns, uint32_t n, const char *text)
 {
 	json_t *v = json_array(), *at = json_array();
 
@@ -309,7 +356,7 @@ static void put_tokens(void *arg, const int32_t *tokens, const uint64_t *at_ns, 
 		json_array_append_new(v, json_integer(tokens[i]));
 		json_array_append_new(at, json_integer((json_int_t)at_ns[i]));
 	}
-	put(arg, json_pack("{s:s,s:o,s:o}", "event", "tokens", "tokens", v, "at_ns", at));
+	put(arg, json_pack("{s:s,s:o,s:o,s:s*}", "event", "tokens", "tokens", v, "at_ns", at, "text", text));
 }
 
 static int32_t *read_ids(const json_t *o, uint32_t *n)
@@ -338,6 +385,14 @@ static int read_stops(const json_t *o, struct assay_generation *r, struct assay_
 	for (size_t i = 0; i < all; i++) {
 		struct assay_token_sequence *s = &r->stops[r->n_stops];
 
+		if (r->text) {
+			const char *stop = json_string_value(json_array_get(o, i));
+
+			r->text_stops[r->n_stops++] = stop ? stop : "";
+			if (!stop || !stop[0])
+				return assay_err_set(err, ASSAY_EUSAGE, "a text that is to end the answer is empty");
+			continue;
+		}
 		s->ids = read_ids(json_array_get(o, i), &s->n);
 		if (!s->ids)
 			return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
@@ -356,6 +411,7 @@ static int answer(struct assay_generator *g, const char *line, FILE *out, struct
 		.n_wanted = most < 0                   ? 0
 			    : most > ASSAY_PAGE_TOKENS ? ASSAY_PAGE_TOKENS + 1
 						       : (uint32_t)most,
+		.text = json_string_value(json_object_get(o, "prompt")),
 		.profile = json_string_value(json_object_get(o, "profile")),
 		.come = put_tokens,
 		.arg = out,
@@ -368,7 +424,8 @@ static int answer(struct assay_generator *g, const char *line, FILE *out, struct
 	r.prompt = prompt;
 	if (!rc)
 		rc = assay_generator_respond(g, &r, &why);
-	end = json_pack("{s:s,s:i,s:b}", "event", "end", "known", (int)r.n_known, "stopped", r.stopped);
+	end = json_pack("{s:s,s:I,s:i,s:b}", "event", "end", "prompt", (json_int_t)r.n_prompt, "known", (int)r.n_known,
+			"stopped", r.stopped);
 	if (rc) {
 		json_object_set_new(end, "error", json_string(why.text));
 		json_object_set_new(end, "refused", json_boolean(rc == ASSAY_EUSAGE));
@@ -392,7 +449,8 @@ int assay_generator_serve(struct assay_generator *g, FILE *in, FILE *out, struct
 	size_t size = 0;
 	int rc = 0;
 
-	put(out, json_pack("{s:s,s:s}", "event", "ready", "case", assay_generator_key(g)));
+	put(out, json_pack("{s:s,s:s,s:s*}", "event", "ready", "case", assay_generator_key(g), "no_text",
+			   assay_generator_no_text(g)));
 	while (!rc && getline(&line, &size, in) > 0)
 		rc = assay_watch_check(g->w, err) ? err->code : answer(g, line, out, err);
 	free(line);
