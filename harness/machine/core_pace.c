@@ -121,6 +121,8 @@ void assay_core_pace_learn(struct assay_core_pace *p, int cpu, uint64_t least)
  */
 
 #define LOOPS_MAX 65536
+/* For each core: a dozen blocks of long turns. */
+#define SHARE_NS 100000000u
 /* A slow loop now and then is an interrupt. */
 #define SLOW_NOTICE_FRAC 0.05
 /* Fewer blocks have no spread to speak of. */
@@ -130,7 +132,6 @@ void assay_core_pace_learn(struct assay_core_pace *p, int cpu, uint64_t least)
 struct survey {
 	const struct assay_topology *t;
 	const struct assay_clock *clock;
-	uint64_t share_ns;
 	struct assay_core_share share[ASSAY_SURVEY_CPUS];
 	size_t n;
 	uint64_t ticks[LOOPS_MAX];
@@ -209,7 +210,7 @@ static void *try_cores(void *arg)
 		do
 			s->ticks[n++] = assay_core_pace_ticks(s->clock);
 		while (n < LOOPS_MAX &&
-		       assay_clock_ticks_to_ns(s->clock, assay_clock_ticks(s->clock) - start) < s->share_ns);
+		       assay_clock_ticks_to_ns(s->clock, assay_clock_ticks(s->clock) - start) < SHARE_NS);
 		s->share[i].short_noise =
 			assay_core_share_noise(s->ticks, n, ASSAY_SURVEY_SHORT_NS / s->clock->ns_per_tick);
 		s->share[i].long_noise =
@@ -262,8 +263,8 @@ void assay_core_share_add(struct assay_findings *l, const struct assay_core_shar
 }
 
 const char *assay_core_survey_take(const struct assay_topology *t, const struct assay_placement_options *where,
-				   const struct assay_clock *clock, uint64_t share_ns, struct assay_core_share *v,
-				   size_t *n, size_t *n_cores, struct assay_err *err)
+				   const struct assay_clock *clock, struct assay_core_share *v, size_t *n,
+				   size_t *n_cores, struct assay_err *err)
 {
 	struct survey *s = calloc(1, sizeof(*s));
 	const char *untold = NULL;
@@ -278,7 +279,6 @@ const char *assay_core_survey_take(const struct assay_topology *t, const struct 
 	}
 	s->t = t;
 	s->clock = clock;
-	s->share_ns = share_ns;
 	s->n = *n_cores < ASSAY_SURVEY_CPUS ? *n_cores : ASSAY_SURVEY_CPUS;
 	if (!s->n)
 		untold = "no core to try";

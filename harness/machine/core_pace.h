@@ -77,13 +77,13 @@ struct assay_core_share {
 #define ASSAY_SURVEY_CPUS 8
 
 /*
- * Try one CPU of each core that @where allows, for @share_ns each, and fill @v (ASSAY_SURVEY_CPUS entries) and *n;
+ * Try one CPU of each core that @where allows, and fill @v (ASSAY_SURVEY_CPUS entries) and *n;
  * *n_cores is the number of cores. Returns NULL, or why nothing can be said: a constant text, or the text in @err.
  * ASSAY_ENOMEM in @err.
  */
 const char *assay_core_survey_take(const struct assay_topology *t, const struct assay_placement_options *where,
-				   const struct assay_clock *clock, uint64_t share_ns, struct assay_core_share *v,
-				   size_t *n, size_t *n_cores, struct assay_err *err);
+				   const struct assay_clock *clock, struct assay_core_share *v, size_t *n,
+				   size_t *n_cores, struct assay_err *err);
 
 /*
  * Parts of assay_core_survey_take(). The spread over blocks of four turns (ABBA) of @turn_ticks each, from

@@ -13,9 +13,6 @@
 #include "measure/samples.h"
 #include "profile/code_places.h"
 
-/* For each core. */
-#define SURVEY_NS 100000000u
-
 static const struct assay_finding *find(const struct assay_findings *l, const char *name)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -38,7 +35,7 @@ static void add_cores(struct assay_health_check *c, const struct assay_topology 
 	struct assay_core_share share[ASSAY_SURVEY_CPUS];
 	struct assay_err err = { 0 };
 	size_t n, n_cores;
-	const char *untold = assay_core_survey_take(t, &one_a_core, clock, SURVEY_NS, share, &n, &n_cores, &err);
+	const char *untold = assay_core_survey_take(t, &one_a_core, clock, share, &n, &n_cores, &err);
 
 	c->findings.failed |= err.code == ASSAY_ENOMEM;
 	if (untold)
@@ -133,9 +130,6 @@ void assay_health_check_release(struct assay_health_check *c)
 
 /* The noise of all cores that are tried stands for the machine: a case may run on any of them. */
 
-#define ALL_NS 100000000u
-/* A core gets as much as three blocks of long turns take at least. */
-#define LEAST_NS 26000000u
 /* A pair samples for so long at least. */
 #define SAMPLING_NS 30000000.0
 #define TURNS       4
@@ -173,14 +167,11 @@ bool assay_fitness_line(const struct assay_topology *t, const struct assay_clock
 			char *buf, size_t size)
 {
 	struct assay_core_share share[ASSAY_SURVEY_CPUS];
-	size_t cores = assay_placement_max(t, &q->placement), n = 0;
+	size_t n_cores, n = 0;
 	const char *untold = "ASSAY_DETERMINISTIC=1 fixes the work, so nothing was tried";
 	struct assay_err err = { 0 };
-	uint64_t each;
 
-	cores = cores > ASSAY_SURVEY_CPUS ? ASSAY_SURVEY_CPUS : cores;
-	each = cores && ALL_NS / cores > LEAST_NS ? ALL_NS / cores : LEAST_NS;
 	if (!q->deterministic)
-		untold = assay_core_survey_take(t, &q->placement, clock, each, share, &n, &cores, &err);
+		untold = assay_core_survey_take(t, &q->placement, clock, share, &n, &n_cores, &err);
 	return assay_fitness_of_shares(share, n, untold, buf, size);
 }

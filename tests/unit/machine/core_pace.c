@@ -194,8 +194,6 @@ TEST(test_what_the_doctor_says)
 	}
 }
 
-#define SURVEY_NS 100000000u
-
 /* With a clock that always goes on by as much no loop is slow; with one of coarse steps there is nothing to tell. */
 TEST(test_a_survey_of_this_machine)
 {
@@ -210,11 +208,11 @@ TEST(test_a_survey_of_this_machine)
 	step_ns = 50000;
 	coarse.resolution_ns = 100;
 	assert_int_equal(assay_topology_open(&t, NULL, &err), 0);
-	assert_null(assay_core_survey_take(t, &one_a_core, &clock_of_test, SURVEY_NS, share, &n, &n_cores, &err));
+	assert_null(assay_core_survey_take(t, &one_a_core, &clock_of_test, share, &n, &n_cores, &err));
 	assert_true(n >= 1 && n <= n_cores);
 	for (size_t i = 0; i < n; i++)
 		assert_true(share[i].loops && !share[i].slow);
-	assert_string_equal(assay_core_survey_take(t, &one_a_core, &coarse, SURVEY_NS, share, &n, &n_cores, &err),
+	assert_string_equal(assay_core_survey_take(t, &one_a_core, &coarse, share, &n, &n_cores, &err),
 			    "the steps of the clock are too coarse");
 	assert_int_equal(n, 0);
 	assay_topology_close(t);
