@@ -140,9 +140,12 @@ static int list(void *arg, const struct assay_format_facts *facts, struct assay_
 	char threads[16];
 
 	(void)facts;
-	/* a benchmark that cannot be named to the program cannot be measured either */
+	/* a program is asked for a benchmark by its name */
 	if (strlen(name) >= sizeof(c->benchmark))
-		return 0;
+		return assay_err_set(err, ASSAY_ELIMIT,
+				     "a program lists a benchmark whose name has %zu bytes, at most %zu are "
+				     "known: '%.80s...'",
+				     strlen(name), sizeof(c->benchmark) - 1, name);
 	grown = realloc(l->v, (l->n + 1) * sizeof(*grown));
 	if (!grown)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the benchmarks of a program");
@@ -160,7 +163,7 @@ static int list(void *arg, const struct assay_format_facts *facts, struct assay_
 	return 0;
 }
 
-/* What @text, which the program wrote, says of them; a text that cannot be read says nothing. */
+/* What @text, which the program wrote, says of them. A text that cannot be read says nothing, not half of them. */
 static int read_list(const struct assay_program_asking *a, bool lists, struct assay_text *text, struct listing *l,
 		     struct assay_err *err)
 {
@@ -171,7 +174,10 @@ static int read_list(const struct assay_program_asking *a, bool lists, struct as
 
 	if (!rc && text->len)
 		rc = lists ? assay_format_list(&q, text->s, err) : assay_format_read(&q, text, err);
-	return rc == ASSAY_EUSAGE ? 0 : rc;
+	if (rc != ASSAY_EUSAGE)
+		return rc;
+	l->n = 0;
+	return 0;
 }
 
 int assay_program_benchmarks(const struct assay_catalog_op *op, const struct assay_case *c, const char *folder,

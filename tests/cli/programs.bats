@@ -396,6 +396,12 @@ self_measuring() {
 	compared 1 '[.cases[] | [.metric, .verdict]] == [["time_s", "PASS"], ["items_per_s", "REGRESSED"]]' main --only BM_A
 }
 
+@test "a benchmark with a long name is measured like any other" {
+	self_measuring
+	printf 'BM_A 100 7\nBM_%0300d 5 1\n' 0 >times
+	measured '[.[].median_ns] == [100, 5]'
+}
+
 @test "bisect finds the commit, by what is judged of the program" {
 	for i in 1 2 3; do
 		[ "$i" != 2 ] || echo 600 >speed
