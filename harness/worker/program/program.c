@@ -241,18 +241,20 @@ static int wait_for(const struct assay_program_runner *r, int pidfd, uint64_t be
 
 	for (;;) {
 		const uint64_t spent_ns = assay_monotonic_ns() - began_ns;
-		int ms = SLICE_MS;
+		const bool is_late = r->timeout_ns && spent_ns >= r->timeout_ns;
+		int ms = is_late ? 0 : SLICE_MS;
 
 		if (r->interrupted && *r->interrupted)
 			return ASSAY_EINTERRUPTED;
-		if (r->timeout_ns && spent_ns >= r->timeout_ns)
-			return TOO_LATE;
 		if (wrote_too_much(r))
 			return TOO_MUCH;
-		if (r->timeout_ns && r->timeout_ns - spent_ns < SLICE_MS * UINT64_C(1000000))
+		if (r->timeout_ns && !is_late && r->timeout_ns - spent_ns < SLICE_MS * UINT64_C(1000000))
 			ms = (int)((r->timeout_ns - spent_ns) / 1000000) + 1;
+		/* one that has ended while this process was stopped is not late */
 		if (poll(&p, 1, ms) > 0)
 			return BY_ITSELF;
+		if (is_late)
+			return TOO_LATE;
 	}
 }
 
