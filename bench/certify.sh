@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # How often the judge of this host is wrong, by kinds of kernels, alone and beside busy neighbours: the table of
-# harness/judge/README.md. Takes hours, and each run adds to those before: for figures, not for tests.
+# harness/judge/README.md. Takes hours: for figures, not for tests.
 # usage: bench/certify.sh [GATES [TRIALS [KIND…]]], where KIND is part of a line of kinds()
-# LOAD=N: beside N busy processes. OUT: folder of the database, one for alone, for each load, and for each way of taking
-# pairs. ROUND: gates that a kind gets before the next has its turn.
+# LOAD=N: beside N busy processes. OUT: folder of the results.
 set -eu
 
 gates=${1:-300}
@@ -14,7 +13,6 @@ trials=${2:-100}
 assay=${ASSAY:-build/bin/assay}
 load=${LOAD:-0}
 out=${OUT:-build/certify/load-$load}
-round=${ROUND:-20}
 neighbours=
 
 stop_neighbours() {
@@ -35,7 +33,7 @@ start_neighbours() {
 
 # certify NAME CASE BUDGET GATES TRIALS
 certify() {
-	"$assay" certify --db "$out/certify.db" --json --resume --suite full --only "$2" --margin 0.5% --budget "$3" \
+	"$assay" certify --json --suite full --only "$2" --margin 0.5% --budget "$3" \
 		--slowdown 1% --gates "$4" --trials "$5" >"$out/$1.json" || :
 }
 
@@ -71,11 +69,7 @@ row() {
 
 mkdir -p "$out"
 start_neighbours
-done_gates=0
-while [ "$done_gates" -lt "$gates" ]; do
-	done_gates=$((done_gates + round < gates ? done_gates + round : gates))
-	chosen "$@" | while read -r name key budget; do
-		certify "$name" "$key" "$budget" "$done_gates" $((trials * done_gates / gates))
-		row "$name"
-	done
+chosen "$@" | while read -r name key budget; do
+	certify "$name" "$key" "$budget" "$gates" "$trials"
+	row "$name"
 done

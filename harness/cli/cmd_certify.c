@@ -15,7 +15,6 @@ struct certify_args {
 	struct assay_compare_args c;
 	uint64_t gates, trials;
 	struct assay_certify_slowdowns slowdowns;
-	bool resume;
 };
 
 static int take_arg(void *args, const char *arg, struct assay_err *err)
@@ -68,9 +67,6 @@ static const struct assay_option options[] = {
 	  "Trials of each known slowdown (default 20)" },
 	{ "slowdown", 0, "LIST", set_slowdowns, offsetof(struct certify_args, slowdowns),
 	  "Slowdowns to try, such as 1%,2% (default 0.5%,1%,2%,5%)" },
-	{ "resume", 0, NULL, assay_option_flag, offsetof(struct certify_args, resume),
-	  "Reuse stored results of the same cases, margin, budget and rates on this machine, and measure only what is "
-	  "missing from --gates and --trials" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
@@ -84,7 +80,6 @@ static const struct assay_command_line line = {
 	       "\n"
 	       "example:\n"
 	       "  assay certify --gates 200 --trials 50\n"
-	       "  assay certify --gates 400 --trials 50 --resume\n"
 	       "  assay certify --budget 10s --gates 5 --trials 0",
 	.tables = { ASSAY_OPTIONS_MEASURING, { assay_options_rates, 0 }, { assay_options_budget, 0 }, { options, 0 } },
 	.argument = take_arg,
@@ -93,11 +88,9 @@ static const struct assay_command_line line = {
 static int certify(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
 	struct certify_args *a = args;
-	const struct assay_certify_request q = { .compare = a->c.q,
-						 .gates = (unsigned)a->gates,
-						 .trials = (unsigned)a->trials,
-						 .slowdowns = a->slowdowns,
-						 .resume = a->resume };
+	const struct assay_certify_request q = {
+		.compare = a->c.q, .gates = (unsigned)a->gates, .trials = (unsigned)a->trials, .slowdowns = a->slowdowns
+	};
 	struct assay_certify_report out;
 	const struct assay_report report = { .kind = ASSAY_REPORT_CERTIFICATION, .certification = &out };
 	struct assay_err why = { 0 };
@@ -106,7 +99,7 @@ static int certify(void *args, struct assay_watcher *w, int *status, struct assa
 	if (rc)
 		return rc;
 	rc = assay_certify(&q, &w->watch, &out, &why);
-	if (out.json)
+	if (out.n_judged > 0)
 		shown = assay_cli_emit(&report, a->c.s.json, a->c.s.verbose, err);
 	if (!shown)
 		*err = why;

@@ -31,7 +31,6 @@ const char *assay_bisect_end_name(enum assay_bisect_end e)
 void assay_certify_report_release(struct assay_certify_report *r)
 {
 	assay_strings_release(&r->keys);
-	free(r->json);
 	*r = (struct assay_certify_report){ 0 };
 }
 

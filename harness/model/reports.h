@@ -89,15 +89,13 @@ struct assay_certify_report {
 		double slowdown_frac;
 		struct assay_rate detected, passed;
 	} power[ASSAY_CERTIFY_SLOWDOWNS];
-	unsigned resumed; /* how many stored certifications are counted in */
-	double sd;        /* of a pair's log ratio, pooled over all cases and gates; NaN: no two pairs of one case */
-	double df;        /* degrees of freedom of sd */
-	double n_judged;  /* cases of all gates and trials */
+	double sd;       /* of a pair's log ratio, pooled over all cases and gates; NaN: no two pairs of one case */
+	double df;       /* degrees of freedom of sd */
+	double n_judged; /* cases of all gates and trials */
 	double seconds_per_case;
 	double pairs_per_case;           /* mean, until decided */
 	double smallest_detectable_frac; /* with all the pairs that the budget allows; NaN as sd */
 	double seconds;
-	char *json; /* what the store keeps and --json prints; malloc'ed */
 };
 void assay_certify_report_release(struct assay_certify_report *r);
 

@@ -239,61 +239,6 @@ int assay_store_comparison_end(struct assay_store *s, int64_t id, uint64_t ended
 	return 0;
 }
 
-/* ---- certifications ---- */
-
-static const struct assay_column certify_list[] = {
-	ASSAY_COLUMN(struct assay_certify_record, machine.id, "machine"),
-	ASSAY_COLUMN(struct assay_certify_record, started_ns, "started_ns"),
-	ASSAY_COLUMN(struct assay_certify_record, ended_ns, "ended_ns"),
-	ASSAY_COLUMN(struct assay_certify_record, gates, "gates"),
-	ASSAY_COLUMN(struct assay_certify_record, false_alarms, "false_alarms"),
-	ASSAY_COLUMN(struct assay_certify_record, settings, "settings"),
-	ASSAY_COLUMN(struct assay_certify_record, result, "result"),
-};
-static const struct assay_columns certify_columns = ASSAY_COLUMNS(certify_list);
-
-int assay_store_certify_add(struct assay_store *s, struct assay_certify_record *r, struct assay_err *err)
-{
-	int64_t id = 0;
-	int rc;
-
-	rc = assay_store_begin(s, err);
-	if (rc)
-		return rc;
-	rc = assay_store_put_machine(s, &r->machine, err);
-	if (!rc)
-		rc = assay_store_put(s, "INSERT INTO certify ({}) VALUES ({?})", &certify_columns, r,
-				     "certification of", err);
-	if (!rc)
-		id = sqlite3_last_insert_rowid(s->db);
-	rc = assay_store_finish(s, rc, err);
-	if (!rc)
-		r->id = id;
-	return rc;
-}
-
-int assay_store_certify_results(struct assay_store *s, const char *machine_id, const char *settings,
-				struct assay_strings *results, struct assay_err *err)
-{
-	struct assay_binder b = assay_store_statement(
-		s, "SELECT result FROM certify WHERE machine = ? AND settings = ? ORDER BY id", err);
-	struct assay_row row = { 0 };
-	int rc = 0;
-
-	assay_store_bind_text(&b, machine_id);
-	assay_store_bind_text(&b, settings);
-	while (!rc && assay_store_next(s, &b, &row, "'certify'", &rc, err)) {
-		size_t len = 0;
-		const void *text = assay_store_row_blob(&row, &len);
-		char *result = text ? strndup(text, len) : NULL;
-
-		rc = result ? assay_strings_add(results, result, err)
-			    : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-		free(result);
-	}
-	return rc;
-}
-
 /* ---- change ---- */
 
 /* What comparisons said of the changes of histories. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Comparisons and certifications in the store. The same handle, errors and promises as store.h. */
+/* Comparisons in the store. The same handle, errors and promises as store.h. */
 #ifndef ASSAY_STORE_COMPARISON_H
 #define ASSAY_STORE_COMPARISON_H
 
@@ -49,21 +49,6 @@ int assay_store_comparison_load(struct assay_store *s, int64_t id, struct assay_
 /* Newest first, at most @limit (0: all); @machine_id NULL: any. @out is malloc'ed. */
 int assay_store_comparisons(struct assay_store *s, const char *machine_id, size_t limit,
 			    struct assay_comparison_info **out, size_t *n, struct assay_err *err);
-
-/* What `assay certify` found on a machine. */
-struct assay_certify_record {
-	int64_t id; /* in the store; 0 before */
-	struct assay_fingerprint machine;
-	uint64_t started_ns, ended_ns; /* unix time */
-	uint64_t gates, false_alarms;
-	const char *settings, *result; /* JSON objects */
-};
-
-/* Store it and set r->id. ASSAY_ESTORE when it has no text or more false alarms than gates. */
-int assay_store_certify_add(struct assay_store *s, struct assay_certify_record *r, struct assay_err *err);
-/* Add to @results those of the machine whose settings are @settings to the letter, oldest first. */
-int assay_store_certify_results(struct assay_store *s, const char *machine_id, const char *settings,
-				struct assay_strings *results, struct assay_err *err);
 
 /* Keep an answer in place of an earlier one to the same question; nothing, where the case or the machine is unknown. */
 int assay_store_change_put(struct assay_store *s, const char *key, const char *machine_id,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The other database is attached, read-only, and rows are copied by INSERT ... SELECT. Whole things are merged: a run,
- * a comparison, counts that stand alone, a certification, a profile. Two things are the same if they began at the same
+ * a comparison, counts that stand alone, a profile. Two things are the same if they began at the same
  * time and agree in what they are of, and one of them holds all that the other does.
  *
  * One list of tables drives the copying. Rows are numbered anew: temp.moved_TABLE keeps what the numbers of the thing
@@ -22,7 +22,7 @@
 
 /* ---- tables ----------------------------------------------------------------------------------------------------- */
 
-enum { SHARED = 1, RUN = 2, COMPARISON = 4, COUNTS = 8, CERTIFICATION = 16, PROFILE = 32 };
+enum { SHARED = 1, RUN = 2, COMPARISON = 4, COUNTS = 8, PROFILE = 16 };
 
 struct table {
 	const char *name;
@@ -65,7 +65,6 @@ static const struct table tables[] = {
 	{ "exact_run", COUNTS, NUMBER, NULL, NULL },
 	{ "exact_case", RUN | COMPARISON | COUNTS, NUMBER, "exact_run", NULL },
 	{ "exact_function", RUN | COMPARISON | COUNTS, NO_ID, "exact_case", NULL },
-	{ "certify", CERTIFICATION, NUMBER, NULL, NULL },
 	{ "profile", PROFILE, NUMBER, NULL, NULL },
 	{ "profile_thread", PROFILE, NO_ID, "profile", NULL },
 	{ "profile_frame", PROFILE, NO_ID, "profile", NULL },
@@ -160,10 +159,9 @@ struct thing {
 #define COMPARISON_PROGRESS(db, row)                                                                                   \
 	row ".ended_ns IS NOT NULL, (SELECT count(*) FROM " db ".comparison_case c JOIN " db                           \
 	    ".pair p ON p.comparison_case = c.id WHERE c.comparison = " row ".id)"
-#define COUNTS_PARTS(db, row)        "SELECT key, digest, status FROM " db ".exact_case WHERE exact_run = " row ".id"
-#define CERTIFICATION_PARTS(db, row) "SELECT " row ".gates"
-#define PROFILE_PARTS(db, row)       "SELECT " row ".seconds, " row ".timed_weight"
-#define FINISHED(db, row)            "1, 0"
+#define COUNTS_PARTS(db, row)  "SELECT key, digest, status FROM " db ".exact_case WHERE exact_run = " row ".id"
+#define PROFILE_PARTS(db, row) "SELECT " row ".seconds, " row ".timed_weight"
+#define FINISHED(db, row)      "1, 0"
 
 static const struct thing things[] = {
 	{ RUN, "run", LIST("run", ""),
@@ -188,11 +186,6 @@ static const struct thing things[] = {
 	       " AND m.tool = o.tool AND m.environment = o.environment AND m.features = o.features",
 	       COUNTS_PARTS, FINISHED),
 	  NULL, verify_exact },
-	{ CERTIFICATION, "certify", LIST("certify", ""),
-	  SAME("certify",
-	       "m.machine = o.machine AND m.ended_ns = o.ended_ns AND m.settings = o.settings AND m.result = o.result",
-	       CERTIFICATION_PARTS, FINISHED),
-	  NULL, NULL },
 	{ PROFILE, "profile", LIST("profile", ""),
 	  SAME("profile",
 	       "m.kind = o.kind AND m.name = o.name AND m.machine = o.machine AND m.build IS o.build"
@@ -672,8 +665,7 @@ void assay_store_merged_release(struct assay_store_merged *m)
 
 static int merge(struct merging *g)
 {
-	size_t *const added[N_THINGS] = { &g->m->runs, &g->m->comparisons, &g->m->counts, &g->m->certifications,
-					  &g->m->profiles };
+	size_t *const added[N_THINGS] = { &g->m->runs, &g->m->comparisons, &g->m->counts, &g->m->profiles };
 	int rc = check_cases(g);
 
 	for (size_t i = 0; i < N_TABLES && !rc; i++)

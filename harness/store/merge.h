@@ -7,7 +7,7 @@
 
 /* What was done, and what could not be. */
 struct assay_store_merged {
-	size_t runs, results, comparisons, counts, certifications, profiles, baselines; /* that were added */
+	size_t runs, results, comparisons, counts, profiles, baselines; /* that were added */
 	size_t completed;           /* runs and comparisons that were there unfinished, and are whole now */
 	size_t known;               /* all of these but results and baselines that were there */
 	struct assay_strings notes; /* a line each: baselines that changed, or could not be taken */

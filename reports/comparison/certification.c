@@ -5,6 +5,7 @@
 
 #include "reports/columns.h"
 #include "reports/emitter.h"
+#include "reports/json_parts.h"
 
 static void add_rate(struct assay_text *out, const char *what, const struct assay_rate *r)
 {
@@ -27,9 +28,6 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 	assay_text_add(out, "promise  ");
 	assay_columns_wrap(out, text, 9, 9, style->width);
 	assay_text_add(out, "\n");
-	if (c->resumed)
-		assay_text_addf(out, "stored   %u certification%s of before counted in\n", c->resumed,
-				c->resumed == 1 ? "" : "s");
 	assay_text_add(out, "\n");
 	add_rate(out, "unchanged code: false alarms", &c->false_alarms);
 	add_rate(out, "unchanged code: passed", &c->passed);
@@ -53,11 +51,39 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 			c->pairs_per_case);
 }
 
-/* The object that the store keeps, too. */
+static json_t *power_json(const struct assay_certify_report *c)
+{
+	json_t *power = json_array();
+
+	for (unsigned k = 0; k < c->n_slowdowns; k++) {
+		const struct assay_rate *detected = &c->power[k].detected;
+
+		json_array_append_new(power,
+				      json_pack("{s:f,s:i,s:i,s:i,s:[f,f]}", "slowdown", c->power[k].slowdown_frac,
+						"detected", (int)detected->k, "of", (int)detected->of, "passed",
+						(int)c->power[k].passed.k, "ci", detected->lo, detected->hi));
+	}
+	return power;
+}
+
 static void write_json(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
 {
+	const struct assay_certify_report *c = r->certification;
+	json_t *keys = json_array();
+
 	(void)style;
-	assay_text_addf(out, "%s\n", r->certification->json);
+	for (size_t i = 0; i < c->keys.n; i++)
+		json_array_append_new(keys, json_string(c->keys.v[i]));
+	assay_json_print(json_pack("{s:i,s:i,s:i,s:[f,f],s:i,s:i,s:o,s:o,s:f,s:f,s:o,s:f,s:f,s:f,s:f,s:f,s:o,s:I}",
+				   "schema", 1, "gates", (int)c->gates, "false_alarms", (int)c->false_alarms.k,
+				   "false_alarm_ci", c->false_alarms.lo, c->false_alarms.hi, "passed", (int)c->passed.k,
+				   "inconclusive", (int)c->inconclusive, "power", power_json(c), "smallest_detectable",
+				   assay_json_number(c->smallest_detectable_frac), "alpha", c->alpha, "margin",
+				   c->margin_frac, "pair_sd", assay_json_number(c->sd), "pair_df", c->df, "judged",
+				   c->n_judged, "pairs_per_case", c->pairs_per_case, "seconds_per_case",
+				   c->seconds_per_case, "seconds", c->seconds, "cases", keys, "seed",
+				   (json_int_t)(c->seed & INT64_MAX)),
+			 out);
 }
 
 ASSAY_EMITTER(certification_text, ASSAY_REPORT_CERTIFICATION, "text", write_text);

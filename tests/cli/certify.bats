@@ -40,32 +40,6 @@ load compare_helpers
 	is '.pair_sd == null and .smallest_detectable == null'
 }
 
-@test "certify --resume measures only what is missing, and counts what is stored once" {
-	certify() { command_of certify "$PLUGINS/compare_base.so" --suite quick --policy wide.conf --budget 5s --slowdown 2% "$@" --json; }
-	certify --gates 2 --trials 1 --db r.db
-	[ "$status" = 0 ]
-	is '.gates == 2 and .resumed == 0 and (.power | map(.slowdown)) == [0.02] and .power[0].of == 1 and .judged == 3'
-	certify --gates 3 --trials 2 --db r.db --resume
-	[ "$status" = 0 ]
-	is '.gates == 3 and .resumed == 1 and .power[0].of == 2 and .judged == 5 and .pairs_per_case >= 5'
-	is '.passed + .inconclusive + .false_alarms == .gates'
-	[ "$(sqlite3 r.db 'SELECT group_concat(gates) FROM certify')" = 2,1 ]
-	# nothing is missing: nothing is measured, and nothing stored
-	certify --gates 3 --trials 2 --db r.db --resume
-	[ "$status" = 0 ]
-	is '.gates == 3 and .resumed == 2 and .judged == 5 and .false_alarm_ci[0] == 0'
-	[ "$(sqlite3 r.db 'SELECT count(*) FROM certify')" = 2 ]
-	# another margin is another question
-	certify --gates 1 --trials 0 --db r.db --resume --margin 30%
-	is '.gates == 1 and .resumed == 0'
-	command_of certify "$PLUGINS/compare_base.so" --suite quick --policy wide.conf --budget 5s --gates 3 --trials 0 --db r.db --resume
-	[[ $output == *"stored   2 certifications of before counted in"* ]]
-	sqlite3 r.db "UPDATE certify SET result = '{}' WHERE id = 1"
-	certify --gates 4 --trials 0 --db r.db --resume
-	[ "$status" = 2 ]
-	[[ $stderr == *"a stored certification makes no sense"* ]]
-}
-
 @test "certify refuses what it cannot certify with" {
 	fails 2 "--gates" certify --gates 0
 	fails 2 "--trials" certify --trials x

@@ -12,11 +12,9 @@
 
 #include "assay/random.h"
 #include "base/monotonic.h"
-#include "drive/read_back.h"
 #include "judge/comparison_rule.h"
 #include "stats/distributions.h"
 #include "stats/sequential.h"
-#include "store/comparison.h"
 
 /*
  * The case of a request that names none: so quick that half a percent is a whole number of calls of a sample too short
@@ -43,19 +41,12 @@ struct certifying {
 	struct assay_compare_plan plan; /* its cases are the cases of every gate */
 	struct assay_clock clock;
 	struct assay_certify_slowdowns slowdowns;
-	struct assay_certify_report before; /* what is stored of the same question */
 };
-
-static unsigned missing(unsigned wanted, unsigned there)
-{
-	return wanted > there ? wanted - there : 0;
-}
 
 /* How many there are to be of a kind: 0 a gate, k a trial of slowdown k - 1. */
 static unsigned to_do(const struct certifying *c, unsigned kind)
 {
-	return kind ? missing(c->q->trials, c->before.power[kind - 1].detected.of)
-		    : missing(c->q->gates, c->before.gates);
+	return kind ? c->q->trials : c->q->gates;
 }
 
 /* The trials in the order in which they are run, by kind. */
@@ -281,50 +272,6 @@ static void conclude(const struct certifying *c, struct assay_certify_report *ou
 	out->smallest_detectable_frac = out->df > 0 ? detectable(c, out) : NAN;
 }
 
-static int keep(const struct certifying *c, const struct assay_certify_report *o, const char *question,
-		struct assay_store *store, struct assay_err *err)
-{
-	char *result = assay_certify_text(o, false);
-	struct assay_certify_record r = { .machine = c->plan.cmp.machine,
-					  .started_ns = c->plan.cmp.started_ns,
-					  .ended_ns = assay_clock_unix_ns(),
-					  .gates = o->gates,
-					  .false_alarms = o->false_alarms.k,
-					  .settings = question,
-					  .result = result };
-	int rc = result ? assay_store_certify_add(store, &r, err) : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-
-	free(result);
-	return rc;
-}
-
-/* Measure what is missing, keep it, and add it to what was there: @out is the whole. */
-static int certify(struct certifying *c, struct assay_store *store, struct assay_certify_report *out,
-		   struct assay_err *err)
-{
-	char *question = assay_certify_question(&c->plan.cmp, out->margin_frac);
-	int rc = question ? 0 : assay_err_set(err, ASSAY_ENOMEM, "out of memory"), stored;
-
-	if (!rc && c->q->resume)
-		rc = assay_certify_add_stored(&c->before, store, question, err);
-	if (!rc)
-		rc = run_trials(c, out, err);
-	if (out->n_judged > 0 && (!rc || rc == ASSAY_EINTERRUPTED)) {
-		conclude(c, out);
-		stored = keep(c, out, question, store, err);
-		if (stored)
-			rc = stored;
-		else if (rc)
-			assay_err_set(err, rc, "interrupted: %u gates were done and are kept", out->gates);
-	}
-	free(question);
-	assay_certify_add(out, &c->before);
-	conclude(c, out);
-	if ((!rc || rc == ASSAY_EINTERRUPTED) && out->n_judged > 0)
-		out->json = assay_certify_text(out, true);
-	return rc || out->json ? rc : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-}
-
 int assay_certify_choose(struct assay_request *what, struct assay_err *err)
 {
 	int rc;
@@ -351,24 +298,19 @@ int assay_certify(const struct assay_certify_request *q, const struct assay_watc
 		  struct assay_err *err)
 {
 	struct certifying c = { .q = q, .watch = w, .slowdowns = slowdowns_of(q) };
-	struct assay_store *store = NULL;
 	int rc = assay_compare_plan_make_same(&c.plan, &q->compare, w, err);
 
 	*out = (struct assay_certify_report){ 0 };
-	if (!rc)
-		rc = assay_store_open(&store, q->compare.what->db, ASSAY_STORE_WRITE, err);
 	if (!rc)
 		rc = assay_clock_init(&c.clock, err);
 	if (!rc)
 		rc = describe(&c, out, err);
 	if (!rc)
-		rc = describe(&c, &c.before, err);
-	if (!rc)
-		rc = certify(&c, store, out, err);
-	assay_certify_report_release(&c.before);
-	assay_store_close(store);
-	if (store && out->n_judged > 0 && c.plan.cmp.n_cases)
-		rc = assay_read_back(rc, q->compare.what->db, c.plan.cmp.cases[c.plan.cmp.n_cases - 1].c.key, err);
+		rc = run_trials(&c, out, err);
+	if (!rc || rc == ASSAY_EINTERRUPTED)
+		conclude(&c, out);
+	if (rc == ASSAY_EINTERRUPTED && out->n_judged > 0)
+		assay_err_set(err, rc, "interrupted after %u gates", out->gates);
 	assay_compare_plan_release(&c.plan);
 	return rc;
 }

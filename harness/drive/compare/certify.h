@@ -6,7 +6,6 @@
 #include "drive/compare/plan.h"
 #include "model/comparison.h"
 #include "model/reports.h"
-#include "store/comparison.h"
 
 /* The slowdowns of a request that names none. */
 #define ASSAY_CERTIFY_DEFAULT_SLOWDOWNS 4
@@ -23,7 +22,6 @@ struct assay_certify_request {
 	struct assay_compare_request compare; /* base NULL: the installed plugins; head is the base */
 	unsigned gates, trials;               /* trials of each slowdown */
 	struct assay_certify_slowdowns slowdowns;
-	bool resume; /* what the store holds of the same question counts, and only the rest is measured */
 };
 
 /*
@@ -33,33 +31,13 @@ struct assay_certify_request {
 int assay_certify_choose(struct assay_request *what, struct assay_err *err);
 
 /*
- * Run the gates and trials of @q and store the report. ASSAY_EINTERRUPTED when the watch says so, with @out over what
- * was done until then, which is kept. ASSAY_EUNAVAILABLE where a case gets no verdict. Release @out in either case.
+ * Run the gates and trials of @q; nothing is stored. ASSAY_EINTERRUPTED when the watch says so, with @out over what was
+ * done until then. ASSAY_EUNAVAILABLE where a case gets no verdict. Release @out in either case.
  */
 int assay_certify(const struct assay_certify_request *q, const struct assay_watch *w, struct assay_certify_report *out,
 		  struct assay_err *err);
 
 /* Is the rate of false alarms above what is promised, beyond doubt? */
 bool assay_certify_failed(const struct assay_certify_report *r);
-
-/* ---- certify record ---- */
-
-/* Certifications as JSON: what the store keeps of one, what --json prints, and adding up those of one question. */
-
-/*
- * The question that the certification of @cmp answers: rule, rates, budget, margin and cases, always in the same words.
- * A new string; NULL: out of memory.
- */
-char *assay_certify_question(const struct assay_comparison *cmp, double margin_frac);
-
-/* @o as a JSON object, indented for people or not. A new string; NULL: out of memory. */
-char *assay_certify_text(const struct assay_certify_report *o, bool indented);
-
-/* Add what @from counted to @to, and of its slowdowns those that @to has. */
-void assay_certify_add(struct assay_certify_report *to, const struct assay_certify_report *from);
-
-/* Add all stored certifications of @question on the machine of @to. ASSAY_ESTORE: one makes no sense. */
-int assay_certify_add_stored(struct assay_certify_report *to, struct assay_store *store, const char *question,
-			     struct assay_err *err);
 
 #endif

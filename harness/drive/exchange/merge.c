@@ -40,7 +40,6 @@ static void report_merged(struct assay_database_report *out, struct assay_store_
 	assay_database_count_add(out, "results_added", m->results);
 	assay_database_count_add(out, "comparisons_added", m->comparisons);
 	assay_database_count_add(out, "counts_added", m->counts);
-	assay_database_count_add(out, "certifications_added", m->certifications);
 	assay_database_count_add(out, "profiles_added", m->profiles);
 	assay_database_count_add(out, "baselines_added", m->baselines);
 	assay_database_count_add(out, "completed", m->completed);

@@ -358,19 +358,6 @@ CREATE TABLE because_function (
 	PRIMARY KEY (comparison_case, place)
 ) STRICT, WITHOUT ROWID;
 
--- What a machine was shown to be able to do; settings and result are JSON objects.
-CREATE TABLE certify (
-	id           INTEGER PRIMARY KEY AUTOINCREMENT,
-	machine      TEXT    NOT NULL REFERENCES machine (id),
-	started_ns   INTEGER NOT NULL CHECK (started_ns > 0),
-	ended_ns     INTEGER NOT NULL CHECK (ended_ns >= started_ns),
-	gates        INTEGER NOT NULL CHECK (gates >= 0),
-	false_alarms INTEGER NOT NULL CHECK (false_alarms BETWEEN 0 AND gates),
-	settings     TEXT    NOT NULL CHECK (settings <> ''),
-	result       TEXT    NOT NULL CHECK (result <> '')
-) STRICT;
-CREATE INDEX certify_by_machine ON certify (machine);
-
 -- What 'assay compare' said of a change that a history shows: between these two commits, on this machine. It is asked
 -- again only where it was not decided and the budget is larger. The comparison may be pruned; the answer stays.
 CREATE TABLE change_answer (

@@ -218,8 +218,7 @@ TEST(certifications)
 					  .n_slowdowns = 1,
 					  .power[0] = { .slowdown_frac = 0.02, .detected = { 19, 20, 0.7513, 0.9987 } },
 					  .sd = NAN,
-					  .smallest_detectable_frac = NAN,
-					  .json = (char[]){ "{\"schema\":1}" } };
+					  .smallest_detectable_frac = NAN };
 	const struct assay_report r = { .kind = ASSAY_REPORT_CERTIFICATION, .certification = &c };
 
 	c.power[0].passed = (struct assay_rate){ 0, 20, 0, 0.1684 };

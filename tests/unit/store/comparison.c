@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Comparisons and certifications in the store: every bit comes back, and what makes no sense is refused. */
+/* Comparisons in the store: every bit comes back, and what makes no sense is refused. */
 #include "store_comparison_fixture.h"
 
 enum { N_CASES = 8 };
@@ -298,48 +298,6 @@ STORE_TEST(test_comparisons_are_listed)
 	assert_int_equal(n, 0);
 	free(v);
 	assay_store_close(s);
-}
-
-static void make_certify(struct assay_certify_record *r, const char *machine, uint64_t false_alarms)
-{
-	struct assay_comparison cmp;
-
-	memset(r, 0, sizeof(*r));
-	make_comparison(&cmp, machine);
-	r->machine = cmp.machine;
-	assay_comparison_release(&cmp);
-	r->started_ns = 1700000000000000001u;
-	r->ended_ns = 1700000000000000002u;
-	r->gates = 1000;
-	r->false_alarms = false_alarms;
-	r->settings = "{\"alpha\":0.01}";
-	r->result = "{\"power\":[{\"slowdown\":0.01,\"detected\":99,\"of\":100}]}";
-}
-
-STORE_TEST(test_certifications)
-{
-	struct fixture *f = *state;
-	struct assay_certify_record r;
-	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
-
-	for (unsigned i = 0; i < 4; i++) {
-		make_certify(&r, i == 3 ? "m2" : "m1", i);
-		assert_ok(f, assay_store_certify_add(s, &r, &f->err));
-		assert_int_equal(r.id, 1 + i);
-	}
-	make_certify(&r, "m3", 1001);
-	assert_error(f, assay_store_certify_add(s, &r, &f->err), ASSAY_ESTORE, "cannot store certification of 'm3'");
-	r.false_alarms = 0;
-	r.result = NULL;
-	assert_error(f, assay_store_certify_add(s, &r, &f->err), ASSAY_ESTORE, "cannot store certification of 'm3'");
-	assert_int_equal(r.id, 0);
-	assay_store_close(s);
-	assert_int_equal(ask(f->db, "SELECT count(*) FROM certify c JOIN machine m ON m.id = c.machine"), 4);
-	assert_int_equal(ask(f->db,
-			     "SELECT count(*) FROM certify WHERE gates = 1000 AND false_alarms = id - 1"
-			     " AND started_ns = 1700000000000000001 AND ended_ns = 1700000000000000002"
-			     " AND settings = '{\"alpha\":0.01}' AND result LIKE '{\"power\":[{%99,\"of\":100}]}'"),
-			 4);
 }
 
 UNIT_GROUP(NULL, NULL)

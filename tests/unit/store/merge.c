@@ -16,7 +16,6 @@ STORE_TEST(test_twice_is_once)
 	assert_int_equal(m.results, 6);
 	assert_int_equal(m.comparisons, 1);
 	assert_int_equal(m.counts, 1);
-	assert_int_equal(m.certifications, 1);
 	assert_int_equal(m.profiles, 3);
 	assert_int_equal(m.baselines, 1);
 	assert_int_equal(m.known, 0);
@@ -30,9 +29,8 @@ STORE_TEST(test_twice_is_once)
 	once = lines_of(f, v[0]);
 
 	m = merge(f, v[0], v[1]);
-	assert_int_equal(m.runs + m.results + m.comparisons + m.counts + m.certifications + m.profiles + m.baselines,
-			 0);
-	assert_int_equal(m.known, 8);
+	assert_int_equal(m.runs + m.results + m.comparisons + m.counts + m.profiles + m.baselines, 0);
+	assert_int_equal(m.known, 7);
 	assay_store_merged_release(&m);
 	twice = lines_of(f, v[0]);
 	assert_int_equal(once.n, twice.n);
@@ -268,7 +266,7 @@ STORE_TEST(test_all_tables_are_known)
 		    "'profile_gpu_device',"
 		    " 'profile_gpu_work', 'profile_wait', 'exact_run', 'exact_case', 'exact_function', 'comparison',"
 		    " 'comparison_case', 'pair', 'pair_side', 'pair_metric', 'pair_counter',"
-		    " 'pair_unavailable', 'certify', 'baseline', 'baseline_run',"
+		    " 'pair_unavailable', 'baseline', 'baseline_run',"
 		    " 'change_answer')"),
 		0);
 	assay_store_close(s);

@@ -109,7 +109,6 @@ static void add_comparison(struct fixture *f, struct assay_store *s, uint64_t st
 static void make_two(struct fixture *f, struct assay_store *v[2])
 {
 	struct assay_exact_run exact = exact_run();
-	struct assay_certify_record certify = { .started_ns = 1, .ended_ns = 2, .gates = 3 };
 	struct assay_change_answer answer = { .from_commit = "1a",
 					      .to_commit = "2b",
 					      .slower = true,
@@ -135,10 +134,6 @@ static void make_two(struct fixture *f, struct assay_store *v[2])
 	assert_ok(f, assay_store_exact_add(v[1], &exact, &f->err));
 	assay_exact_run_release(&exact);
 	make_run(&run, "quick", "m3");
-	certify.machine = run.machine;
-	certify.settings = "{}";
-	certify.result = "{\"power\":1}";
-	assert_ok(f, assay_store_certify_add(v[1], &certify, &f->err));
 	add_profile(f, v[1], "before", 4000);
 	add_numbers_profile(f, v[1], true, 5000);
 	add_numbers_profile(f, v[1], false, 6000);
