@@ -136,7 +136,7 @@ STORE_TEST(old_google_benchmark)
 	assay_run_release(&run);
 }
 
-/* Files as the tools wrote them: what is computed of their samples is what they computed, too. */
+/* Files of the tools, but for their layout: what is computed of their samples is what they computed, too. */
 STORE_TEST(files_of_the_tools_themselves)
 {
 	static const struct {
