@@ -210,18 +210,6 @@ static void long_key(void)
 	put("abcdefghijklmnop", 16);
 }
 
-static void empty_key(void)
-{
-	header(0, 1);
-	value_u32("", 1);
-}
-
-static void key_with_a_newline(void)
-{
-	header(0, 1);
-	value_u32("a\nb", 1);
-}
-
 static void unknown_kind(void)
 {
 	header(0, 1);
@@ -268,35 +256,6 @@ static void two_keys(void)
 	value_u32("k", 1);
 }
 
-static void odd_alignment(void)
-{
-	header(0, 1);
-	value_u32("general.alignment", 48);
-}
-
-static void no_alignment(void)
-{
-	header(0, 1);
-	value_u32("general.alignment", 0);
-}
-
-static void two_tensors(void)
-{
-	header(2, 0);
-	tensor("t", 0, 1, 8, 0);
-	tensor("t", 0, 1, 8, 32);
-	pad(32);
-	put(file, 64);
-}
-
-static void unknown_type(void)
-{
-	header(1, 0);
-	tensor("t", 99, 1, 8, 0);
-	pad(32);
-	put(file, 64);
-}
-
 static void five_dimensions(void)
 {
 	header(1, 0);
@@ -305,98 +264,87 @@ static void five_dimensions(void)
 	pad(256);
 }
 
-static void no_rows(void)
-{
-	header(1, 0);
-	tensor("t", 0, 0, 8, 0);
-	pad(32);
-	put(file, 64);
-}
+/* What makes such a file, or the one key that it has, or its tensors with so much data behind them (0: 64 bytes). */
+struct bad {
+	void (*make)(void);
+	const char *key;
+	uint32_t value;
+	struct {
+		const char *name;
+		uint32_t type;
+		uint64_t rows, cols, offset;
+	} tensors[2];
+	size_t data;
+	const char *says;
+};
 
-/* CVE-2026-33298: a product of dimensions that is small modulo 2^64. */
-static void dimensions_that_overflow(void)
+static void make(const struct bad *b)
 {
-	header(1, 0);
-	tensor("t", 0, UINT64_C(1) << 32, UINT64_C(1) << 32, 0);
-	pad(32);
-	put(file, 64);
-}
-
-/* 2^62 values of four bytes each. */
-static void bytes_that_overflow(void)
-{
-	header(1, 0);
-	tensor("t", 0, UINT64_C(1) << 31, UINT64_C(1) << 31, 0);
-	pad(32);
-	put(file, 64);
-}
-
-static void half_a_block(void)
-{
-	header(1, 0);
-	tensor("t", 8, 2, 16, 0);
-	pad(32);
-	put(file, 64);
-}
-
-static void offset_beyond_the_end(void)
-{
-	header(1, 0);
-	tensor("t", 0, 1, 8, UINT64_MAX - 15);
-	pad(32);
-	put(file, 64);
-}
-
-static void tensors_that_overlap(void)
-{
-	header(2, 0);
-	tensor("t", 0, 1, 8, 0);
-	tensor("u", 0, 1, 8, 0);
-	pad(32);
-	put(file, 64);
-}
-
-static void data_beyond_the_end(void)
-{
-	header(1, 0);
-	tensor("t", 0, 4, 8, 0);
-	pad(32);
-	put(file, 96);
+	if (b->make) {
+		b->make();
+	} else if (b->key) {
+		header(0, 1);
+		value_u32(b->key, b->value);
+	} else {
+		header(b->tensors[1].name ? 2 : 1, 0);
+		for (size_t i = 0; i < N_OF(b->tensors) && b->tensors[i].name; i++)
+			tensor(b->tensors[i].name, b->tensors[i].type, b->tensors[i].rows, b->tensors[i].cols,
+			       b->tensors[i].offset);
+		pad(32);
+		put(file, b->data ? b->data : 64);
+	}
 }
 
 TEST(hostile_files_are_refused_by_name)
 {
-	static const struct {
-		void (*make)(void);
-		const char *says;
-	} bad[] = {
-		{ not_gguf, "it is no GGUF file" },
-		{ version_1, "it is of GGUF version 1, expected 2 or 3" },
-		{ big_endian, "it is in big-endian byte order, expected little-endian" },
-		{ many_values,
-		  "the file ends within its metadata: it has 18446744073709551615 of them and 0 bytes are left" },
-		{ many_tensors, "the file ends within its list of tensors: it has 2305843009213693952 of them" },
-		{ long_key, "the file ends within its metadata: 9223372036854775808 bytes are wanted and 16 are left" },
-		{ empty_key, "a key has a name of 0 bytes, expected 1 to 65535" },
-		{ key_with_a_newline, "the name of a key has the byte 10, expected printable ASCII" },
-		{ unknown_kind, "'k' has a value of kind 13, expected one below 13" },
-		{ nested_array, "'k' is an array of arrays, expected one of numbers, bools or strings" },
-		{ array_that_overflows, "the file ends within 'k': it has 4611686018427387904 elements" },
-		{ strings_beyond_the_end, "the file ends within its metadata: 18446744073709551615 bytes are wanted" },
-		{ bool_of_two, "'k' has a bool that is 2, expected 0 or 1" },
-		{ two_keys, "there are two keys 'k'" },
-		{ odd_alignment, "'general.alignment' is 48, expected a power of two up to 1048576" },
-		{ no_alignment, "'general.alignment' is 0, expected a power of two up to 1048576" },
-		{ two_tensors, "there are two tensors 't'" },
-		{ unknown_type, "tensor 't' is of the unknown type 99" },
-		{ five_dimensions, "tensor 't' has 5 dimensions, expected 1 to 4" },
-		{ no_rows, "tensor 't' has a dimension that is 0, or more than 2^63 values" },
-		{ dimensions_that_overflow, "tensor 't' has a dimension that is 0, or more than 2^63 values" },
-		{ bytes_that_overflow, "tensor 't' is larger than any file" },
-		{ half_a_block, "tensor 't' has rows of 16 values, expected a multiple of 32 for q8_0" },
-		{ offset_beyond_the_end, "tensor 't' begins at 18446744073709551600, expected 0" },
-		{ tensors_that_overlap, "tensor 'u' begins at 0, expected 32, where the one before it ends" },
-		{ data_beyond_the_end, "the file ends within tensor 't': it has 128 bytes from" },
+	static const struct bad bad[] = {
+		{ .make = not_gguf, .says = "it is no GGUF file" },
+		{ .make = version_1, .says = "it is of GGUF version 1, expected 2 or 3" },
+		{ .make = big_endian, .says = "it is in big-endian byte order, expected little-endian" },
+		{ .make = many_values,
+		  .says = "the file ends within its metadata: it has 18446744073709551615 of them and 0 bytes are "
+			  "left" },
+		{ .make = many_tensors,
+		  .says = "the file ends within its list of tensors: it has 2305843009213693952 of them" },
+		{ .make = long_key,
+		  .says = "the file ends within its metadata: 9223372036854775808 bytes are wanted and 16 are left" },
+		{ .key = "", .says = "a key has a name of 0 bytes, expected 1 to 65535" },
+		{ .key = "a\nb", .says = "the name of a key has the byte 10, expected printable ASCII" },
+		{ .make = unknown_kind, .says = "'k' has a value of kind 13, expected one below 13" },
+		{ .make = nested_array,
+		  .says = "'k' is an array of arrays, expected one of numbers, bools or strings" },
+		{ .make = array_that_overflows,
+		  .says = "the file ends within 'k': it has 4611686018427387904 elements" },
+		{ .make = strings_beyond_the_end,
+		  .says = "the file ends within its metadata: 18446744073709551615 bytes are wanted" },
+		{ .make = bool_of_two, .says = "'k' has a bool that is 2, expected 0 or 1" },
+		{ .make = two_keys, .says = "there are two keys 'k'" },
+		{ .key = "general.alignment",
+		  .value = 48,
+		  .says = "'general.alignment' is 48, expected a power of two up to 1048576" },
+		{ .key = "general.alignment",
+		  .value = 0,
+		  .says = "'general.alignment' is 0, expected a power of two up to 1048576" },
+		{ .tensors = { { "t", 0, 1, 8, 0 }, { "t", 0, 1, 8, 32 } }, .says = "there are two tensors 't'" },
+		{ .tensors = { { "t", 99, 1, 8, 0 } }, .says = "tensor 't' is of the unknown type 99" },
+		{ .make = five_dimensions, .says = "tensor 't' has 5 dimensions, expected 1 to 4" },
+		{ .tensors = { { "t", 0, 0, 8, 0 } },
+		  .says = "tensor 't' has a dimension that is 0, or more than 2^63 values" },
+		/* CVE-2026-33298: a product of dimensions that is small modulo 2^64 */
+		{ .tensors = { { "t", 0, UINT64_C(1) << 32, UINT64_C(1) << 32, 0 } },
+		  .says = "tensor 't' has a dimension that is 0, or more than 2^63 values" },
+		/* 2^62 values of four bytes each */
+		{ .tensors = { { "t", 0, UINT64_C(1) << 31, UINT64_C(1) << 31, 0 } },
+		  .says = "tensor 't' is larger than any file" },
+		{ .tensors = { { "t", 8, 2, 16, 0 } },
+		  .says = "tensor 't' has rows of 16 values, expected a multiple of 32 for q8_0" },
+		{ .tensors = { { "t", 0, 1, 8, UINT64_MAX - 15 } },
+		  .says = "tensor 't' begins at 18446744073709551600, expected 0" },
+		{ .tensors = { { "t", 0, 1, 8, 0 }, { "u", 0, 1, 8, 0 } },
+		  .says = "tensor 'u' begins at 0, expected 32, where the one before it ends" },
+		{ .tensors = { { "t", 0, 4, 8, 0 } },
+		  .data = 96,
+		  .says = "the file ends within tensor 't': it has 128 bytes from" },
 	};
 
 	for (size_t i = 0; i < N_OF(bad); i++) {
@@ -404,7 +352,7 @@ TEST(hostile_files_are_refused_by_name)
 		struct assay_gguf g;
 		uint8_t *copy;
 
-		bad[i].make();
+		make(&bad[i]);
 		copy = malloc(len);
 		assert_non_null(copy);
 		memcpy(copy, file, len);
