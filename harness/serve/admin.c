@@ -13,6 +13,7 @@
 #include "drive/profile/profile.h"
 #include "drive/session.h"
 #include "drive/show/show.h"
+#include "reports/emitter.h"
 #include "serve/http.h"
 
 #define DURATION_MOST_S 3600
@@ -221,7 +222,56 @@ void assay_serve_profile_start(const struct assay_http_query *q, struct assay_ht
 	start_profile(q, q->path, &id, a);
 }
 
-/* The answer is the profile: a flame graph, or the JSON of `assay show`. */
+#define TOP_FUNCTIONS 10
+
+/* Advice on the case of @p by its newest run, of which there may be none. */
+static json_t *bottlenecks(const struct assay_http_query *q, const struct assay_profile *p)
+{
+	static const char *const severities[] = { "unknown", "high", "medium", "low" };
+	json_t *list = json_array();
+	struct assay_bottleneck b;
+	int64_t run;
+
+	if (assay_bottleneck_of_profile(q->server->q->what->db, p, &run, &b, NULL))
+		return list;
+	for (size_t i = 0; i < b.n_advice; i++)
+		json_array_append_new(list,
+				      json_pack("{s:s,s:s,s:s,s:s,s:I}", "severity", severities[b.advice[i].priority],
+						"type", b.advice[i].rule, "description", b.advice[i].evidence, "advice",
+						b.advice[i].text, "run", (json_int_t)run));
+	return list;
+}
+
+void assay_serve_profile_report(const struct assay_http_query *q, const struct assay_profile *p,
+				struct assay_http_answer *a)
+{
+	const struct assay_report r = { .kind = ASSAY_REPORT_PROFILE, .profile = { .p = p } };
+	struct assay_text shown = { 0 };
+	struct assay_err err = { 0 };
+	json_t *root, *top = json_array();
+
+	if (assay_emit(&r, "json", NULL, &shown, &err)) {
+		assay_http_fail_err(a, &err);
+		json_decref(top);
+		return;
+	}
+	root = shown.s ? json_loads(shown.s, 0, NULL) : NULL;
+	assay_text_release(&shown);
+	for (size_t i = 0; i < TOP_FUNCTIONS; i++)
+		json_array_append(top, json_array_get(json_object_get(root, "functions"), i));
+	json_object_update_new(root, json_pack("{s:o,s:f,s:o}", "profile_id", json_sprintf("p%" PRId64, p->id),
+					       "duration_seconds", p->seconds, "bottlenecks", bottlenecks(q, p)));
+	if (!strcmp(p->kind, "cpu"))
+		json_object_set_new(root, "cpu", json_pack("{s:O}", "top_functions", top));
+	if (p->heap.processes)
+		json_object_set_new(root, "memory",
+				    json_pack("{s:f,s:f,s:f}", "peak_mb", p->heap.all.most_bytes / 1e6, "allocations",
+					      p->heap.all.blocks, "leaked_mb", p->heap.all.live_bytes / 1e6));
+	json_decref(top);
+	assay_http_json(a, root);
+}
+
+/* The answer is the profile: a flame graph, or its report. */
 void assay_serve_profile_wait(const struct assay_http_query *q, struct assay_http_answer *a)
 {
 	const char *path = q->path, *kind = kind_of(q, path);
@@ -241,10 +291,12 @@ void assay_serve_profile_wait(const struct assay_http_query *q, struct assay_htt
 		assay_http_fail(a, job.exit == 2 ? 400 : 500, "%s", job.stopped ? "it was stopped" : job.error);
 	else if (assay_profile_find(q->server->q->what->db, "last", kind, &p, &err))
 		assay_http_fail_err(a, &err);
+	else if (!graph)
+		assay_serve_profile_report(q, &p, a);
 	else {
-		a->type = graph ? "image/svg+xml" : NULL;
+		a->type = "image/svg+xml";
 		assay_http_emit(a, &(struct assay_report){ .kind = ASSAY_REPORT_PROFILE, .profile = { .p = &p } },
-				graph ? "svg" : "json");
+				"svg");
 	}
 	assay_profile_release(&p);
 }

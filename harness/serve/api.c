@@ -320,6 +320,8 @@ static void show_profile(const struct assay_http_query *q, const char *name, str
 		assay_http_fail_err(a, &err);
 	} else if (sanitize && strcmp(sanitize, "0") && assay_profile_sanitize(&p, &err)) {
 		assay_http_fail_err(a, &err);
+	} else if (!strncmp(q->path, "/admin/", strlen("/admin/"))) {
+		assay_serve_profile_report(q, &p, a);
 	} else {
 		a->type = as[i].type;
 		a->policy = as[i].policy;

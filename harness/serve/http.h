@@ -37,8 +37,9 @@ struct assay_server {
 	struct assay_jobs jobs;
 	struct assay_chat chat;
 	sem_t readers;        /* so many more answers may read the database at the same time */
-	pthread_mutex_t lock; /* of the rest */
+	pthread_mutex_t lock; /* of counts */
 	struct assay_http_counts counts;
+	pthread_mutex_t results_lock;     /* of the rest: held while the database is read */
 	struct assay_alert_report alerts; /* as results are */
 	struct assay_text results;        /* part of /metrics that is of the database as it was at results_at */
 	struct timespec results_at[2];
@@ -134,6 +135,12 @@ void assay_serve_profile_wait(const struct assay_http_query *q, struct assay_htt
 void assay_serve_stop(const struct assay_http_query *q, struct assay_http_answer *a);
 void assay_serve_bottlenecks(const struct assay_http_query *q, struct assay_http_answer *a);
 void assay_serve_profile_compare(const struct assay_http_query *q, struct assay_http_answer *a);
+/*
+ * Answer with @p: the JSON of `assay show` and, beside it, "profile_id", "duration_seconds", "cpu", "memory" and
+ * "bottlenecks", in which REST clients of profilers look for the same.
+ */
+void assay_serve_profile_report(const struct assay_http_query *q, const struct assay_profile *p,
+				struct assay_http_answer *a);
 void assay_serve_profile_last(const struct assay_http_query *q, struct assay_http_answer *a);
 
 #endif

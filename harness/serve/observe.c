@@ -337,7 +337,7 @@ void assay_serve_metrics(const struct assay_http_query *q, struct assay_http_ans
 	add_system(&t, &m);
 	add_gpus(&t, s);
 	written_at(s->q->what->db, at);
-	pthread_mutex_lock(&s->lock);
+	pthread_mutex_lock(&s->results_lock);
 	if (memcmp(at, s->results_at, sizeof(at))) {
 		assay_text_release(&s->results);
 		add_results(&s->results, s->q->what->db);
@@ -349,7 +349,7 @@ void assay_serve_metrics(const struct assay_http_query *q, struct assay_http_ans
 	assay_text_addn(&a->text, s->results.s ? s->results.s : "", s->results.len);
 	s->alerts.now_ns = assay_clock_unix_ns();
 	add_report(&a->text, &(struct assay_report){ .kind = ASSAY_REPORT_ALERTS, .alerts = &s->alerts });
-	pthread_mutex_unlock(&s->lock);
+	pthread_mutex_unlock(&s->results_lock);
 	if (t.open)
 		assay_text_add(&a->text, "# EOF\n");
 	a->type = t.open ? "application/openmetrics-text; version=1.0.0; charset=utf-8"

@@ -80,6 +80,7 @@ int assay_serve(const struct assay_serve_request *q, struct assay_err *err)
 		return rc;
 	mallopt(M_ARENA_MAX, ARENAS);
 	pthread_mutex_init(&s.lock, NULL);
+	pthread_mutex_init(&s.results_lock, NULL);
 	sem_init(&s.readers, 0, READERS);
 	if (!assay_nvml_open(&s.gpus, &s.no_gpus) && !assay_nvml_count(s.gpus))
 		assay_err_set(&s.no_gpus, ASSAY_ENOTFOUND, "there is no GPU");
@@ -96,6 +97,7 @@ int assay_serve(const struct assay_serve_request *q, struct assay_err *err)
 	assay_text_release(&s.results);
 	assay_alerts_release(&s.alerts);
 	sem_destroy(&s.readers);
+	pthread_mutex_destroy(&s.results_lock);
 	pthread_mutex_destroy(&s.lock);
 	assay_jobs_release(&s.jobs);
 	return rc;

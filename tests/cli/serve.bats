@@ -363,6 +363,8 @@ run_of() {
 	done
 	[ "$code" = 200 ] || skip "no profile can be taken here: $(jq -r .error body)"
 	jq -e --arg k "$key" '.profile.kind == "cpu" and .profile.case == $k and .profile.name == "optimized"' body
+	jq -e '.profile_id == "p\(.profile.id)" and .duration_seconds == .profile.seconds and .cpu.top_functions == .functions[:10] and
+		(.bottlenecks | type) == "array"' body
 	admin GET '/admin/profile/compare?base=baseline&head=optimized'
 	jq -e '.base.name == "baseline" and (.functions | length) > 0' body
 	admin GET /admin/profile/last
@@ -373,6 +375,8 @@ run_of() {
 	grep -qi '^content-type: image/svg' headers
 	grep -qi '^content-security-policy: sandbox' headers
 	head -c 300 body | grep -q '<svg'
+	admin POST "/admin/profile/memory?duration=0.2&case=$key"
+	jq -e '.memory.peak_mb == .heap.most_bytes / 1e6 and .memory.allocations == .heap.blocks and .memory.leaked_mb == .heap.live_bytes / 1e6' body
 	admin POST "/admin/profile/flamegraph?duration=0.2&case=$key"
 	head -c 300 body | grep -q '<svg'
 	admin GET /admin/profile/bottlenecks
@@ -440,6 +444,9 @@ run_of() {
 	browser_screen 400 dark
 	browser_open "$url/profiling/dashboard#$token"
 	page_until 'byId("run-list").querySelectorAll("tbody tr").length === 1 && byId("suite").value !== ""'
+	# the first look at the machine is a chart, without the CPUs, whose use is a difference
+	page_until 'system.charts !== null && byId("memory-chart").querySelector("canvas") !== null'
+	page_is 'system.cpu[0] === null && system.memory[0] > 0'
 	page_is 'location.hash === "" && byId("no-token").hidden'
 	page_is 'document.documentElement.scrollWidth <= 400'
 

@@ -84,7 +84,7 @@ function table(all, rows, caption) {
 		const r = make("tr");
 
 		for (const [title, value, number] of columns) {
-			const v = value(row), cell = make("td", null, { class: number ? "number" : title === "Case" ? "key" : "" });
+			const v = value(row), cell = make("td", null, { class: number ? "number" : title === "Case" || title === "Of" ? "key" : "" });
 
 			cell.append(v == null ? "" : v);
 			r.append(cell);
@@ -153,15 +153,15 @@ const newest = (u, i) => u.data[i][u.data[i].length - 1];
 const moment = (s) => s == null ? "" : new Date(1000 * s).toISOString().slice(0, 19).replace("T", " ");
 
 function chart(at, title, series, data, options = {}) {
-	const box = byId(at), axis = { stroke: colour("--muted"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line") } };
+	const box = byId(at), line = () => colour("--line"), axis = { stroke: () => colour("--muted"), grid: { stroke: line, width: 1 }, ticks: { stroke: line } };
 	const u = new uPlot({
 		title,
 		width: Math.max(200, box.clientWidth),
 		height: options.height || 160,
-		scales: { x: { time: !options.count }, ...options.scales },
+		scales: { x: { time: !options.count, range: (_, lo, hi) => lo < hi ? [lo, hi] : [lo - 30, lo + 30] }, ...options.scales },
 		axes: [{ ...axis, space: 80, ...(options.count ? {} : { values: ticks }) }, { ...axis, size: 64, values: (_, v) => v.map(options.text), ...(options.incrs ? { incrs: options.incrs } : {}) }],
 		tzDate: (s) => uPlot.tzDate(new Date(1000 * s), "Etc/UTC"),
-		series: [options.count ? { label: options.count } : { value: (u, s) => moment(s ?? newest(u, 0)) }, ...series.map(([label, name, more]) => ({ label, stroke: colour(name), width: 2, value: (u, v, i) => (v ?? newest(u, i)) == null ? "" : options.text(v ?? newest(u, i)), ...more }))],
+		series: [options.count ? { label: options.count } : { value: (u, s) => moment(s ?? newest(u, 0)) }, ...series.map(([label, name, more]) => ({ label, stroke: () => colour(name), width: 2, value: (u, v, i) => (v ?? newest(u, i)) == null ? "" : options.text(v ?? newest(u, i)), ...more }))],
 		plugins: options.plugins || [],
 		cursor: options.cursor || {},
 	}, data, box);
@@ -192,10 +192,8 @@ function showSystem(s) {
 		d.append(make("dt", name), make("dd", value));
 		return d;
 	}));
-	if (!was || s.cpu_s <= was.cpu_s)
-		return;
 	system.x.push(now);
-	system.cpu.push((s.cpu_busy_s - was.cpu_busy_s) / (s.cpu_s - was.cpu_s));
+	system.cpu.push(was && s.cpu_s > was.cpu_s ? (s.cpu_busy_s - was.cpu_busy_s) / (s.cpu_s - was.cpu_s) : null);
 	system.memory.push(s.memory_used_bytes);
 	system.gpu.push(s.gpu_utilization);
 	system.threads.push(s.threads_running);
@@ -482,7 +480,7 @@ async function showAlerts() {
 	byId("alerts").hidden = !o.rules;
 	byId("alert-list").replaceChildren(o.alerts.length ? table([
 		["Alert", (a) => a.alert], ["State", (a) => make("span", a.state, { class: a.state === "firing" ? "bad" : "" })], ["Severity", (a) => a.severity],
-		["Case", (a) => a.case], ["Condition", (a) => a.when], ["Value", (a) => a.value.toPrecision(4), true],
+		["Case", (a) => a.case], ["Condition", (a) => a.when], ["Value", (a) => Number(a.value.toPrecision(4)), true],
 		["Since", (a) => new Date(1000 * a.since_s).toISOString().slice(0, 16).replace("T", " ")]], o.alerts, "Conditions that hold")
 		: make("p", `None of ${o.rules} holds.`, { class: "muted" }));
 }
@@ -497,12 +495,15 @@ async function showProfile(id) {
 
 	box.replaceChildren(make("h3", `Profile ${name}: ${o.profile.kind} of ${o.profile.case || o.profile.name || ""}`),
 		exports([["Flame graph", `/api/profiles/${name}.svg`, name + ".svg"], ["Page", `/api/profiles/${name}.html`, name + ".html"], ["JSON", "/api/profiles/" + name, name + ".json"]]));
-	if ((o.functions || []).length)
+	if ((o.functions || []).length) {
 		box.append(image, table([["Function", (f) => f.name], ["File", (f) => f.file ? f.file + (f.line ? ":" + f.line : "") : ""],
 			["Self", (f) => f.self_frac == null ? "" : (100 * f.self_frac).toFixed(1) + " %", true],
 			["Total", (f) => f.total_frac == null ? "" : (100 * f.total_frac).toFixed(1) + " %", true]],
-			o.functions.slice(0, 30), `${o.functions.length} functions, those with most time first`));
-	image.src = URL.createObjectURL(await ask(`/api/profiles/${name}.svg`, { blob: true }));
+			o.functions.slice(0, 30), `${o.functions.length} functions, the largest first`));
+		image.src = URL.createObjectURL(await ask(`/api/profiles/${name}.svg`, { blob: true }));
+	} else {
+		box.append(make("p", "It has no stacks.", { class: "muted" }));
+	}
 	box.scrollIntoView({ block: "nearest" });
 }
 
@@ -539,7 +540,7 @@ async function showProfiles() {
 	byId("profile-diff-form").hidden = list.length < 2;
 	fillSelect(byId("profile-base"), names, texts);
 	fillSelect(byId("profile-head"), names, texts);
-	tellApart("profile", names);
+	tellApart("profile", list.filter((p) => p.kind === list[0].kind).map((p) => "p" + p.id));
 }
 
 /* ---- all ---- */
