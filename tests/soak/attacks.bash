@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2016,SC2034,SC2154
 # The attacks of a soak: try_KIND attacks once, in the folder $try, and says by failed() what must not be.
 
-kinds=(signals workers disk database files large plugins sides tracers stored foreign threads)
+kinds=(signals workers disk database files large plugins sides tracers stored foreign threads servers)
 
 pause() {
 	sleep "$(printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)))"
@@ -487,4 +487,71 @@ try_threads() {
 	fi
 	blamed "$word" || failed "a kernel that works in secret passes"
 	! blamed packs || failed "an honest kernel is blamed"
+}
+
+# ---- servers: kills the server during a run, a profile, or while it removes old profiles: nothing is lost, and it starts again ----
+
+# Once: one profile of a case of the world, and 3,000 of long ago, which the next server removes.
+make_profiled() {
+	local columns
+
+	cp "$work/world.db" "$work/profiled.db"
+	"$assay" profile heap "$key" --bench-dir "$fixtures/bench" --for 50ms --name kept --db "$work/profiled.db" >/dev/null || return
+	columns=$(sqlite3 "$work/profiled.db" "SELECT group_concat(name, ', ') FROM pragma_table_info('profile') WHERE name NOT IN ('id', 'started_ns')")
+	sqlite3 "$work/profiled.db" "
+		WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i <= 3000)
+			INSERT INTO profile (id, started_ns, $columns) SELECT i, started_ns - 40 * 86400000000000 - i, $columns FROM n, profile;
+		WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9)
+			INSERT OR IGNORE INTO profile_thread SELECT id, i, 'main', 1 FROM profile, n"
+}
+
+# The server is $pid, and answers at $url.
+start_server() {
+	local i
+
+	start "$assay" serve --listen 127.0.0.1:0 --json --bench-dir "$fixtures/bench"
+	for ((i = 0; i < 12000 && $(wc -c <"$try/out") == 0; i++)); do
+		runs "$pid" || break
+		sleep 0.005
+	done
+	url=$(jq -r .url "$try/out")
+}
+
+try_servers() {
+	local url word key delay n
+
+	what="no curl or no sqlite3 here"
+	{ command -v curl && command -v sqlite3; } >/dev/null || return 0
+	key=$("$assay" show r1 --db "$work/world.db" --json | jq -r '[.cases[] | select(.status == "ok")][0].key')
+	[ -e "$work/profiled.db" ] || make_profiled || failed "there is no profile to begin with"
+	draw_of run profile prune
+	draw "$([ "$word" = prune ] && echo 150 || echo 1500)"
+	delay=$drawn
+	what="SIGKILL for 'assay serve' $delay ms into a $word"
+	[ "$word" != prune ] || cp "$work/profiled.db" "$try/assay.db"
+	start_server
+	case $word in
+	run) curl -sf -X POST "$url/api/runs" -H "Authorization: Bearer $(jq -r .token "$try/out")" >/dev/null || failed "no run starts" ;;
+	profile)
+		curl -sf -X POST "$url/admin/profile/start" -H "Authorization: Bearer $(jq -r .token "$try/out")" \
+			-d "{\"case\": \"$key\", \"kind\": \"heap\", \"duration\": 60}" >/dev/null || failed "no profile starts"
+		;;
+	esac
+	pause "$delay"
+	kill -KILL "$pid"
+	killed_status=137
+	finish
+	check_processes
+	check_history
+	n=$(sqlite3 "$try/assay.db" 'SELECT count(*) FROM profile')
+	[ "$word" != prune ] || [ "$n" = 3001 ] || [ "$n" = 1 ] || failed "half of the profiles are gone: $n are left"
+	[ "$(sqlite3 "$try/assay.db" 'PRAGMA integrity_check; PRAGMA foreign_key_check')" = ok ] || failed "the database is damaged"
+	what="a server after $what"
+	start_server
+	curl -sf "$url/readyz" >/dev/null || failed "it is not ready: $(head -n 1 "$try/err")"
+	[ "$word" != prune ] || [ "$("$assay" show kept --db "$try/assay.db" --json | jq -r .profile.name)" = kept ] || failed "a profile is lost"
+	kill "$pid"
+	finish
+	[ "$status" = 0 ] || failed "ends with $status"
+	check_history
 }
