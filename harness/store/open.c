@@ -252,6 +252,12 @@ static int create(struct assay_store *s, struct assay_err *err)
 	rc = connect_file(s, file, "?mode=rw", err);
 	if (!rc)
 		rc = make_writable(s, 0, err);
+	/* the -wal is removed below, and whether all of it is in the file is not told when it is closed */
+	if (!rc) {
+		const int why = sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+
+		rc = why == SQLITE_OK ? 0 : assay_store_fail(s, why, err, "cannot write");
+	}
 	disconnect(s);
 	if (!rc && name_file(file, s->path) && errno != EEXIST)
 		rc = cannot_create(s, err);

@@ -96,7 +96,7 @@ a_case() {
 	need_own_mounts
 	mkdir small
 	export ASSAY
-	for room in 4 64 200; do
+	for room in 4 64 200 400 500; do
 		export room
 		run --separate-stderr in_own_mounts 'mount -t tmpfs -o size=${room}k none small || exit 99
 			"$ASSAY" run --only "quantize.q8_0/ref/*" --suite smoke --evidence stored --db small/a.db
