@@ -509,9 +509,10 @@ make_profiled() {
 start_server() {
 	local i
 
+	rm -f "$try/out"
 	start "$assay" serve --listen 127.0.0.1:0 --json --bench-dir "$fixtures/bench"
-	for ((i = 0; i < 12000 && $(wc -c <"$try/out") == 0; i++)); do
-		runs "$pid" || break
+	for ((i = 0; i < 12000; i++)); do
+		[ ! -s "$try/out" ] && runs "$pid" || break
 		sleep 0.005
 	done
 	url=$(jq -r .url "$try/out")
