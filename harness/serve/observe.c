@@ -395,14 +395,14 @@ struct stream {
 	size_t sent;
 };
 
-/* The next events, or once a second the state; waits for them in the thread of the connection. */
+/* The next events, or at once and then once a second the state; waits for them in the thread of the connection. */
 static ssize_t read_events(void *arg, uint64_t pos, char *buf, size_t max)
 {
 	struct stream *t = arg;
 
 	(void)pos;
 	while (t->sent == t->left.len) {
-		char *line = assay_jobs_event(&t->s->jobs, &t->seen, 200);
+		char *line = assay_jobs_event(&t->s->jobs, &t->seen, t->told_ns ? 200 : 0);
 
 		assay_text_release(&t->left);
 		t->left = (struct assay_text){ 0 };

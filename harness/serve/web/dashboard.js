@@ -582,13 +582,14 @@ async function begin() {
 		byId("profile-kind").value = VIEW;
 		document.querySelector("#profiles").scrollIntoView();
 	}
+	/* before the lists: a browser has few connections, and the first chart comes this way */
+	listen();
 	ask("/api/suites").then((o) => {
 		fillSelect(byId("suite"), o.suites);
 		if (o.suites.includes("quick"))
 			byId("suite").value = "quick";
 	}).catch(fail);
 	showLists();
-	listen();
 }
 
 begin();
