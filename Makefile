@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # assay: `make bench` measures, `make test` tests; `make help` lists the rest.
 
-VERSION  := 0.1.0
+# The version is the last tag's, with the number of commits since then. An archive of `make dist` brings it in a file.
+VERSION  := $(firstword $(file <.version))
+VERSION  := $(or $(VERSION),$(shell git describe --tags --match 'v[0-9]*' 2>/dev/null | sed 's/^v//; s/-\([0-9]*\)-/+\1./'),1.0.0)
 CC       ?= gcc
 CFLAGS   ?= -O2 -g
 WERROR   ?= 0
@@ -23,12 +25,12 @@ BUILD ?= build$(if $(SANITIZE),/san-$(subst $(comma),-,$(SANITIZE)))
 # A folder of the tree has one name: with another its objects would have other flags and be compiled again.
 override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 
-# ---- packages: looked for before anything asks pkg-config; only `make bench`, `test` and `test-pmu` install what is missing ----
+# ---- packages: looked for before anything asks pkg-config; only `make bench`, `test`, `test-pmu` and `deb` install what is missing ----
 GOALS := $(or $(MAKECMDGOALS),all)
 # `make` with nothing to compile needs none
 NEEDS := $(if $(filter-out help clean format,$(GOALS)),build) $(if $(filter bench report test soak,$(GOALS)),run) \
 	$(if $(filter test test-pmu unit-tests golden soak,$(GOALS)),test) $(if $(filter test-pmu,$(GOALS)),pmu) $(filter lint,$(GOALS)) \
-	$(if $(filter test,$(GOALS)),install)
+	$(if $(filter test,$(GOALS)),install) $(filter deb,$(GOALS))
 ifneq (,$(filter build,$(NEEDS)))
 # Whoever writes yes must not get what another value stands for.
 check = $(if $(and $(filter 1,$(words $($(1)))),$(filter $(2),$($(1)))),,$(error $(1) is '$($(1))', expected $(3)))
@@ -38,7 +40,7 @@ SANITIZERS := address undefined thread leak fuzzer-no-link
 $(if $(filter-out $(SANITIZERS),$(subst $(comma), ,$(SANITIZE))),$(error SANITIZE is '$(SANITIZE)', expected some of $(SANITIZERS), with commas))
 ifeq (,$(findstring n,$(firstword -$(MAKEFLAGS))))
 PACKAGES := $(shell ASSAY_NO_INSTALL='$(ASSAY_NO_INSTALL)' ASSAY_DEPS_STATE=$(BUILD)/packages-left-out \
-	ci/deps.sh $(if $(filter bench test test-pmu,$(GOALS)),,--check) $(NEEDS) && echo ok)
+	ci/deps.sh $(if $(filter bench test test-pmu deb,$(GOALS)),,--check) $(NEEDS) && echo ok)
 ifneq (ok,$(PACKAGES))
 $(error $(or $(PACKAGES),ci/deps.sh failed))
 endif
@@ -55,7 +57,7 @@ say = $(if $(filter 1,$(V)),,@echo '  make  $(@:$(BUILD)/%=%)';)
 # What is built stands beside its sources; a copy of a part of the tree does without the others.
 include $(wildcard ci/build.mk harness/harness.mk reports/reports.mk kernels/kernels.mk tests/tests.mk ci/install.mk)
 
-.PHONY: all plugins help clean test unit-tests golden fuzz-targets soak soak-programs cross-tests test-pmu test-gpu bench gate compare report manifests lint format man install install-files FORCE
+.PHONY: all plugins help clean test unit-tests golden fuzz-targets soak soak-programs cross-tests test-pmu test-gpu bench gate compare report manifests lint format man install install-files dist deb FORCE
 all: $(BUILD)/features $(BUILD)/bin/assay $(PLUGINS) $(KERNEL_COSTS) $(HEAP_LIB) $(THREADS_LIB) $(GPU_LIB) $(BUILD)/share/assay $(BUILD)/include ## build the program and its plugins
 	@:
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Writes the header that says what a build was made from: build_info.sh VERSION COMPILER FLAGS. Empty commit outside git.
+# Writes the header that says what a build was made from: build_info.sh VERSION COMPILER FLAGS. An archive of `make dist` has
+# its commit in a file; else, outside git, the commit is empty.
 set -u
 
 quote() {
@@ -9,7 +10,9 @@ quote() {
 
 commit=$(git rev-parse HEAD 2>/dev/null)
 dirty=0
-if [ -n "$commit" ] && [ -n "$(git status --porcelain 2>/dev/null | head -n 1)" ]; then
+if [ -e .version ]; then
+	commit=$(cut -d' ' -f2 .version)
+elif [ -n "$commit" ] && [ -n "$(git status --porcelain 2>/dev/null | head -n 1)" ]; then
 	dirty=1
 fi
 

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Finds and installs the packages that a set of purposes needs: deps.sh [--check] PURPOSE..., of build run test install lint ci
-# root pmu.
-# `deps.sh --has PROBE` only says by its exit status whether one of the probes below finds what it looks for.
+# Finds and installs the packages that a set of purposes needs: deps.sh [--check] PURPOSE..., of build run test install deb lint
+# ci root pmu.
+# `deps.sh --has PROBE` only says by its exit status whether one of the probes below finds what it looks for, and
+# `deps.sh --names PURPOSE...` prints the names of Debian's packages for purposes, a line each, whether they are here or not.
 # With --check, or where ASSAY_NO_INSTALL is 1, it installs nothing. When it fails, one line on standard output says why: exit
 # status 1 for a required package that is missing in the end, 2 for another value of ASSAY_NO_INSTALL. ASSAY_DEPS_STATE names a
 # file that remembers the optional packages it has named or failed to install, so that it does so once.
@@ -39,6 +40,10 @@ test       required  tool:curl          curl              curl             curl 
 test       optional  tool:xmllint       libxml2-utils     libxml2          libxml2     tests of JUnit output
 test       optional  tool:strace        strace            strace           strace      a test of what cannot be traced twice
 test       optional  tool:chromium-headless-shell chromium-headless-shell chromium-headless - tests of pages in a browser
+deb        required  tool:dh           debhelper         -                -           building Debian packages
+deb        required  file:/usr/share/doc/build-essential build-essential - -        building Debian packages
+deb        required  tool:help2man     help2man          -                -           man pages
+deb        optional  tool:lintian      lintian           -                -           checks of Debian packages
 install    optional  tool:help2man     help2man          help2man         help2man    the man page
 test       optional  tool:sqlite3       sqlite3           sqlite           sqlite      tests of what another version stored, and of real programs
 test       optional  tool:lz4           lz4               lz4              lz4         tests of real programs and of codecs
@@ -81,6 +86,11 @@ present() {
 
 if [ "${1-}" = --has ]; then
 	present "$2"
+	exit
+fi
+if [ "${1-}" = --names ]; then
+	shift
+	packages | awk -v purposes=" $* " 'index(purposes, " " $1 " ") { print $4 }' | sort -u
 	exit
 fi
 

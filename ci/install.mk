@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installing.
+# Installing and packing.
 PREFIX  ?= /usr/local
 DESTDIR ?=
 # one word of the shell, whatever the line holds
@@ -34,3 +34,12 @@ install-files:
 	install -m 644 baselines/*.* $(I)/share/assay/baselines/
 	install -m 644 baselines/exact/*.json $(I)/share/assay/baselines/exact/
 	install -m 644 ci/templates/*.yml $(I)/share/assay/templates/
+
+# The committed tree, with a file that says what git would: the version, the commit, its time, and who packs it.
+DIST := $(BUILD)/assay-$(VERSION).tar.xz
+dist: ## write a source archive of the last commit, which builds without git
+	@mkdir -p $(BUILD)
+	git archive --format=tar --prefix=assay-$(VERSION)/ --add-virtual-file=assay-$(VERSION)/.version:"$$(echo '$(VERSION)' \
+		"$$(git log -1 --format='%H %ct %an <%ae>')")" HEAD | xz > $(DIST)
+deb: dist ## build Debian packages of the last commit in build/deb
+	@NVCC='$(NVCC)' ci/deb.sh $(DIST) $(BUILD)/deb
