@@ -324,7 +324,7 @@ compared() {
 	sed -i 's/sleep 0.01/sleep 0.1/' prog.c
 	compared 1 '.cases[0] | .verdict == "REGRESSED" and
 		.because_unknown == "cause unknown: its processor time did not change as much as its time: it waits for something"' \
-		main --only wait --profile auto
+		main --only wait --profile auto --budget 30s
 }
 
 @test "programs that one side lacks, or that fail on one" {
