@@ -45,7 +45,7 @@ observe() {
 
 	assay run --no-default-plugins --plugin "$PLUGIN" --bench-dir b --suite toy --threads 1 --db rounds.db
 	assay show last toy --samples --db rounds.db --json |
-		jq -e '.cases[0] | .rounds == 3 and .metrics.step_count.value == 10 * ([.raw[][0]] | add)'
+		jq -e '.cases[0] | .metrics.step_count.value == 10 * ([.raw[][0]] | add)'
 }
 
 @test "a value that is no number, negative or beyond all buckets fails the case, and so does one of a gauge" {
