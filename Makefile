@@ -3,7 +3,7 @@
 
 # The version is the last tag's, with the number of commits since then. An archive of `make dist` brings it in a file.
 VERSION  := $(firstword $(file <.version))
-VERSION  := $(or $(VERSION),$(shell git describe --tags --match 'v[0-9]*' 2>/dev/null | sed 's/^v//; s/-\([0-9]*\)-/+\1./'),1.0.0)
+VERSION  := $(or $(VERSION),$(subst -,+,$(patsubst v%,%,$(shell git describe --tags --match 'v[0-9]*' 2>/dev/null))),1.0.0)
 CC       ?= gcc
 CFLAGS   ?= -O2 -g
 WERROR   ?= 0

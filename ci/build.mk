@@ -11,6 +11,13 @@ SANFLAGS += $(if $(SANITIZE),-fno-omit-frame-pointer -fno-sanitize-recover=undef
 SANFLAGS := $(strip $(SANFLAGS))
 
 ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
+# Processes are watched, traced and preloaded as glibc has them, and addresses have 64 bits. A compiler that is missing says so itself.
+ifneq (,$(filter build,$(NEEDS)))
+POINTER := $(shell echo __SIZEOF_POINTER__ | $(CC) -E -P - 2>/dev/null)
+$(if $(filter 4,$(POINTER)),$(error $(CC) compiles for 32 bits, and assay needs 64))
+$(if $(filter 8,$(POINTER)),$(if $(filter __GLIBC__,$(shell echo __GLIBC__ | $(CC) -include features.h -E -P - 2>/dev/null | tail -n 1)),\
+	$(error $(CC) compiles for another C library than glibc, such as musl, and assay needs glibc)))
+endif
 
 PKGS := hwloc sqlite3 jansson libxxhash libconfuse
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)

@@ -186,6 +186,17 @@ bare_make() {
 	done
 }
 
+@test "compilers for 32 bits and for other C libraries are refused in one line" {
+	printf '#!/bin/sh\necho 4\n' >narrow
+	printf '#!/bin/sh\ncase "$(cat)" in *SIZEOF*) echo 8 ;; *) echo __GLIBC__ ;; esac\n' >other
+	chmod +x narrow other
+	for compiler in narrow other; do
+		run --separate-stderr env -u MAKEFLAGS -u MAKELEVEL make -s -C "$ASSAY_SOURCE" BUILD="$PWD/b" CC="$PWD/$compiler" -n all
+		[ "$status" = 2 ] && [ "${#stderr_lines[@]}" = 1 ] || { echo "$stderr"; false; }
+		[[ $stderr == *"$compiler compiles for "*", and assay needs "* ]]
+	done
+}
+
 @test "an installed program finds its plugins, benches and baselines" {
 	install_build PREFIX=/opt/assay DESTDIR="$PWD/root"
 	[ -e root/opt/assay/include/assay/plugin.h ]
