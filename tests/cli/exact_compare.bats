@@ -172,7 +172,8 @@ cheating() {
 		# the answer to the first inputs is wrong for others
 		[ "$(cheating cachecopy $source)" = WRONG_RESULT ]
 	done
-	[ "$(cheating simulated callgrind)" = WRONG_RESULT ]
+	cheating simulated callgrind
+	jq -e '[.cases[] | .verdict == "WRONG_RESULT" and (.reason | contains("in a counted call: "))] | any' <<<"$output"
 }
 
 # with_path FOLDERS COMMAND...: with these folders to find programs in
