@@ -5,7 +5,7 @@
 #ifndef ASSAY_JUDGE_COMPARISON_JUDGE_H
 #define ASSAY_JUDGE_COMPARISON_JUDGE_H
 
-#include "judge/comparison_rule.h"
+#include "judge/paired.h"
 #include "judge/limits.h"
 #include "model/gate_report.h"
 

@@ -2,6 +2,7 @@
 /* Pairs to an interval, the interval to a verdict. Method and sources: README.md of this folder. */
 #include "judge/paired.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -662,4 +663,36 @@ int assay_paired_own_noise(const struct assay_comparison_case *c, double *se, st
 	*se = n ? sqrt(squares / (double)n) : 0;
 	free(pile.x);
 	return 0;
+}
+
+/* ---- rule of a comparison ---- */
+
+#define SAME_CODE_PAIRS 5 /* to show what the noise is, where that is asked for */
+
+struct assay_paired_rule assay_comparison_rule(const struct assay_comparison *cmp,
+					       const struct assay_comparison_case *c, const struct assay_policy *policy)
+{
+	unsigned family = c->control == ASSAY_CONTROL_NONE ? cmp->family : 1;
+	struct assay_paired_rule rule =
+		assay_paired_rule_of(cmp->alpha, policy->pass_alpha, family, assay_policy_paired_margin(policy, &c->c),
+				     policy->max_dropped_frac, cmp->max_pairs);
+
+	rule.same_code_pairs = cmp->same_code ? SAME_CODE_PAIRS : 1;
+	if (c->control != ASSAY_CONTROL_NONE && !cmp->trial)
+		rule.budgets = ASSAY_PAIRED_CONTROL_BUDGETS;
+	return rule;
+}
+
+void assay_comparison_rule_note(const struct assay_comparison *cmp, const char *verdict, char *buf, size_t size)
+{
+	char by[48] = "a rule without a version";
+
+	buf[0] = '\0';
+	if (cmp->rule == ASSAY_JUDGE_RULE)
+		return;
+	if (cmp->rule)
+		snprintf(by, sizeof(by), "rule %u", cmp->rule);
+	snprintf(buf, size,
+		 "comparison %" PRId64 " was measured and judged by %s (%s), this is rule %d: the verdict may differ",
+		 cmp->id, by, verdict[0] ? verdict : "it did not finish", ASSAY_JUDGE_RULE);
 }

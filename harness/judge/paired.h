@@ -6,6 +6,7 @@
 #define ASSAY_JUDGE_PAIRED_H
 
 #include "base/err.h"
+#include "judge/policy.h"
 #include "model/comparison.h"
 #include "model/gate_report.h"
 #include "stats/sequential.h"
@@ -17,7 +18,7 @@
 /*
  * Version of the rule by which comparisons are stopped and judged; it is stored with each. Raise it whenever the same
  * samples, counts and policy could get another verdict than before, or a comparison could stop at another pair: in
- * this module, paired.c, stopping.c, limits.c, exact_judge.c, comparison_rule.c or comparison_judge.c, or in what they
+ * this module, paired.c, stopping.c, limits.c, exact_judge.c or comparison_judge.c, or in what they
  * take from stats/. Words may change freely.
  */
 #define ASSAY_JUDGE_RULE 9
@@ -146,5 +147,18 @@ int assay_paired_own_noise(const struct assay_comparison_case *c, double *se, st
 
 /* Does the interval of @g lie on one side of the margin? That counts at looks alone. */
 bool assay_paired_interval_decides(const struct assay_gate_case *g, const struct assay_paired_rule *rule);
+
+/* ---- rule of a comparison ---- */
+
+/*
+ * One sentence when @cmp was judged by another version of the rule than this program's; else "". @verdict is the stored
+ * one, "" of a comparison that did not finish.
+ */
+void assay_comparison_rule_note(const struct assay_comparison *cmp, const char *verdict, char *buf, size_t size);
+
+/* The rule for one case or control of @cmp. Controls stand alone; real cases share alpha. */
+struct assay_paired_rule assay_comparison_rule(const struct assay_comparison *cmp,
+					       const struct assay_comparison_case *c,
+					       const struct assay_policy *policy);
 
 #endif

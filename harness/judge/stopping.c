@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "judge/comparison_rule.h"
+#include "judge/paired.h"
 #include "stats/sequential.h"
 
 #define FIRST_LOOK_BUDGETS 4

@@ -12,7 +12,7 @@
 
 #include "assay/random.h"
 #include "base/monotonic.h"
-#include "judge/comparison_rule.h"
+#include "judge/paired.h"
 #include "stats/distributions.h"
 #include "stats/sequential.h"
 

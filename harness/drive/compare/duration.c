@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "judge/comparison_rule.h"
 #include "judge/paired.h"
 #include "judge/stopping.h"
 #include "store/comparison.h"

@@ -11,7 +11,6 @@
 
 #include "assay/random.h"
 #include "worker/case/check.h"
-#include "worker/case/code_pages.h"
 #include "worker/case/device.h"
 #include "worker/case/memory.h"
 #include "worker/case/observed.h"

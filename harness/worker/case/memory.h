@@ -124,4 +124,14 @@ void assay_branch_memory_clear(uint64_t seed);
  */
 void assay_pages_remap(void *at, size_t bytes);
 
+/* ---- code ---- */
+
+/*
+ * Give what is read-only in a loaded plugin, code and constants, new pages of this process, at the same addresses and
+ * under the name of the file. The pages of the file are the same for every process until it is written again, and their
+ * place in the caches can favour one build over the other by 2 % in all pairs. Where the system forbids that, the pages
+ * stay those of the file.
+ */
+void assay_code_pages_draw(void *dl);
+
 #endif

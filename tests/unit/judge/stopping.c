@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When a comparison stops measuring a case, and what a replay under another rule is told. */
 
-#include "judge/comparison_rule.h"
+#include "judge/paired.h"
 #include "judge/stopping.h"
 #include "judge_fixture.h"
 #include "paired_fixture.h"

@@ -8,7 +8,7 @@
 #include "assay/plugin.h"
 #include "base/file.h"
 #include "unit.h"
-#include "worker/case/code_pages.h"
+#include "worker/case/memory.h"
 #include "worker/plugin/code_hash.h"
 
 static int hash_of(const char *name, struct assay_digest *d, struct assay_err *err)
