@@ -42,18 +42,6 @@ planted() {
 	planted harness/novel/a.c '#include <stdio.h>'
 }
 
-@test "a file of unit tests that asserts nothing is found" {
-	run -0 "$ASSAY_SOURCE/ci/check_tests.sh"
-	mkdir -p tree/tests/unit/base
-	echo 'static void test_all(void **state) { assert_true(*state); }' >tree/tests/unit/base/a.c
-	run -0 "$ASSAY_SOURCE/ci/check_tests.sh" tree
-	echo 'static void test_all(void **state) { check_all(*state); }' >tree/tests/unit/base/b.c
-	run -0 "$ASSAY_SOURCE/ci/check_tests.sh" tree
-	echo 'static void test_all(void **state) { (void)state; }' >tree/tests/unit/base/b.c
-	run -1 "$ASSAY_SOURCE/ci/check_tests.sh" tree
-	[ "$output" = 'tests/unit/base/b.c: asserts nothing' ]
-}
-
 @test "files of a folder that include each other in a circle are found" {
 	mkdir -p tree/harness/base tree/kernels/k tree/reports tree/bench tree/tests
 	echo '#include "base/b.h"' >tree/harness/base/a.c

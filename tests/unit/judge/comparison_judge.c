@@ -6,152 +6,86 @@
 static const struct {
 	const char *name;
 	struct made cases[3];
-	size_t n;
-	enum assay_verdict first, whole;
-	enum assay_exit exit, strict;
-	bool untrusted;
+	struct {
+		size_t n; /* cases */
+		enum assay_verdict first, whole;
+		enum assay_exit exit, strict;
+		bool untrusted;
+	} of;
 } wholes[] = {
-	{ "nothing changed", { SAME, AA, SLOWER }, 3, ASSAY_PASS, ASSAY_PASS, 0, 0, false },
-	{ "faster", { { .slowdown = -0.1 }, AA, SLOWER }, 3, ASSAY_IMPROVED, ASSAY_IMPROVED, 0, 0, false },
-	{ "slower", { { .slowdown = 0.1 }, SAME, AA }, 3, ASSAY_REGRESSED, ASSAY_REGRESSED, 1, 1, false },
-	{ "undecided", { { .slowdown = 0.005 }, AA, SLOWER }, 3, ASSAY_INCONCLUSIVE, ASSAY_INCONCLUSIVE, 0, 6, false },
+	{ "nothing changed", { SAME, AA, SLOWER }, { 3, ASSAY_PASS, ASSAY_PASS, 0, 0, false } },
+	{ "faster", { { .slowdown = -0.1 }, AA, SLOWER }, { 3, ASSAY_IMPROVED, ASSAY_IMPROVED, 0, 0, false } },
+	{ "slower", { { .slowdown = 0.1 }, SAME, AA }, { 3, ASSAY_REGRESSED, ASSAY_REGRESSED, 1, 1, false } },
+	{ "undecided",
+	  { { .slowdown = 0.005 }, AA, SLOWER },
+	  { 3, ASSAY_INCONCLUSIVE, ASSAY_INCONCLUSIVE, 0, 6, false } },
 	{ "slower is graver than undecided",
 	  { { .slowdown = 0.005 }, { .slowdown = 0.1 }, AA },
-	  3,
-	  ASSAY_INCONCLUSIVE,
-	  ASSAY_REGRESSED,
-	  1,
-	  1,
-	  false },
+	  { 3, ASSAY_INCONCLUSIVE, ASSAY_REGRESSED, 1, 1, false } },
 	{ "crash is graver than slower",
 	  { { .slowdown = 0.1 }, { .crashed = true }, AA },
-	  3,
-	  ASSAY_REGRESSED,
-	  ASSAY_NOT_MEASURED,
-	  4,
-	  4,
-	  false },
+	  { 3, ASSAY_REGRESSED, ASSAY_NOT_MEASURED, 4, 4, false } },
 	{ "wrong is graver than a crash",
 	  { { .difference = "element 0" }, { .crashed = true }, AA },
-	  3,
-	  ASSAY_WRONG_RESULT,
-	  ASSAY_WRONG_RESULT,
-	  3,
-	  3,
-	  false },
-	{ "lost", { { .lost = true }, SAME, AA }, 3, ASSAY_NOT_MEASURED, ASSAY_NOT_MEASURED, 4, 4, false },
-	{ "new", { { .added = true }, SAME, AA }, 3, ASSAY_PASS, ASSAY_PASS, 0, 0, false },
+	  { 3, ASSAY_WRONG_RESULT, ASSAY_WRONG_RESULT, 3, 3, false } },
+	{ "lost", { { .lost = true }, SAME, AA }, { 3, ASSAY_NOT_MEASURED, ASSAY_NOT_MEASURED, 4, 4, false } },
+	{ "new", { { .added = true }, SAME, AA }, { 3, ASSAY_PASS, ASSAY_PASS, 0, 0, false } },
 	{ "new and crashed",
 	  { { .added = true, .crashed = true }, SAME, AA },
-	  3,
-	  ASSAY_NOT_MEASURED,
-	  ASSAY_NOT_MEASURED,
-	  4,
-	  4,
-	  false },
+	  { 3, ASSAY_NOT_MEASURED, ASSAY_NOT_MEASURED, 4, 4, false } },
 	{ "new, ended before it",
 	  { { .added = true, .unmeasured = true }, SAME, AA },
-	  3,
-	  ASSAY_NOT_MEASURED,
-	  ASSAY_NOT_MEASURED,
-	  4,
-	  4,
-	  false },
+	  { 3, ASSAY_NOT_MEASURED, ASSAY_NOT_MEASURED, 4, 4, false } },
 	{ "ended before the second case",
 	  { SAME, { .unmeasured = true }, AA },
-	  3,
-	  ASSAY_PASS,
-	  ASSAY_NOT_MEASURED,
-	  4,
-	  4,
-	  false },
+	  { 3, ASSAY_PASS, ASSAY_NOT_MEASURED, 4, 4, false } },
 	{ "ended before the controls",
 	  { SAME, { .unmeasured = true, .control = ASSAY_CONTROL_AA } },
-	  2,
-	  ASSAY_PASS,
-	  ASSAY_PASS,
-	  0,
-	  0,
-	  false },
+	  { 2, ASSAY_PASS, ASSAY_PASS, 0, 0, false } },
 	/* controls */
 	{ "base is not as fast as itself",
 	  { SAME, { .slowdown = 0.1, .control = ASSAY_CONTROL_AA }, SLOWER },
-	  3,
-	  ASSAY_INCONCLUSIVE,
-	  ASSAY_INCONCLUSIVE,
-	  0,
-	  6,
-	  true },
+	  { 3, ASSAY_INCONCLUSIVE, ASSAY_INCONCLUSIVE, 0, 6, true } },
 	{ "nor is the head slower then",
 	  { { .slowdown = 0.1 }, { .slowdown = 0.1, .control = ASSAY_CONTROL_AA }, SLOWER },
-	  3,
-	  ASSAY_INCONCLUSIVE,
-	  ASSAY_INCONCLUSIVE,
-	  0,
-	  6,
-	  true },
+	  { 3, ASSAY_INCONCLUSIVE, ASSAY_INCONCLUSIVE, 0, 6, true } },
 	{ "more work is not seen",
 	  { SAME, AA, { .control = ASSAY_CONTROL_SLOWER, .injected = 0.02 } },
-	  3,
-	  ASSAY_INCONCLUSIVE,
-	  ASSAY_INCONCLUSIVE,
-	  0,
-	  6,
-	  true },
+	  { 3, ASSAY_INCONCLUSIVE, ASSAY_INCONCLUSIVE, 0, 6, true } },
 	{ "more work is faster",
 	  { SAME, AA, { .slowdown = -0.1, .control = ASSAY_CONTROL_SLOWER, .injected = 0.02 } },
-	  3,
-	  ASSAY_INCONCLUSIVE,
-	  ASSAY_INCONCLUSIVE,
-	  0,
-	  6,
-	  true },
+	  { 3, ASSAY_INCONCLUSIVE, ASSAY_INCONCLUSIVE, 0, 6, true } },
 	{ "undecided controls prove nothing",
 	  { SAME,
 	    { .slowdown = 0.005, .control = ASSAY_CONTROL_AA },
 	    { .slowdown = 0.005, .control = ASSAY_CONTROL_SLOWER, .injected = 0.005 } },
-	  3,
-	  ASSAY_PASS,
-	  ASSAY_PASS,
-	  0,
-	  0,
-	  false },
+	  { 3, ASSAY_PASS, ASSAY_PASS, 0, 0, false } },
 	{ "a control that crashed says nothing of the host",
 	  { SAME, { .crashed = true, .control = ASSAY_CONTROL_AA } },
-	  2,
-	  ASSAY_PASS,
-	  ASSAY_PASS,
-	  0,
-	  0,
-	  false },
+	  { 2, ASSAY_PASS, ASSAY_PASS, 0, 0, false } },
 	{ "distrust does not excuse what is wrong",
 	  { { .difference = "element 0" }, { .slowdown = 0.1, .control = ASSAY_CONTROL_AA } },
-	  2,
-	  ASSAY_WRONG_RESULT,
-	  ASSAY_WRONG_RESULT,
-	  3,
-	  3,
-	  true },
+	  { 2, ASSAY_WRONG_RESULT, ASSAY_WRONG_RESULT, 3, 3, true } },
 };
 
 TEST(whole_comparisons)
 {
 	for (size_t i = 0; i < N_OF(wholes); i++)
 		for (int strict = 0; strict < 2; strict++) {
-			struct assay_comparison cmp = make_comparison(wholes[i].cases, wholes[i].n);
+			struct assay_comparison cmp = make_comparison(wholes[i].cases, wholes[i].of.n);
 			struct assay_gate_report r = judge(&cmp, NULL, strict);
 			size_t n_controls = 0;
 
-			if (r.cases[0].verdict != wholes[i].first || r.verdict != wholes[i].whole ||
-			    r.exit != (strict ? wholes[i].strict : wholes[i].exit) ||
-			    r.untrusted != wholes[i].untrusted)
+			if (r.cases[0].verdict != wholes[i].of.first || r.verdict != wholes[i].of.whole ||
+			    r.exit != (strict ? wholes[i].of.strict : wholes[i].of.exit) ||
+			    r.untrusted != wholes[i].of.untrusted)
 				fail_msg("%s: first %s (%s), whole %s, exit %d%s", wholes[i].name,
 					 assay_verdict_name(r.cases[0].verdict), r.cases[0].reason,
 					 assay_verdict_name(r.verdict), (int)r.exit, r.untrusted ? ", untrusted" : "");
-			for (size_t k = 0; k < wholes[i].n; k++)
+			for (size_t k = 0; k < wholes[i].of.n; k++)
 				n_controls += wholes[i].cases[k].control != ASSAY_CONTROL_NONE;
 			assert_int_equal(r.n_controls, n_controls);
-			assert_int_equal(r.n_cases, wholes[i].n - n_controls);
+			assert_int_equal(r.n_cases, wholes[i].of.n - n_controls);
 			if (r.untrusted && r.cases[0].verdict == ASSAY_INCONCLUSIVE)
 				assert_non_null(strstr(r.cases[0].reason, "a self-check failed"));
 			release(&cmp, &r);

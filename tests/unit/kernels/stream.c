@@ -201,74 +201,42 @@ TEST(test_sizes)
 		const char *op;
 		int64_t level;
 		uint32_t n_threads;
-		struct assay_host_info host;
+		uint64_t l1d, l2, llc, memory;
 		uint64_t want; /* bytes of the first tensor; 0: refused */
 	} cases[] = {
 		/* 48 KiB, 1 MiB, 32 MiB; 8 GiB of memory */
-		{ "stream.read", ASSAY_LEVEL_L1, 1, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 }, 24 << 10 },
-		{ "stream.read", ASSAY_LEVEL_L1, 4, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 }, 96 << 10 },
-		{ "stream.copy", ASSAY_LEVEL_L1, 1, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 }, 12 << 10 },
-		{ "stream.triad",
-		  ASSAY_LEVEL_L1,
-		  2,
-		  { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 },
-		  16 << 10 },
-		{ "stream.read", ASSAY_LEVEL_L2, 2, { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 }, 1 << 20 },
-		{ "stream.read", ASSAY_LEVEL_L3, 1, { 0, 0, 48 << 10, 1 << 20, 12 << 20, 8ull << 30, 0, 0 }, 6 << 20 },
+		{ "stream.read", ASSAY_LEVEL_L1, 1, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 24 << 10 },
+		{ "stream.read", ASSAY_LEVEL_L1, 4, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 96 << 10 },
+		{ "stream.copy", ASSAY_LEVEL_L1, 1, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 12 << 10 },
+		{ "stream.triad", ASSAY_LEVEL_L1, 2, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 16 << 10 },
+		{ "stream.read", ASSAY_LEVEL_L2, 2, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 1 << 20 },
+		{ "stream.read", ASSAY_LEVEL_L3, 1, 48 << 10, 1 << 20, 12 << 20, 8ull << 30, 6 << 20 },
 		/* a small part of a cache that many share */
-		{ "stream.read",
-		  ASSAY_LEVEL_L3,
-		  1,
-		  { 0, 0, 48 << 10, 2 << 20, 260 << 20, 8ull << 30, 0, 0 },
-		  16 << 20 },
-		{ "stream.read",
-		  ASSAY_LEVEL_L3,
-		  2,
-		  { 0, 0, 48 << 10, 2 << 20, 260 << 20, 8ull << 30, 0, 0 },
-		  16 << 20 },
-		{ "stream.read",
-		  ASSAY_LEVEL_L3,
-		  16,
-		  { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 },
-		  32 << 20 },
+		{ "stream.read", ASSAY_LEVEL_L3, 1, 48 << 10, 2 << 20, 260 << 20, 8ull << 30, 16 << 20 },
+		{ "stream.read", ASSAY_LEVEL_L3, 2, 48 << 10, 2 << 20, 260 << 20, 8ull << 30, 16 << 20 },
+		{ "stream.read", ASSAY_LEVEL_L3, 16, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 32 << 20 },
 		/* twice the level-2 caches would exceed the last level */
-		{ "stream.read",
-		  ASSAY_LEVEL_L3,
-		  32,
-		  { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 },
-		  48 << 20 },
-		{ "stream.read",
-		  ASSAY_LEVEL_DRAM,
-		  1,
-		  { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 },
-		  256 << 20 },
-		{ "stream.read",
-		  ASSAY_LEVEL_DRAM,
-		  2,
-		  { 0, 0, 48 << 10, 1 << 20, 96 << 20, 8ull << 30, 0, 0 },
-		  512 << 20 },
+		{ "stream.read", ASSAY_LEVEL_L3, 32, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 48 << 20 },
+		{ "stream.read", ASSAY_LEVEL_DRAM, 1, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 256 << 20 },
+		{ "stream.read", ASSAY_LEVEL_DRAM, 2, 48 << 10, 1 << 20, 96 << 20, 8ull << 30, 512 << 20 },
 		/* a quarter of a small memory, if that still leaves the caches */
-		{ "stream.read",
-		  ASSAY_LEVEL_DRAM,
-		  1,
-		  { 0, 0, 48 << 10, 1 << 20, 32 << 20, 512 << 20, 0, 0 },
-		  128 << 20 },
-		{ "stream.read", ASSAY_LEVEL_DRAM, 1, { 0, 0, 48 << 10, 1 << 20, 96 << 20, 512 << 20, 0, 0 }, 0 },
-		{ "stream.read",
-		  ASSAY_LEVEL_2XLLC,
-		  2,
-		  { 0, 0, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 0, 0 },
-		  64 << 20 },
+		{ "stream.read", ASSAY_LEVEL_DRAM, 1, 48 << 10, 1 << 20, 32 << 20, 512 << 20, 128 << 20 },
+		{ "stream.read", ASSAY_LEVEL_DRAM, 1, 48 << 10, 1 << 20, 96 << 20, 512 << 20, 0 },
+		{ "stream.read", ASSAY_LEVEL_2XLLC, 2, 48 << 10, 1 << 20, 32 << 20, 8ull << 30, 64 << 20 },
 		/* nothing known */
-		{ "stream.read", ASSAY_LEVEL_L1, 1, { 0 }, 16 << 10 },
-		{ "stream.read", ASSAY_LEVEL_L3, 1, { 0 }, 4 << 20 },
-		{ "stream.triad", ASSAY_LEVEL_DRAM, 1, { 0 }, (64 << 20) / 3 / 4096 * 4096 },
+		{ "stream.read", ASSAY_LEVEL_L1, 1, 0, 0, 0, 0, 16 << 10 },
+		{ "stream.read", ASSAY_LEVEL_L3, 1, 0, 0, 0, 0, 4 << 20 },
+		{ "stream.triad", ASSAY_LEVEL_DRAM, 1, 0, 0, 0, 0, (64 << 20) / 3 / 4096 * 4096 },
 	};
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
+		const struct assay_host_info host = { .l1d_bytes = cases[i].l1d,
+						      .l2_bytes = cases[i].l2,
+						      .llc_bytes = cases[i].llc,
+						      .memory_bytes = cases[i].memory };
 		struct assay_shape shape = { .size = sizeof(shape),
 					     .n_threads = cases[i].n_threads,
-					     .host = &cases[i].host,
+					     .host = &host,
 					     .axis = { cases[i].level } };
 		struct assay_problem p = { .size = sizeof(p) };
 		struct assay_reason why = { "" };

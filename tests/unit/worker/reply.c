@@ -377,59 +377,54 @@ TEST(a_restless_turn_does_not_hold_the_controller)
 
 static struct assay_worker_reply r;
 
-#define SPOIL(text)                                                                                                    \
-	do {                                                                                                           \
-		memset(text, 'z', sizeof(text));                                                                       \
-		memcpy(text, "a\033[1m\n\xff", 7);                                                                     \
-	} while (0)
-#define assert_clean(text)                                                                                             \
-	do {                                                                                                           \
-		assert_int_equal(sizeof(text) - 1, strlen(text));                                                      \
-		assert_memory_equal("a?[1m ?z", text, 8);                                                              \
-	} while (0)
+static void spoil(char *text, size_t bytes)
+{
+	memset(text, 'z', bytes);
+	memcpy(text, "a\033[1m\n\xff", 7);
+}
+
+static void assert_clean(const char *text, size_t bytes)
+{
+	assert_int_equal(bytes - 1, strlen(text));
+	assert_memory_equal("a?[1m ?z", text, 8);
+}
+
+#define ONE(member)                                                                                                    \
+	{                                                                                                              \
+		offsetof(struct assay_worker_reply, member), sizeof(r.member), 0, 1                                    \
+	}
+#define ALL(array, member)                                                                                             \
+	{                                                                                                              \
+		offsetof(struct assay_worker_reply, array[0].member), sizeof(r.array[0].member), sizeof(r.array[0]),   \
+			N_OF(r.array)                                                                                  \
+	}
 
 TEST(all_texts)
 {
+	static const struct {
+		size_t at, bytes, step, n; /* of the first, and of how many how far apart */
+	} texts[] = { ONE(reason),          ONE(output_name),    ALL(metrics, tag), ALL(histograms, tag),
+		      ALL(counts, name),    ALL(counts, source), ALL(counts, how),  ALL(missing, name),
+		      ALL(missing, source), ALL(missing, reason) };
+
 	r.n_metrics = r.n_counts = r.n_missing = r.n_histograms = UINT32_MAX;
-	SPOIL(r.reason);
-	SPOIL(r.output_name);
-	for (size_t i = 0; i < ASSAY_PAGE_METRICS; i++)
-		SPOIL(r.metrics[i].tag);
-	for (size_t i = 0; i < ASSAY_MAX_HISTOGRAMS; i++)
-		SPOIL(r.histograms[i].tag);
-	for (size_t i = 0; i < ASSAY_PAGE_COUNTS; i++) {
-		SPOIL(r.counts[i].name);
-		SPOIL(r.counts[i].source);
-		SPOIL(r.counts[i].how);
-		SPOIL(r.missing[i].name);
-		SPOIL(r.missing[i].source);
-		SPOIL(r.missing[i].reason);
-	}
+	for (size_t i = 0; i < N_OF(texts); i++)
+		for (size_t k = 0; k < texts[i].n; k++)
+			spoil((char *)&r + texts[i].at + k * texts[i].step, texts[i].bytes);
 	assay_reply_make_printable(&r);
-	assert_clean(r.reason);
-	assert_clean(r.output_name);
-	for (size_t i = 0; i < ASSAY_PAGE_METRICS; i++)
-		assert_clean(r.metrics[i].tag);
-	for (size_t i = 0; i < ASSAY_MAX_HISTOGRAMS; i++)
-		assert_clean(r.histograms[i].tag);
-	for (size_t i = 0; i < ASSAY_PAGE_COUNTS; i++) {
-		assert_clean(r.counts[i].name);
-		assert_clean(r.counts[i].source);
-		assert_clean(r.counts[i].how);
-		assert_clean(r.missing[i].name);
-		assert_clean(r.missing[i].source);
-		assert_clean(r.missing[i].reason);
-	}
+	for (size_t i = 0; i < N_OF(texts); i++)
+		for (size_t k = 0; k < texts[i].n; k++)
+			assert_clean((char *)&r + texts[i].at + k * texts[i].step, texts[i].bytes);
 }
 
 /* Entries that nobody counted are not looked at. */
 TEST(no_more_than_there_are)
 {
 	r.n_metrics = 1;
-	SPOIL(r.metrics[0].tag);
-	SPOIL(r.metrics[1].tag);
+	spoil(r.metrics[0].tag, sizeof(r.metrics[0].tag));
+	spoil(r.metrics[1].tag, sizeof(r.metrics[1].tag));
 	assay_reply_make_printable(&r);
-	assert_clean(r.metrics[0].tag);
+	assert_clean(r.metrics[0].tag, sizeof(r.metrics[0].tag));
 	assert_int_equal('\033', r.metrics[1].tag[1]);
 }
 
