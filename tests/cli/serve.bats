@@ -468,6 +468,9 @@ run_of() {
 	page_value 'byId("case").value = byId("run").querySelector("tbody .link").textContent; byId("case-form").requestSubmit()' >/dev/null
 	page_until 'byId("case-text").textContent.includes("2 runs") && byId("case-chart").querySelector("canvas") !== null'
 	page_is 'byId("case-export").querySelectorAll("button").length === 3'
+	# one run has a minute of time around it
+	page_value 'historyChart = chart("case-chart", "one", [["one", "--head"]], [[1e9], [1]], { text: String }); 1' >/dev/null
+	page_is 'historyChart.scales.x.max - historyChart.scales.x.min === 60'
 	page_is 'csv({ points: [{ run: 1, commit: null, started: "t", median_ns: 2, ci95_ns: [1, 3] }] }).endsWith("\n1,,t,2,1,3\n")'
 	page_is 'new DOMParser().parseFromString(svg({ case: "a<&\"b", points: [{ started: "2026-01-01T00:00:00Z", median_ns: 2, ci95_ns: null }] }), "image/svg+xml").querySelector("text").textContent.startsWith("a<&\"b: ")'
 	page_until 'byId("diff-base").value === "r1" && byId("diff-head").value === "r2"'

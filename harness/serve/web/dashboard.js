@@ -158,7 +158,7 @@ function chart(at, title, series, data, options = {}) {
 		title,
 		width: Math.max(200, box.clientWidth),
 		height: options.height || 160,
-		scales: { x: { time: !options.count, range: (_, lo, hi) => lo < hi ? [lo, hi] : [lo - 30, lo + 30] }, ...options.scales },
+		scales: { x: { time: !options.count, range: (_, lo, hi) => data[0].length > 1 ? [lo, hi] : [lo - 30, lo + 30] }, ...options.scales },
 		axes: [{ ...axis, space: 80, ...(options.count ? {} : { values: ticks }) }, { ...axis, size: 64, values: (_, v) => v.map(options.text), ...(options.incrs ? { incrs: options.incrs } : {}) }],
 		tzDate: (s) => uPlot.tzDate(new Date(1000 * s), "Etc/UTC"),
 		series: [options.count ? { label: options.count } : { value: (u, s) => moment(s ?? newest(u, 0)) }, ...series.map(([label, name, more]) => ({ label, stroke: () => colour(name), width: 2, value: (u, v, i) => (v ?? newest(u, i)) == null ? "" : options.text(v ?? newest(u, i)), ...more }))],
