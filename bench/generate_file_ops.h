@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* generate.file: the model of a GGUF file, which the environment variable ASSAY_MODEL names. */
+/* generate.file: the model of a GGUF file. */
 #ifndef ASSAY_GENERATE_FILE_OPS_H
 #define ASSAY_GENERATE_FILE_OPS_H
 
@@ -20,7 +20,7 @@ void assay_generate_file_release(struct assay_job *job);
 		.axes = assay_generate_file_axes,                                                                      \
 		.n_axes = ASSAY_FILE_N_AXES,                                                                           \
 		.axis_stride = sizeof(struct assay_axis),                                                              \
-		.flags = ASSAY_OP_EXACT,                                                                               \
+		.flags = ASSAY_OP_EXACT | ASSAY_OP_MODEL_AXIS,                                                         \
 		.describe = assay_generate_file_describe,                                                              \
 		.fill = assay_generate_file_fill,                                                                      \
 		.check = assay_generate_file_check,                                                                    \

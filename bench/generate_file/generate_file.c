@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shapes, inputs and runs of generate.file, in terms of the step() of a variant. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,18 +11,32 @@
 #include "generate_file_state.h"
 
 const struct assay_axis assay_generate_file_axes[ASSAY_FILE_N_AXES] = {
+	{ "model", "the file, by its name", NULL, 0, 1 << 16, 0 },
 	{ "pp", "prompt, tokens", NULL, 1, 65536, 64 },
 	{ "tg", "generated, tokens", NULL, 1, 65536, 64 },
 };
 
 /* ---- shapes ---- */
 
+/* The path of the shape's file into @out, which has PATH_MAX bytes; "" where there is none. */
+static void path_of(const struct assay_shape *shape, char *out)
+{
+	int64_t wanted = shape->axis[ASSAY_FILE_AXIS_MODEL];
+	const char *at = getenv(ASSAY_MODEL_VARIABLE);
+
+	out[0] = '\0';
+	for (; at && *at && wanted > 0; at += strcspn(at, ":"), at += *at == ':')
+		if (*at != ':' && !--wanted)
+			snprintf(out, PATH_MAX, "%.*s", (int)strcspn(at, ":"), at);
+}
+
 static int open_model(struct file_model *f, struct assay_file_model *m, const struct assay_shape *shape,
 		      struct assay_reason *why)
 {
 	const int64_t pp = shape->axis[ASSAY_FILE_AXIS_PP], tg = shape->axis[ASSAY_FILE_AXIS_TG];
-	const char *path = getenv(ASSAY_MODEL_VARIABLE);
+	char path[PATH_MAX];
 
+	path_of(shape, path);
 	if (assay_file_model_open(f, path, m, why))
 		return -1;
 	if (pp + tg <= m->context)
@@ -48,7 +63,7 @@ int assay_generate_file_describe(const struct assay_shape *shape, struct assay_p
 	struct file_model f;
 
 	/* without a file, all variants say so by supports() */
-	if (!getenv(ASSAY_MODEL_VARIABLE)) {
+	if (!shape->axis[ASSAY_FILE_AXIS_MODEL]) {
 		out->n_tensors = 1;
 		tensor(out, 0, "tokens", ASSAY_OUTPUT, ASSAY_I32, tg);
 		return 0;

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "cli/cli.h"
+#include "drive/model/model.h"
 #include "drive/profile/profile.h"
 
 int assay_option_flag(void *to, const char *arg, const char *name, struct assay_err *err)
@@ -170,6 +171,13 @@ static int add_text(void *to, const char *arg, const char *name, struct assay_er
 	return assay_strings_add(to, arg, err);
 }
 
+static int add_model(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	int rc = assay_model_check(arg, err);
+
+	return rc ? rc : add_text(to, arg, name, err);
+}
+
 static int add_list(void *to, const char *arg, const char *name, struct assay_err *err)
 {
 	(void)name;
@@ -197,6 +205,11 @@ const struct assay_option assay_options_load[] = {
 	  "Load only the plugins named with --plugin" },
 	{ "bench-dir", ASSAY_RARELY, "FOLDER", assay_option_text, AT(r.plan.bench_dir),
 	  "Read bench files from FOLDER and suites from FOLDER/suites" },
+	{ 0 },
+};
+const struct assay_option assay_options_models[] = {
+	{ "model", 0, "FILE", add_model, AT(r.plan.models),
+	  "Measure the model of this GGUF file (default: those of ASSAY_MODEL); may be given several times" },
 	{ 0 },
 };
 const struct assay_option assay_options_select[] = {

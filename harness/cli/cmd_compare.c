@@ -131,6 +131,7 @@ static const struct assay_command_line line = {
 	       "  assay compare --variants quantize.q8_0/ref quantize.q8_0/avx2\n"
 	       "  assay compare --replay c3",
 	.tables = { ASSAY_OPTIONS_MEASURING,
+		    { assay_options_models, 0 },
 		    { assay_options_rates, 0 },
 		    { assay_options_budget, 0 },
 		    { assay_options_verdicts, offsetof(struct compare_args, out) },

@@ -190,11 +190,12 @@ static int generate_once(struct generate_args *a, struct assay_generator *g, str
 	return rc;
 }
 
-/* The op that runs files is told by the environment, which workers inherit. Its cases have no axis `model`. */
 static int name_file(struct generate_args *a, struct assay_err *err)
 {
-	int rc = assay_model_name_file(a->model, err);
+	int rc = assay_model_check(a->model, err);
 
+	if (!rc)
+		rc = assay_strings_add(&a->s.r.plan.models, a->model, err);
 	a->model = "";
 	return rc;
 }

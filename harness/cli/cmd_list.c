@@ -63,6 +63,7 @@ static const struct assay_command_line line = {
 	       "example:\n"
 	       "  assay list cases --suite quick --only 'matmul.*'",
 	.tables = { { assay_options_load, 0 },
+		    { assay_options_models, 0 },
 		    { assay_options_select, 0 },
 		    { assay_options_place, 0 },
 		    { assay_options_output, 0 },

@@ -213,6 +213,7 @@ static const struct assay_command_line line = {
 	       "  assay profile gpu -o p.html -- ./server --port 8080",
 	.tables = { { options, 0 },
 		    { assay_options_load, 0 },
+		    { assay_options_models, 0 },
 		    { assay_options_place, 0 },
 		    { assay_options_measure, 0 },
 		    { assay_options_wrong, 0 },

@@ -78,6 +78,7 @@ static const struct assay_command_line line = {
 	       "example:\n"
 	       "  assay run --suite quick --only 'matmul.*/n=1/*' --budget 1s",
 	.tables = { ASSAY_OPTIONS_MEASURING,
+		    { assay_options_models, 0 },
 		    { assay_options_counters, 0 },
 		    { assay_options_exact, 0 },
 		    { assay_options_wrong, 0 },

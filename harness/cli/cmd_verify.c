@@ -19,6 +19,7 @@ static const struct assay_command_line line = {
 	       "example:\n"
 	       "  assay verify --suite smoke --plugin ./my-kernels.so",
 	.tables = { { assay_options_load, 0 },
+		    { assay_options_models, 0 },
 		    { assay_options_select, 0 },
 		    { assay_options_place, 0 },
 		    { assay_options_measure, 0 },

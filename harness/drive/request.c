@@ -18,6 +18,7 @@ struct assay_request assay_request_default(void)
 void assay_request_release(struct assay_request *q)
 {
 	assay_strings_release(&q->plan.only);
+	assay_strings_release(&q->plan.models);
 	assay_strings_release(&q->plugins);
 	assay_strings_release(&q->events);
 	assay_strings_release(&q->plan.devices);

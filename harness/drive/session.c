@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "assay/op_generate_file.h"
 #include "base/file.h"
 #include "counters/groups.h"
 #include "drive/installed.h"
@@ -19,6 +20,7 @@
 #include "machine/host_facts.h"
 #include "measure/program.h"
 #include "model/quantity.h"
+#include "plan/models.h"
 #include "plan/program.h"
 #include "worker/main.h"
 #include "worker/program/program.h"
@@ -106,11 +108,58 @@ int assay_session_suite_check(const struct assay_request *q, struct assay_err *e
 	return rc ? rc : assay_plan_suite_check(s.bench_dir, q->plan.suite ? q->plan.suite : ASSAY_DEFAULT_SUITE, err);
 }
 
+/* Add @file by its full path, where there is one, unless it is there. */
+static int add_model(struct assay_session *s, const char *file, struct assay_err *err)
+{
+	char full[PATH_MAX];
+	const char *path = realpath(file, full) ? full : file;
+
+	if (strchr(path, ':'))
+		return assay_err_set(err, ASSAY_EUSAGE, "'%s' has a ':' in its path, which separates models", path);
+	return assay_strings_has(&s->models, path) ? 0 : assay_strings_add(&s->models, path, err);
+}
+
+/*
+ * Ops read the list from the environment, which all processes that are started inherit. Behind an empty entry are files
+ * that only benches name.
+ */
+static int name_models(struct assay_session *s, const struct assay_request *q, size_t *n_named, struct assay_err *err)
+{
+	const char *before = getenv(ASSAY_MODEL_VARIABLE);
+	struct assay_strings files = { 0 };
+	struct assay_text list = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; i < q->plan.models.n && !rc; i++)
+		rc = add_model(s, q->plan.models.v[i], err);
+	if (!rc && !q->plan.models.n && before)
+		rc = assay_strings_split(&files, before, ':', err);
+	for (size_t i = 0; i < files.n && files.v[i][0] && !rc; i++)
+		rc = add_model(s, files.v[i], err);
+	*n_named = s->models.n;
+	assay_strings_release(&files);
+	files = (struct assay_strings){ 0 };
+	if (!rc)
+		rc = assay_plan_model_files(s->bench_dir, &files, err);
+	for (size_t i = 0; i < files.n && !rc; i++)
+		rc = add_model(s, files.v[i], err);
+	assay_strings_release(&files);
+	for (size_t i = 0; i < s->models.n; i++)
+		assay_text_addf(&list, "%s%s%s", i == *n_named ? ":" : "", i ? ":" : "", s->models.v[i]);
+	if (!rc && (list.failed || (list.s && setenv(ASSAY_MODEL_VARIABLE, list.s, 1))))
+		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory for the names of models");
+	assay_text_release(&list);
+	return rc;
+}
+
 static int take_inventory(struct assay_session *s, const struct assay_request *q, const char *parts,
 			  struct assay_err *err)
 {
-	int rc = assay_topology_open(&s->topology, NULL, err);
+	size_t n_models;
+	int rc = name_models(s, q, &n_models, err);
 
+	if (!rc)
+		rc = assay_topology_open(&s->topology, NULL, err);
 	if (rc)
 		return rc;
 	assay_topology_host_info(s->topology, &s->host);
@@ -121,7 +170,7 @@ static int take_inventory(struct assay_session *s, const struct assay_request *q
 	if (rc)
 		return rc;
 	s->catalog = assay_inventory_catalog(s->inventory);
-	return 0;
+	return assay_plan_models(assay_inventory_extend(s->inventory), &s->models, n_models, err);
 }
 
 int assay_session_groups(struct assay_counter_groups *g, const char *bench_dir, struct assay_err *err)
@@ -543,6 +592,7 @@ void assay_session_close(struct assay_session *s)
 	assay_topology_close(s->topology);
 	assay_strings_release(&s->plugins);
 	assay_strings_release(&s->own);
+	assay_strings_release(&s->models);
 	assay_strings_release(&s->built);
 	*s = (struct assay_session){ 0 };
 }

@@ -23,6 +23,7 @@ struct assay_session {
 	struct assay_strings plugins; /* paths, the installed ones first; once ready, without the refused */
 	struct assay_strings own;     /* those of them that the repository at hand made */
 	struct assay_strings built;   /* that q->build made; those that are loaded are among @own */
+	struct assay_strings models;  /* files, those that were asked for first */
 	char build[256];              /* the command that makes them; "": it has no benches of its own */
 	struct assay_inventory *inventory;
 	const struct assay_catalog *catalog;

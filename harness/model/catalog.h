@@ -47,6 +47,8 @@ struct assay_catalog_op {
 	size_t n_metrics;
 	struct assay_strings counters;
 	bool work_axis;                /* the last axis is how much a call works; keys name it where it is not 0 */
+	bool model_axis;               /* the first axis is the file of a model */
+	size_t n_models;               /* which cases take that name none: values from 1 on */
 	bool exact;                    /* outputs are bit-identical everywhere and carry a digest */
 	char *composes;                /* NULL unless composite */
 	struct assay_program *program; /* NULL: a plugin's; else `plugin` is none */

@@ -30,9 +30,10 @@ struct assay_plan_options {
 	const char *
 		bench_dir; /* the folder of the .bench files, with suites/ in it; NULL in requests: the installed one */
 	const char *suite; /* name of a suite file; NULL in requests: the default one */
-	struct assay_strings only; /* globs over keys, of which any selects; empty: all */
-	unsigned shard, n_shards;  /* of the cases that many equal parts, and which of them, from 1 on; 0: all cases */
-	unsigned *threads;         /* replaces the threads axis of every bench */
+	struct assay_strings models; /* files of models; empty: those of ASSAY_MODEL */
+	struct assay_strings only;   /* globs over keys, of which any selects; empty: all */
+	unsigned shard, n_shards; /* of the cases that many equal parts, and which of them, from 1 on; 0: all cases */
+	unsigned *threads;        /* replaces the threads axis of every bench */
 	size_t n_threads;
 	struct assay_strings devices; /* "cuda:1", of variants that run on cuda; others run on number 0 */
 	unsigned all_threads;         /* what `all` means here; required */

@@ -52,6 +52,8 @@ static int parse_value(const struct assay_catalog_axis *axis, const char *text, 
 	long long v;
 
 	if (axis->symbols.n) {
+		/* symbols have no '/': of a file its name is one */
+		text = strrchr(text, '/') ? strrchr(text, '/') + 1 : text;
 		for (size_t i = 0; i < axis->symbols.n; i++) {
 			if (!strcmp(axis->symbols.v[i], text)) {
 				*out = (int64_t)i;
@@ -197,6 +199,26 @@ static int finish(const struct assay_bench *bench, const struct assay_catalog_op
 	return 0;
 }
 
+/* The models that were asked for, where neither shapes nor a sweep name one. */
+static int cross_models(const struct assay_bench *bench, const struct assay_catalog_op *op, struct partials *p,
+			struct assay_err *err)
+{
+	struct place at = { bench->path, bench->line, err };
+	struct assay_text all = { 0 };
+	bool bound = !op->model_axis || !op->n_models;
+	int rc = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		bound |= p->v[i].bound[0];
+	for (size_t i = 1; i <= op->n_models; i++)
+		assay_text_addf(&all, "%s%s", i > 1 ? "," : "model=", op->axes[0].symbols.v[i]);
+	if (!bound)
+		rc = all.failed ? assay_err_set(err, ASSAY_ENOMEM, "out of memory for models")
+				: cross(p, op, all.s, &at);
+	assay_text_release(&all);
+	return rc;
+}
+
 int assay_plan_shapes(const struct assay_bench *bench, const struct assay_catalog_op *op, int64_t batch_size,
 		      struct assay_plan_shape **out, size_t *n, struct assay_err *err)
 {
@@ -211,6 +233,8 @@ int assay_plan_shapes(const struct assay_bench *bench, const struct assay_catalo
 
 		rc = cross(&p, op, sweep->values[i].text, &at);
 	}
+	if (!rc)
+		rc = cross_models(bench, op, &p, err);
 	if (!rc && !(v = calloc(p.n, sizeof(*v))))
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory for the shapes of bench '%s'", bench->name);
 	for (size_t i = 0; !rc && i < p.n; i++)

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The descriptor of generate-files.so: what runs models of files. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "../kernel_isa.h"
 #include "generate_file_variants.h"
 
 static int supports(const struct assay_shape *shape, struct assay_reason *why)
 {
-	(void)shape;
-	if (getenv(ASSAY_MODEL_VARIABLE))
+	if (shape->axis[ASSAY_FILE_AXIS_MODEL])
 		return 0;
-	snprintf(why->text, sizeof(why->text), "no file is named: " ASSAY_MODEL_VARIABLE " says which");
+	snprintf(why->text, sizeof(why->text), "no file is named: --model FILE says which");
 	return -1;
 }
 

@@ -24,7 +24,7 @@ load helpers
 		assay model synth m.gguf --type $type --layers 1 --ffn 256
 		printf 'bench "m" { op = "generate.file" shapes = {"pp=5,tg=3"} threads = {"1", "all"} }\n' >m.bench
 		printf 'suite "m" { use "m" { } }\n' >suites/m.suite
-		ASSAY_MODEL=$PWD/m.gguf assay verify --suite m --bench-dir . --json >out
+		assay verify --suite m --bench-dir . --model m.gguf --json >out
 		jq -e '[.cases[] | select(.status == "ok")] | length >= 2 and ([.[].digest] | unique | length) == 1' out
 	done
 	assay generate m.gguf 1 2 3 --only '*/ref/*' --threads 1 >one
@@ -54,6 +54,39 @@ load helpers
 	fails 2 "only ids: tokenizer.ggml.model is 'no_vocab', expected gpt2 or llama" generate mute.gguf --prompt Hi
 }
 
+@test "the file is an axis: results of two models have keys of their own in one database" {
+	assay model synth a.gguf --layers 1 --ffn 256
+	assay model synth b.gguf --layers 1 --ffn 256 --seed 7
+	mkdir suites sub
+	printf 'bench "m" { op = "generate.file" shapes = {"pp=5,tg=3"} threads = {"1"} budget = "20ms" }\n' >m.bench
+	printf 'suite "m" { use "m" { } }\nsuite "n" { use "m" { sweep = {"model=a.gguf,%s"} } }\n' "$PWD/b.gguf" >suites/m.suite
+	cp suites/m.suite suites/n.suite
+	sed -i 's/suite "n".*//' suites/m.suite
+	sed -i 's/suite "m".*//' suites/n.suite
+	# named twice by options, and in the environment
+	assay run --suite m --bench-dir . --only '*/ref/*' --model a.gguf --model ./b.gguf --json >out
+	jq -e '[.cases[].key] == ["generate.file/ref/model=a.gguf,pp=5,tg=3/t=1/warm", "generate.file/ref/model=b.gguf,pp=5,tg=3/t=1/warm"]
+		and all(.cases[]; .status == "ok") and .cases[0].digest != .cases[1].digest' out
+	ASSAY_MODEL=b.gguf assay run --suite m --bench-dir . --only '*/ref/*' --json >again
+	jq -e --slurpfile o out '.cases == [.cases[] | select(.axes.model == "b.gguf" and .digest == $o[0].cases[1].digest)]
+		and (.cases | length) == 1' again
+	# by the suite
+	assay list cases --suite n --bench-dir . --only '*/ref/*' >keys
+	[ "$(cut -d/ -f3 keys | paste -sd' ')" = "model=a.gguf,pp=5,tg=3 model=b.gguf,pp=5,tg=3" ]
+	# a gate of files takes a manifest that names them
+	assay list --manifest --suite m --bench-dir . --model a.gguf >manifest
+	grep -q 'generate.file/ref/model=a.gguf,pp=5,tg=3/t=1/warm' manifest
+
+	rm assay.db*
+	cp a.gguf sub/a.gguf
+	fails 2 "two models are called 'a.gguf'" run --suite m --bench-dir . --model a.gguf --model sub/a.gguf
+	cp a.gguf 'a b.gguf'
+	fails 2 "'a b.gguf' cannot stand in the key of a case" run --suite m --bench-dir . --model 'a b.gguf'
+	fails 2 "cannot read 'none.gguf': No such file" run --suite m --bench-dir . --model none.gguf
+	rm b.gguf
+	fails 2 "cannot run '$PWD/b.gguf': No such file" run --suite n --bench-dir .
+}
+
 @test "requests to a file: what is known of a prompt is not read again" {
 	assay model synth m.gguf
 	printf '{"prompt":[1,2,3],"max_tokens":2}\n{"prompt":[1,2,3,4],"max_tokens":1}\n{"prompt":[1,2,999],"max_tokens":1}\n' |
@@ -76,5 +109,5 @@ load helpers
 	assay model synth short.gguf --layers 1 --context 100
 	fails 2 "1024 tokens are more than the context of" generate short.gguf 1
 	run -4 --separate-stderr assay run --suite file --json
-	jq -e '[.cases[] | select(.status == "skipped" and (.reason | contains("ASSAY_MODEL says which")))] | length >= 2' <<<"$output"
+	jq -e '[.cases[] | select(.status == "skipped" and (.reason | contains("--model FILE says which")))] | length >= 2' <<<"$output"
 }

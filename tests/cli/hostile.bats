@@ -17,7 +17,7 @@ benches() {
 	[ "$status" = 4 ]
 	[[ "$stderr" == *"of op 'bad.not_there', which no plugin has"* ]]
 	jq -e '[.cases[] | select(.status == "ok").key] == ["bad.sound/ref/n=1/t=1/warm"]' <<<"$output"
-	jq -e '.cases | map(select(.status != "ok")) | length == 25 and all(.[]; .status == "failed" and (.reason | contains(" declares is wrong: ")))' <<<"$output"
+	jq -e '.cases | map(select(.status != "ok")) | length == 26 and all(.[]; .status == "failed" and (.reason | contains(" declares is wrong: ")))' <<<"$output"
 	jq -e '.cases[] | select(.op == "bad.metric_odd").reason | contains("has the tag '"'time?[31m'"'")' <<<"$output"
 	jq -e '.cases[] | select(.variant == "device").reason == "what variant '"'device'"' declares is wrong: it runs on a device of kind 99, which this harness does not know"' <<<"$output"
 	# a reader of the list hears it, too

@@ -116,6 +116,7 @@ static const struct assay_op ops[] = {
 	OP("axis_symbols_odd", AXES(axis_symbols_odd)),
 	OP("axis_work", AXES(axis_work), .flags = ASSAY_OP_WORK_AXIS),
 	OP("axis_no_work", .flags = ASSAY_OP_WORK_AXIS),
+	OP("axis_model", AXES(axis_work), .flags = ASSAY_OP_MODEL_AXIS),
 	OP("sound", METRICS(sound), COUNTERS(counter_sound), AXES(axis_sound)),
 };
 
@@ -148,6 +149,7 @@ static const struct assay_variant variants[] = {
 	VARIANT("axis_symbols_odd", "ref"),
 	VARIANT("axis_work", "ref"),
 	VARIANT("axis_no_work", "ref"),
+	VARIANT("axis_model", "ref"),
 	VARIANT("sound", "ref"),
 	VARIANT("sound", "device", .device_kind = 99),
 	VARIANT("sound", "needs", .needs = "avx2;\033[31m"),

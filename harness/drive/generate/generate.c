@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assay/op_generate_file.h"
 #include "base/grow.h"
 #include "base/monotonic.h"
 #include "drive/generate/text.h"
@@ -44,6 +43,13 @@ struct assay_generator {
 
 /* ---- the model ---- */
 
+static bool is_of_file(const struct assay_generator *g, const struct assay_case *c)
+{
+	const struct assay_catalog_op *op = assay_catalog_op(g->s.catalog, c->op);
+
+	return op && op->model_axis;
+}
+
 static const char *model_of(const struct assay_case *c)
 {
 	for (unsigned i = 0; i < c->n_axes; i++)
@@ -61,7 +67,7 @@ static int no_such(const struct assay_generator *g, const char *model, struct as
 	for (size_t i = 0; i < g->s.plan.n_cases; i++) {
 		const char *name = model_of(&g->s.plan.cases[i]);
 
-		if (name[0] && strcmp(name, before))
+		if (!is_of_file(g, &g->s.plan.cases[i]) && name[0] && strcmp(name, before))
 			assay_text_addf(&all, "%s%s", all.len ? ", " : "", name);
 		before = name[0] ? name : before;
 	}
@@ -81,7 +87,7 @@ static int choose(struct assay_generator *g, const char *model, struct assay_err
 	for (size_t i = 0; i < p->n_cases; i++) {
 		const struct assay_case_facts *f = &g->s.facts[i];
 
-		if (strcmp(model_of(&p->cases[i]), model))
+		if (is_of_file(g, &p->cases[i]) ? model[0] : strcmp(model_of(&p->cases[i]), model))
 			continue;
 		if (!f->failed && !p->cases[i].skip_reason[0] && f->timed && !p->cases[i].device[0])
 			g->at = i;
@@ -91,7 +97,7 @@ static int choose(struct assay_generator *g, const char *model, struct assay_err
 	if (g->at < p->n_cases)
 		return 0;
 	return why ? assay_err_set(err, ASSAY_EUNAVAILABLE, "model '%.64s' cannot run here: %s",
-				   model[0] ? model : getenv(ASSAY_MODEL_VARIABLE), why)
+				   model[0] ? model : g->q->plan.models.v[0], why)
 		   : no_such(g, model, err);
 }
 
@@ -143,7 +149,7 @@ int assay_generator_open(struct assay_generator **out, const struct assay_reques
 	if (!rc)
 		rc = load(g, err);
 	if (!rc && !model[0])
-		assay_model_text_open(&g->text, getenv(ASSAY_MODEL_VARIABLE));
+		assay_model_text_open(&g->text, g->q->plan.models.v[0]);
 	else
 		snprintf(g->text.absent.text, sizeof(g->text.absent.text), "models of the suite '%s' have no tokenizer",
 			 ASSAY_GENERATE_SUITE);
@@ -290,9 +296,8 @@ static int respond_profiled(struct assay_generator *g, struct assay_err *err)
 	struct assay_store *store = NULL;
 	int rc;
 
-	snprintf(p.what, sizeof(p.what), "a request to model %s: %u tokens after %u",
-		 model_of(&g->s.plan.cases[g->at])[0] ? model_of(&g->s.plan.cases[g->at]) : "of a file", g->r->n_wanted,
-		 g->r->n_prompt);
+	snprintf(p.what, sizeof(p.what), "a request to model %s: %u tokens after %u", model_of(&g->s.plan.cases[g->at]),
+		 g->r->n_wanted, g->r->n_prompt);
 	if (!assay_profile_store_open(&store, &q, unprofiled) && !assay_cpu_profile_open(&g->cpu, &how, &p, unprofiled))
 		assay_cpu_profile_attach(g->cpu, assay_worker_pid(g->worker), unprofiled);
 	rc = respond(g, err);

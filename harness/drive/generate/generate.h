@@ -52,7 +52,7 @@ struct assay_generation {
 
 /*
  * Load @model: the last variant that this machine can run of the cases of q's suite whose axis `model` says so; "" is
- * the file that assay_model_name_file() named.
+ * the first file of q->plan.models.
  * ASSAY_EUSAGE names the models that there are; ASSAY_EWORKER: it cannot be loaded. @q has to outlive it.
  */
 int assay_generator_open(struct assay_generator **out, const struct assay_request *q, const char *model,

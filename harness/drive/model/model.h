@@ -16,11 +16,8 @@ int assay_model_show(const char *path, struct assay_model_report *out, struct as
 
 /* Is a model with this name a file? Other names have neither a '/' nor the ending. */
 bool assay_model_is_file(const char *model);
-/*
- * Put it into the environment, where the op that runs files looks. ASSAY_EUSAGE: it is no sound GGUF file. Whether it
- * can be run only the op knows.
- */
-int assay_model_name_file(const char *path, struct assay_err *err);
+/* ASSAY_EUSAGE: it is no sound GGUF file. Whether it can be run only the op knows. */
+int assay_model_check(const char *path, struct assay_err *err);
 
 /* A model to be written; 0 in a number is its default, which is that of the model `tiny`. */
 struct assay_synth {

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "assay/op_generate_file.h"
 #include "base/grow.h"
 #include "drive/model/model.h"
 #include "gguf/gguf.h"
@@ -85,17 +82,14 @@ bool assay_model_is_file(const char *model)
 	return strchr(model, '/') || (n > 5 && !strcmp(model + n - 5, ".gguf"));
 }
 
-int assay_model_name_file(const char *path, struct assay_err *err)
+int assay_model_check(const char *path, struct assay_err *err)
 {
 	struct assay_reason why = { "" };
-	char full[PATH_MAX];
 	struct assay_gguf g;
 
 	if (assay_gguf_open(&g, path, &why))
 		return assay_err_set(err, ASSAY_EUSAGE, "cannot read '%s': %s", path, why.text);
 	assay_gguf_close(&g);
-	if (!realpath(path, full) || setenv(ASSAY_MODEL_VARIABLE, full, 1))
-		return assay_err_set(err, ASSAY_EUSAGE, "cannot read '%s': %s", path, strerror(errno));
 	return 0;
 }
 

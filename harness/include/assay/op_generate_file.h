@@ -20,7 +20,7 @@
 
 #include "plugin.h"
 
-/* Names the file of generate.file. */
+/* Names the files of generate.file: see ASSAY_OP_MODEL_AXIS. */
 #define ASSAY_MODEL_VARIABLE "ASSAY_MODEL"
 
 enum assay_file_matrix_index {
@@ -89,7 +89,7 @@ enum {
 };
 
 /* Indices into assay_shape.axis. */
-enum { ASSAY_FILE_AXIS_PP = 0, ASSAY_FILE_AXIS_TG = 1, ASSAY_FILE_N_AXES = 2 };
+enum { ASSAY_FILE_AXIS_MODEL = 0, ASSAY_FILE_AXIS_PP = 1, ASSAY_FILE_AXIS_TG = 2, ASSAY_FILE_N_AXES = 3 };
 
 /* Most tokens of one step. */
 #define ASSAY_FILE_BATCH 64

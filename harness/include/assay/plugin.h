@@ -411,6 +411,12 @@ enum assay_op_flags {
 	 * counts of every instruction take less.
 	 */
 	ASSAY_OP_WORK_AXIS = 1u << 1,
+	/*
+	 * The first axis is called `model`, a whole number with the default 0: the file of a model. Its value is the
+	 * number, from 1 on, of a file in the list of paths that the environment variable ASSAY_MODEL has, separated by
+	 * ':'; 0: none is named. Keys have the name of the file.
+	 */
+	ASSAY_OP_MODEL_AXIS = 1u << 2,
 };
 
 /* A prompt that an op which generates tokens is to continue. */

@@ -133,6 +133,7 @@ static int take_op(struct assay_catalog *cat, size_t plugin, const json_t *j, st
 	op->composes = copy_string(j, "composes", &oom);
 	op->exact = json_is_true(json_object_get(j, "exact"));
 	op->work_axis = json_is_true(json_object_get(j, "work_axis"));
+	op->model_axis = json_is_true(json_object_get(j, "model_axis"));
 	op->plugin = plugin;
 	rc = oom ? no_memory(err) : assay_plugin_name_ok(op->name, ".") ? 0 : nonsense(err);
 	if (!rc)

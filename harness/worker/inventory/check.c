@@ -146,10 +146,20 @@ static bool work_axis_ok(const struct assay_catalog_op *op, char *why, size_t si
 	return false;
 }
 
+static bool model_axis_ok(const struct assay_catalog_op *op, char *why, size_t size)
+{
+	const struct assay_catalog_axis *first = op->n_axes ? &op->axes[0] : NULL;
+
+	if (!op->model_axis || (first && first->def == 0 && !first->symbols.n && !strcmp(first->name, "model")))
+		return true;
+	snprintf(why, size, "its first axis is a model, expected a whole number 'model' with the default 0");
+	return false;
+}
+
 /* Any whole number, and where there are symbols the first, fits. */
 static void open_axes(struct assay_catalog_op *op)
 {
-	op->work_axis = false;
+	op->work_axis = op->model_axis = false;
 	for (size_t i = 0; i < op->n_axes; i++) {
 		struct assay_catalog_axis *a = &op->axes[i];
 
@@ -166,7 +176,7 @@ bool assay_declared_op(struct assay_catalog_op *op, char *why, size_t size)
 
 	for (size_t i = 0; i < op->n_axes && ok; i++)
 		ok = axis_ok(op, i, why, size);
-	ok = ok && work_axis_ok(op, why, size);
+	ok = ok && work_axis_ok(op, why, size) && model_axis_ok(op, why, size);
 	if (!ok)
 		open_axes(op);
 	for (size_t i = 0; i < op->n_metrics && ok; i++)

@@ -92,10 +92,10 @@ static json_t *describe_op(const struct assay_op *op)
 	}
 	for (uint32_t i = 0; i < op->n_counters; i++)
 		json_array_append_new(counters, text(op->counters[i]));
-	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:b,s:b,s:o}", "name", text(op->name), "help", text(op->help), "axes",
-			 describe_axes(op), "metrics", metrics, "counters", counters, "exact",
+	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:b,s:b,s:b,s:o}", "name", text(op->name), "help", text(op->help),
+			 "axes", describe_axes(op), "metrics", metrics, "counters", counters, "exact",
 			 (op->flags & ASSAY_OP_EXACT) != 0, "work_axis", (op->flags & ASSAY_OP_WORK_AXIS) != 0,
-			 "composes", text(op->composes));
+			 "model_axis", (op->flags & ASSAY_OP_MODEL_AXIS) != 0, "composes", text(op->composes));
 }
 
 static json_t *describe_variant(const struct assay_variant *v)

@@ -274,6 +274,7 @@ TEST(declarations_are_checked)
 		{ "axis_symbols_odd", "symbol 1 of axis 'n' is 'a/b'" },
 		{ "axis_work", "its last axis says how much a call works, expected a whole number with the default 0" },
 		{ "axis_no_work", "its last axis says how much a call works" },
+		{ "axis_model", "its first axis is a model, expected a whole number 'model' with the default 0" },
 		{ "sound", NULL },
 	};
 	struct assay_inventory *inv = open_with(*state, names, N_OF(names));
