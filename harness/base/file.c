@@ -457,7 +457,8 @@ int assay_file_exe_dir(char *buf, size_t size, struct assay_err *err)
 	path[n] = '\0';
 	slash = strrchr(path, '/');
 	if (!slash)
-		return assay_err_set(err, ASSAY_EINTERNAL, "'/proc/self/exe' points to '%s', which is no path", path);
+		return assay_err_set(err, ASSAY_EINTERNAL, "'/proc/self/exe' points to '%s', which is not a path",
+				     path);
 	*slash = '\0';
 	if (strlen(path) >= size)
 		return assay_err_set(err, ASSAY_ELIMIT, "the path of the program is longer than %zu bytes", size - 1);
@@ -478,7 +479,7 @@ static int check_regular(int dir, const char *folder, const char *name, struct a
 	if (fstatat(dir, name, &st, 0))
 		return assay_err_set(err, ASSAY_EUSAGE, "cannot read '%s/%s': %s", folder, name, strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return assay_err_set(err, ASSAY_EUSAGE, "'%s/%s' is no regular file", folder, name);
+		return assay_err_set(err, ASSAY_EUSAGE, "'%s/%s' is not a regular file", folder, name);
 	return 0;
 }
 

@@ -55,7 +55,7 @@ static int check(void *args, struct assay_err *err)
 	if (a->verb == VERB_PRUNE && !a->prune.keep_runs && !a->prune.older_ns && !a->prune.days)
 		return assay_err_set(
 			err, ASSAY_EUSAGE,
-			"nothing says what may go: give --keep-runs N or --older-than TIME, and --dry-run to "
+			"nothing says what may be removed: give --keep-runs N or --older-than TIME, and --dry-run to "
 			"see first");
 	return 0;
 }
@@ -91,9 +91,10 @@ static int set_older(void *to, const char *arg, const char *name, struct assay_e
 
 static const struct assay_option options[] = {
 	{ "keep-runs", 0, "N", set_keep, AT(prune.keep_runs),
-	  "With prune: the newest N runs of each suite on each machine stay" },
-	{ "older-than", 0, "TIME", set_older, AT(prune), "With prune: only what began before goes (90d, 2026-01-31)" },
-	{ "dry-run", 'n', NULL, assay_option_flag, AT(prune.dry), "With prune: say what would go, and change nothing" },
+	  "With prune: keep the newest N runs of each suite on each machine" },
+	{ "older-than", 0, "TIME", set_older, AT(prune),
+	  "With prune: remove only what began before (90d, 2026-01-31)" },
+	{ "dry-run", 'n', NULL, assay_option_flag, AT(prune.dry), "With prune: list what would go, change nothing" },
 	{ 0 },
 };
 static const struct assay_command_line line = {

@@ -75,11 +75,13 @@ static const struct assay_option options[] = {
 	{ "slurm", 0, "PARTITION", assay_option_text, AT(partition), "The partition whose nodes measure" },
 	{ "nodes", 0, "N", set_nodes, AT(nodes), "How many of them (default: all)" },
 	{ "per-kind", 0, "N", set_nodes, AT(per_kind),
-	  "Of each kind of node so many: alike in sockets, cores, memory, features and devices, as Slurm has them" },
+	  "Measure on this many nodes of each kind, that is, with the same sockets, cores, memory, features and "
+	  "devices in "
+	  "Slurm" },
 	{ "gate", 0, NULL, assay_option_flag, AT(gate),
 	  "Compare BASE (default: where HEAD left the main branch) with HEAD on each node, in place of a run" },
 	{ "shard", 0, NULL, assay_option_flag, AT(shard),
-	  "Measure each case on one node, in place of on all: for nodes of one kind, where time is short" },
+	  "Measure each case on one node instead of all: for nodes of one kind, when time is short" },
 	{ "dir", 0, "FOLDER", assay_option_text, AT(dir),
 	  "Where the jobs leave databases and logs, on a file system that all nodes share (default " ASSAY_FLEET_DIR
 	  ")" },
@@ -90,7 +92,7 @@ static const struct assay_option options[] = {
 	{ "manifest", ASSAY_RARELY, "FILE", assay_option_text, AT(manifest),
 	  "Cases that each node must measure (default baselines/SUITE.manifest)" },
 	{ "output", 'o', "FILE.html", assay_option_text, offsetof(struct fleet_args, output),
-	  "Write the matrix as a page, too" },
+	  "Also write the matrix as an HTML page" },
 	{ "strict", 0, NULL, assay_option_flag, AT(strict), "INCONCLUSIVE fails too, with status 6" },
 	{ 0 },
 };
@@ -102,7 +104,8 @@ static const struct assay_command_line line = {
 	       "share. Options behind -- go to the 'assay run' or, with --gate, the 'assay compare' of each node.\n"
 	       "Ctrl-C cancels the jobs and keeps what is measured; the same command then goes on with the rest, and "
 	       "so it does after a node failed.\v"
-	       "The exit status is the gravest of all nodes: 0 when all is well, 1 REGRESSED, 2 bad usage or no Slurm, "
+	       "The exit status is the most severe of all nodes: 0 when all is well, 1 REGRESSED, 2 bad usage or no "
+	       "Slurm, "
 	       "3 WRONG_RESULT, 4 NOT_MEASURED, also for a node that failed or did not start, 5 INCOMPARABLE, a "
 	       "machine without a baseline while others have one, 6 INCONCLUSIVE with --strict, 130 when "
 	       "interrupted.\n"

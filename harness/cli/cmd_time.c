@@ -61,11 +61,11 @@ static int set_seed(void *to, const char *arg, const char *name, struct assay_er
 #define AT(member) offsetof(struct time_args, member)
 
 static const struct assay_option options[] = {
-	{ "name", 'N', "NAME", add_name, AT(q.names), "What to call a command; once for each, in their order" },
+	{ "name", 'N', "NAME", add_name, AT(q.names), "Name of a command; repeat it for each command, in order" },
 	{ "parameter-list", 'L', "NAME VALUES", add_parameter, AT(q),
 	  "Run each command once with each of these values, such as -L n 1,2,4, in place of {n}" },
 	{ "reference", 0, "COMMAND", assay_option_text, AT(q.reference),
-	  "Compare the others with this command (default: the first)" },
+	  "Compare the other commands with this one (default: the first)" },
 	{ "warmup", 'w', "N", set_count, AT(q.warmup), "Runs of each command before its first (default 1)" },
 	{ "min-runs", 'm', "N", set_count, AT(q.min_runs), "Runs of each command at least (alone, default 10)" },
 	{ "budget", 0, "TIME", assay_option_duration, AT(q.budget_ns),
@@ -88,7 +88,8 @@ static const struct assay_option options[] = {
 	{ "input", ASSAY_RARELY, "FILE", assay_option_text, AT(q.input),
 	  "Standard input of commands (default: empty)" },
 	{ "output", ASSAY_RARELY, "WHERE", assay_option_text, AT(q.output),
-	  "What becomes of the output of commands: inherit shows it, else the name of a file (default: discarded)" },
+	  "Where the output of commands goes: inherit shows it, anything else is the name of a file (default: "
+	  "discarded)" },
 	{ "timeout", ASSAY_RARELY, "TIME", assay_option_duration, AT(q.timeout_ns),
 	  "End a command that runs longer (default: never)" },
 	{ "alpha", ASSAY_RARELY, "SHARE", set_share, AT(q.alpha),

@@ -166,7 +166,7 @@ int assay_formula_value(const struct assay_formula *f, const double *values, dou
 	double v = sum(&w);
 
 	if (!w.rc && !isfinite(v))
-		w.rc = assay_err_set(err, ASSAY_EUNAVAILABLE, "'%s' is no finite number", f->text);
+		w.rc = assay_err_set(err, ASSAY_EUNAVAILABLE, "'%s' is not a finite number", f->text);
 	if (!w.rc)
 		*out = v;
 	return w.rc;

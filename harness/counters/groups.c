@@ -186,7 +186,7 @@ static int read_formula(struct assay_group_metric *m, const struct assay_counter
 		known[n] = g->events[n].name;
 	for (size_t i = 0; i < m->formula.names.n; i++)
 		if (!names_event(g, m->formula.names.v[i]))
-			return assay_conf_fail(err, m->path, e->values[0].line, "'%s' is no event of group '%s'%s",
+			return assay_conf_fail(err, m->path, e->values[0].line, "'%s' is not an event of group '%s'%s",
 					       m->formula.names.v[i], g->name,
 					       assay_conf_hint(m->formula.names.v[i], known, n, hint, sizeof(hint)));
 	return 0;

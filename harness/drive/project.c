@@ -113,7 +113,7 @@ static int take_profiling(struct assay_project_conf *c, struct assay_err *err)
 
 		for (size_t k = 0; k < i; k++)
 			if (!strcmp(root->sections[k].name, s->name))
-				return assay_conf_fail(err, c->conf.path, s->line, "section '%s' is there twice",
+				return assay_conf_fail(err, c->conf.path, s->line, "section '%s' appears twice",
 						       s->name);
 		for (size_t k = 0; k < sizeof(profiling_keys) / sizeof(profiling_keys[0]); k++) {
 			const struct profiling_key *key = &profiling_keys[k];

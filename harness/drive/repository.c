@@ -218,8 +218,8 @@ int assay_repository_line(const struct assay_repository *r, const char *good, co
 	rc = ask(r, (const char *const[]){ "git", "rev-list", "-n1", range, NULL }, ASK_NS, &text, err);
 	if (!rc && text[0])
 		rc = assay_err_set(err, ASSAY_EUSAGE,
-				   "good %.12s is no ancestor of bad %.12s: 'git merge-base' of both names one", good,
-				   bad);
+				   "good %.12s is not an ancestor of bad %.12s: 'git merge-base' of both names one",
+				   good, bad);
 	free(text);
 	text = NULL;
 	snprintf(range, sizeof(range), "%s..%s", good, bad);

@@ -121,8 +121,8 @@ int assay_request_set_shard(struct assay_request *q, const char *text, const cha
 
 	if (text[strspn(text, "0123456789/")] || sscanf(text, "%6u/%6u%c", &shard, &n, &end) != 2 || !shard ||
 	    shard > n)
-		return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected which part of how many, such as 1/3",
-				     what, text);
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "%s is '%s', expected a part and the number of parts, such as 1/3", what, text);
 	q->plan.shard = shard;
 	q->plan.n_shards = n;
 	return 0;

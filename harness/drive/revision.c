@@ -143,7 +143,7 @@ static int find_cache(struct revision_build *b, struct assay_err *err)
 		return assay_err_set(err, ASSAY_EUSAGE, "no place for builds of revisions: set XDG_CACHE_HOME or HOME");
 	/* leave room for the names in it */
 	if (n >= PATH_MAX - 160)
-		return assay_err_set(err, ASSAY_EUSAGE, "the cache folder '%.100s…' has too long a name", b->cache);
+		return assay_err_set(err, ASSAY_EUSAGE, "the cache folder '%.100s…' is too long", b->cache);
 	return assay_file_mkdirs(b->cache, err);
 }
 

@@ -121,7 +121,7 @@ static void read_samples(struct assay_reading *in, const json_t *sample, struct 
 
 	if (!sample)
 		assay_reading_no_time(r, ASSAY_STATUS_SKIPPED,
-				      "there is no sample.json of it, and an estimate is no sample");
+				      "it has no sample.json, and an estimate is not a sample");
 	else if (!json_is_array(iters) || json_array_size(iters) != json_array_size(times))
 		assay_reading_fail(in, "sample.json does not have as many 'iters' as 'times'");
 	for (size_t i = 0; i < json_array_size(times) && !in->rc; i++)

@@ -312,7 +312,7 @@ static void take_aggregate(struct reading *rd, const json_t *row, const char *na
 	b = add(rd, row, name);
 	if (b)
 		assay_reading_no_time(b->r, ASSAY_STATUS_SKIPPED,
-				      "the file has only means of it, which are no samples: run without "
+				      "the file has only its means, which are not samples: run without "
 				      "--benchmark_report_aggregates_only");
 }
 

@@ -209,7 +209,7 @@ static void put_all(struct assay_reading *in, struct tests *all)
 
 		if (!r->n_samples)
 			assay_reading_no_time(r, ASSAY_STATUS_SKIPPED,
-					      "the file has no samples_ns of it, and an average is no sample");
+					      "it has no samples_ns, and an average is not a sample");
 		snprintf(name, sizeof(name), "%.63s of %.250s", r->c.op, r->c.axes[MODEL_FILE].text);
 		assay_reading_put(in, r, name);
 	}

@@ -125,7 +125,7 @@ static void read_benchmark(struct assay_reading *in, const json_t *from, void *a
 	/* also where it has no run that would be asked */
 	first_count(in, of, "loops");
 	if (unit[0] && strcmp(unit, "second"))
-		assay_reading_no_time(&r, ASSAY_STATUS_SKIPPED, "its values are in the unit '%s', they are no times",
+		assay_reading_no_time(&r, ASSAY_STATUS_SKIPPED, "its values are in the unit '%s', which are not times",
 				      unit);
 	else
 		for (size_t i = 0; i < json_array_size(runs) && !in->rc; i++)

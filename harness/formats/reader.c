@@ -116,7 +116,7 @@ bool assay_reading_is_text(const char *s, size_t len, size_t *line, char *why, s
 	if (at == s + len)
 		return true;
 	*line = assay_reading_line_of(s, at);
-	snprintf(why, size, "a byte of this line is zero: this is no text");
+	snprintf(why, size, "a byte of this line is zero: this is not text");
 	return false;
 }
 
@@ -143,7 +143,7 @@ double assay_reading_count(struct assay_reading *in, const json_t *from, const c
 	const double n = assay_reading_is_number(v) ? assay_reading_number(in, v, name) : otherwise;
 
 	if (isfinite(n) && n != floor(n))
-		assay_reading_fail(in, ".%s: %.12g is no whole number", name, n);
+		assay_reading_fail(in, ".%s: %.12g is not a whole number", name, n);
 	return n;
 }
 
@@ -386,7 +386,7 @@ void assay_reading_sample(struct assay_reading *in, struct assay_result *r, doub
 			  uint32_t flags)
 {
 	if (!isfinite(ns) || ns < 0.5 || ns > SAMPLE_MAX_NS) {
-		assay_reading_no_time(r, ASSAY_STATUS_FAILED, "a sample took %.6g ns, which is no time", ns);
+		assay_reading_no_time(r, ASSAY_STATUS_FAILED, "a sample took %.6g ns, which is not a time", ns);
 		return;
 	}
 	if (!isfinite(iterations) || iterations < 1 || iterations > SAMPLE_MAX_NS) {
@@ -471,7 +471,7 @@ static void complete(struct assay_reading *in, struct assay_result *r)
 	r->numa_node = -1;
 	r->c.cache = ASSAY_CACHE_UNKNOWN;
 	if (r->status == ASSAY_STATUS_OK && !r->n_samples)
-		assay_reading_no_time(r, ASSAY_STATUS_SKIPPED, "the file has no time of it");
+		assay_reading_no_time(r, ASSAY_STATUS_SKIPPED, "the file has no time for it");
 	if (r->status != ASSAY_STATUS_OK)
 		assay_result_drop_numbers(r);
 	else

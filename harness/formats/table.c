@@ -193,7 +193,7 @@ int assay_format_read(struct assay_format_reading *q, struct assay_text *text, s
 	if (!in.rc && !f)
 		f = recognise(json_array_get(values, 0));
 	if (!f)
-		assay_reading_fail(&in, "this is none of the formats that are known: google-benchmark, llama-bench, "
+		assay_reading_fail(&in, "this is none of the known formats: google-benchmark, llama-bench, "
 					"hyperfine, pyperf, nvbench; 'assay import criterion' takes a folder, 'assay "
 					"import csv' lines of name, value and unit");
 	if (json_array_size(values) > 1 && f != &assay_format_llama_bench)

@@ -397,7 +397,8 @@ int assay_gguf_open(struct assay_gguf *g, const char *path, struct assay_reason 
 	if (fstat(fd, &st))
 		rc = refuse(why, "%s", strerror(errno));
 	else if (!S_ISREG(st.st_mode) || !st.st_size)
-		rc = refuse(why, "it is %s, expected a GGUF file", S_ISREG(st.st_mode) ? "empty" : "no regular file");
+		rc = refuse(why, "it is %s, expected a GGUF file",
+			    S_ISREG(st.st_mode) ? "empty" : "not a regular file");
 	else if ((map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) == MAP_FAILED)
 		rc = refuse(why, "%s", strerror(errno));
 	else

@@ -441,7 +441,7 @@ static void find_bound(const struct assay_case_evidence *e, struct assay_bottlen
 		EVIDENCE(out, "compute or latency: only %.1f %% of %s, and its instructions were not counted",
 			 100 * e->roof_frac, out->roof);
 	} else {
-		EVIDENCE(out, "the run has no roof for it");
+		EVIDENCE(out, "the run did not measure a limit for it");
 	}
 }
 

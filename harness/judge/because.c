@@ -151,7 +151,7 @@ static void say_unknown(struct assay_diff_case *c)
 	struct assay_diff_because *b = &c->because;
 	size_t n = 0, used;
 
-	used = (size_t)snprintf(b->text, sizeof(b->text), "nothing is known: ");
+	used = (size_t)snprintf(b->text, sizeof(b->text), "no cause is known: ");
 	for (size_t i = 0; i < N_RULES; i++)
 		n += measured(assay_diff_number(c, rules[i].name)) && strcmp(rules[i].name, "roof_ns") != 0;
 	if (!measured(assay_diff_number(c, "exact_instructions")) && !measured(assay_diff_number(c, "PAPI_TOT_INS")))

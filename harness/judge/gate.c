@@ -253,7 +253,7 @@ static int judge_failed(struct judging *j, const struct assay_result *r, const s
 				     "skipped, but the manifest requires it: %s", r->reason);
 	if (!e && assay_limits_require(j->in->policy, &r->c, false))
 		return assay_row_say(&j->report, name, ASSAY_NOT_MEASURED, j->err,
-				     "skipped, but the policy demands something of it: %s", r->reason);
+				     "skipped, but the policy sets a limit for it: %s", r->reason);
 	before = measured_before(j, r->c.key);
 	if (before)
 		return assay_row_say(&j->report, name, ASSAY_NOT_MEASURED, j->err,

@@ -42,11 +42,11 @@ static void check_baseline(struct assay_gate_time *t)
 		else if (strcmp(b->machine.id, run->machine.id))
 			snprintf(t->incomparable, sizeof(t->incomparable),
 				 "run %" PRId64
-				 " of the baseline is of another machine: %.8s (%.96s), this is %.8s (%.96s)",
+				 " of the baseline was measured on another machine: %.8s (%.96s), this is %.8s (%.96s)",
 				 b->id, b->machine.id, b->machine.label, run->machine.id, run->machine.label);
 		else if (b->seed != run->seed)
 			snprintf(t->incomparable, sizeof(t->incomparable),
-				 "run %" PRId64 " of the baseline has other inputs: seed %" PRIu64
+				 "run %" PRId64 " of the baseline has different inputs: seed %" PRIu64
 				 ", this has %" PRIu64,
 				 b->id, b->seed, run->seed);
 		else
@@ -210,7 +210,7 @@ static int not_in_baseline(const struct assay_gate_time *t, const struct assay_r
 		return assay_row_say(out, name, ASSAY_PASS, err,
 				     "measured%s, no earlier run has it since its change in %s",
 				     r->checked ? " and right" : "", since);
-	return assay_row_say(out, name, ASSAY_PASS, err, "measured%s, not in the baseline",
+	return assay_row_say(out, name, ASSAY_PASS, err, "measured%s, but not in the baseline",
 			     r->checked ? " and right" : "");
 }
 

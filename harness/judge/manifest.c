@@ -145,7 +145,7 @@ static int add_key(struct line_keys *l, struct assay_err *err)
 
 	if (!looks_like_key(l->e.key) || (!l->quoted && strchr(l->e.key, '}')))
 		return assay_conf_fail(err, m->path, l->e.line,
-				       "'%s' is no key, expected op/variant/axis=value,…/t=N/warm", l->e.key);
+				       "'%s' is not a key, expected op/variant/axis=value,…/t=N/warm", l->e.key);
 	if (++l->n > ASSAY_MANIFEST_LINE_CASES)
 		return assay_conf_fail(err, m->path, l->e.line, "more than %d cases in one line",
 				       ASSAY_MANIFEST_LINE_CASES);
@@ -187,7 +187,8 @@ static int add_keys(struct line_keys *l, size_t len, const char *pattern, struct
 	len += n;
 	end = word + strcspn(word, "{}");
 	if (*end != '}')
-		return assay_conf_fail(err, l->r->m.path, l->e.line, "'{%s' is no list, expected {one,another}", word);
+		return assay_conf_fail(err, l->r->m.path, l->e.line, "'{%s' is not a list, expected {one,another}",
+				       word);
 	for (n = strcspn(word, ",}"); !rc; word += n + 1, n = strcspn(word, ",}")) {
 		if (!n)
 			return assay_conf_fail(err, l->r->m.path, l->e.line, "'%s' has an empty word in a list",
@@ -253,7 +254,7 @@ int assay_manifest_load(struct assay_manifest *out, const char *path, struct ass
 	snprintf(r.m.path, sizeof(r.m.path), "%s", path);
 	rc = assay_file_read_as(path, ASSAY_FILE_MANIFEST, &text, &len, err);
 	if (!rc && strlen(text) != len)
-		rc = assay_err_set(err, ASSAY_EUSAGE, "'%s' is no text file", path);
+		rc = assay_err_set(err, ASSAY_EUSAGE, "'%s' is not a text file", path);
 	for (line = text; !rc && line && *line; line = next) {
 		next = line + strcspn(line, "\n");
 		if (*next)

@@ -365,11 +365,11 @@ static int add_alert(struct assay_policy *p, const struct assay_conf_section *s,
 	if (!s->title[0] || strlen(s->title) >= sizeof(a->name) ||
 	    s->title[strspn(s->title, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")])
 		return assay_conf_fail(err, p->path, s->line,
-				       "alert \"%s\" is no name of up to %zu letters, digits, '_' and '-'", s->title,
+				       "alert \"%s\" is not a name of up to %zu letters, digits, '_' and '-'", s->title,
 				       sizeof(a->name) - 1);
 	for (size_t i = 0; i < p->n_alerts; i++)
 		if (!strcmp(p->alerts[i].name, s->title))
-			return assay_conf_fail(err, p->path, s->line, "alert \"%s\" is there twice", s->title);
+			return assay_conf_fail(err, p->path, s->line, "alert \"%s\" appears twice", s->title);
 	if (!when || !parse_condition(when->values[0].text, a))
 		return assay_conf_fail(
 			err, p->path, when ? when->values[0].line : s->line,

@@ -226,12 +226,12 @@ static void find_hindrance(const struct assay_diff_runs *base, const struct assa
 
 	buf[0] = '\0';
 	if (strcmp(b->machine.id, h->machine.id))
-		snprintf(buf, size, "another machine: base %.8s (%.96s), head %.8s (%.96s)", b->machine.id,
+		snprintf(buf, size, "different machines: base %.8s (%.96s), head %.8s (%.96s)", b->machine.id,
 			 b->machine.label, h->machine.id, h->machine.label);
 	for (size_t i = 0; i < base->n && !buf[0]; i++)
 		for (size_t k = 0; k < head->n && !buf[0]; k++)
 			if (base->v[i]->seed != head->v[k]->seed)
-				snprintf(buf, size, "other inputs: base has seed %" PRIu64 ", head %" PRIu64,
+				snprintf(buf, size, "different inputs: base has seed %" PRIu64 ", head %" PRIu64,
 					 base->v[i]->seed, head->v[k]->seed);
 }
 

@@ -135,7 +135,7 @@ int assay_gpu_topology_read(struct assay_gpu_topology *t, const char *xml_path, 
 		rc = assay_err_set(err, ASSAY_EIO, "cannot read topology '%s': %s", xml_path, strerror(errno));
 	hwloc_topology_set_io_types_filter(hw, HWLOC_TYPE_FILTER_KEEP_ALL);
 	if (!rc && hwloc_topology_load(hw))
-		rc = assay_err_set(err, ASSAY_EIO, "cannot read topology '%s': it is no hwloc topology",
+		rc = assay_err_set(err, ASSAY_EIO, "cannot read topology '%s': it is not an hwloc topology",
 				   xml_path ? xml_path : "of this machine");
 	if (!rc)
 		rc = take(hw, t, err);

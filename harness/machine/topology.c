@@ -29,7 +29,7 @@ static int load(struct assay_topology *t, const char *xml_path, const char *told
 	hwloc_topology_set_flags(t->hw, flags);
 	hwloc_topology_set_icache_types_filter(t->hw, HWLOC_TYPE_FILTER_KEEP_NONE);
 	if (hwloc_topology_load(t->hw))
-		return assay_err_set(err, ASSAY_EIO, "cannot read topology '%s': it is no hwloc topology",
+		return assay_err_set(err, ASSAY_EIO, "cannot read topology '%s': it is not an hwloc topology",
 				     xml_path ? xml_path : "of this machine");
 	t->here = !xml_path && hwloc_topology_is_thissystem(t->hw);
 	return 0;

@@ -74,7 +74,7 @@ static bool read_number(const char *text, const regmatch_t *group, double *value
 		if (!*end && isfinite(*value))
 			return true;
 	}
-	snprintf(why, size, "its pattern found '%.*s', which is no number", len > 0 && len < QUOTED_MAX ? len : 0,
+	snprintf(why, size, "its pattern found '%.*s', which is not a number", len > 0 && len < QUOTED_MAX ? len : 0,
 		 text + (group->rm_so >= 0 ? group->rm_so : 0));
 	return false;
 }
@@ -94,7 +94,7 @@ static bool compile(regex_t *regex, const char *pattern, char *why, size_t size)
 {
 	if (!regcomp(regex, pattern, REG_EXTENDED | REG_NEWLINE))
 		return true;
-	snprintf(why, size, "its pattern is no regular expression");
+	snprintf(why, size, "its pattern is not a regular expression");
 	return false;
 }
 
@@ -114,7 +114,7 @@ bool assay_program_find_numbers(const char *text, const char *pattern, struct as
 
 		ok = read_number(at, &m[1], &value, why, size);
 		if (ok && assay_grow(&out->v, out->n, sizeof(*out->v))) {
-			snprintf(why, size, "there is no memory for all that its pattern finds");
+			snprintf(why, size, "not enough memory for all that its pattern finds");
 			ok = false;
 		}
 		if (ok)

@@ -45,7 +45,7 @@ struct assay_advice {
 struct assay_bottleneck {
 	char key[ASSAY_KEY_MAX];
 	enum assay_bound_by bound;
-	double roof_frac;   /* NaN: the run has no roof for it */
+	double roof_frac;   /* NaN: the run did not measure a limit for it */
 	char roof[96];      /* "stream.read at l3", "peak.i8_dot"; "": none */
 	char evidence[384]; /* the measured numbers behind the bound */
 	char missing[384];  /* which evidence this run lacks, and what takes it; "": none */

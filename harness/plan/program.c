@@ -140,7 +140,7 @@ static int check_tag(const struct adding *a, const struct assay_conf_section *s)
 		return bad_metric(a, s, 0, "has a bad name, expected letters, digits and '_'");
 	for (size_t i = 0; i < a->op->n_metrics; i++)
 		if (!strcmp(a->op->metrics[i].tag, tag))
-			return bad_metric(a, s, 0, "is there twice");
+			return bad_metric(a, s, 0, "appears twice");
 	return 0;
 }
 
@@ -153,7 +153,7 @@ static int check_pattern(const struct adding *a, const struct assay_conf_section
 
 	if (rc) {
 		regerror(rc, &regex, why, sizeof(why));
-		snprintf(text, sizeof(text), "has a pattern that is no regular expression: %s", why);
+		snprintf(text, sizeof(text), "has a pattern that is not a regular expression: %s", why);
 		return bad_metric(a, s, v->line, text);
 	}
 	why[0] = '\0';

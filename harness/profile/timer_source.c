@@ -51,10 +51,10 @@ static int map_rings(struct assay_cpu_sampler *s, struct assay_err *err)
 
 	k->fd = memfd_create("assay-timers", MFD_CLOEXEC);
 	if (k->fd < 0 || ftruncate(k->fd, (off_t)FILE_BYTES))
-		return assay_err_set(err, ASSAY_EUNAVAILABLE, "there is no memory for their samples");
+		return assay_err_set(err, ASSAY_EUNAVAILABLE, "not enough memory for their samples");
 	at = mmap(NULL, FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, k->fd, 0);
 	if (at == MAP_FAILED)
-		return assay_err_set(err, ASSAY_EUNAVAILABLE, "there is no memory for their samples");
+		return assay_err_set(err, ASSAY_EUNAVAILABLE, "not enough memory for their samples");
 	k->file = at;
 	if (s->how.rate_hz > MOST_HZ)
 		s->how.rate_hz = MOST_HZ;

@@ -169,7 +169,7 @@ static bool start_profile(const struct assay_http_query *q, const char *path, ui
 
 	if (!key || !is_key(key)) {
 		assay_http_fail(a, 400, "%s: expected case=KEY, one of those in /api/cases",
-				key ? "the case is no key" : "no case given");
+				key ? "the case is not a key" : "no case given");
 		return false;
 	}
 	if (!assay_http_number(q, "duration", 0.01, DURATION_MOST_S, seconds_of(q, path, kind), &for_s, a) ||

@@ -234,7 +234,7 @@ static void answer_query(struct assay_server *s, struct MHD_Connection *c, const
 
 		body = json_loadb(in->body.s, in->body.len, JSON_REJECT_DUPLICATES, &why);
 		if (!json_is_object(body)) {
-			assay_http_fail(a, 400, "the body is no object of JSON: %s",
+			assay_http_fail(a, 400, "the body is not a JSON object: %s",
 					body ? "it is something else" : why.text);
 			json_decref(body);
 			return;
@@ -372,7 +372,7 @@ static int read_token(struct assay_server *s, struct assay_err *err)
 	if (n < TOKEN_MIN || n >= sizeof(s->token) || strspn(text, "\t ") || strchr(text, ' '))
 		rc = assay_err_set(
 			err, ASSAY_EUSAGE,
-			"the token in '%.300s' is no word of %d to %zu characters: 'openssl rand -hex 32' makes "
+			"the token in '%.300s' is not a word of %d to %zu characters: 'openssl rand -hex 32' makes "
 			"one",
 			path, TOKEN_MIN, sizeof(s->token) - 1);
 	else

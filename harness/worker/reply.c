@@ -163,12 +163,12 @@ static int check_texts(const struct assay_worker_reply *r, struct assay_err *err
 	if (!ends(r->output_name, sizeof(r->output_name)))
 		return nonsense(err, "output_name has no end");
 	if (!is_digest(r->code_hash))
-		return nonsense(err, "code_hash is no digest");
+		return nonsense(err, "code_hash is not a digest");
 	if (!is_digest(r->digest))
-		return nonsense(err, "digest is no digest");
+		return nonsense(err, "digest is not a digest");
 	for (int i = 0; i < 2; i++)
 		if (!is_digest(r->accepted.digest[i]))
-			return nonsense(err, "accepted.digest[%d] is no digest", i);
+			return nonsense(err, "accepted.digest[%d] is not a digest", i);
 	if (check_deviation("deviation", &r->deviation, err) ||
 	    check_deviation("accepted.deviation[0]", &r->accepted.deviation[0], err) ||
 	    check_deviation("accepted.deviation[1]", &r->accepted.deviation[1], err))

@@ -40,12 +40,12 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 	}
 	if (isfinite(c->sd))
 		assay_text_addf(out,
-				"\n  smallest slowdown found in 95 %% of cases  %.2f %% within %.3g s a case\n"
+				"\n  minimum detectable slowdown (95 %% power)  %.2f %% within %.3g s a case\n"
 				"  between process pairs                     %.3f %% standard deviation\n",
 				100 * c->smallest_detectable_frac, (double)c->budget_ns * 1e-9, 100 * c->sd);
 	else
 		assay_text_add(out,
-			       "\n  smallest slowdown found in 95 % of cases  unknown: it takes two process pairs of "
+			       "\n  minimum detectable slowdown (95 % power)  unknown: it takes two process pairs of "
 			       "one case, give --budget more time\n");
 	assay_text_addf(out, "  a case took                               %.2f s, %.1f pairs\n", c->seconds_per_case,
 			c->pairs_per_case);

@@ -205,7 +205,7 @@ static void add_what_happened(const struct assay_gate_case *c, struct assay_text
 		return;
 	}
 	if (!(c->ratio > 0) || !isfinite(c->ratio) || (!counted && strcmp(metric, "time_s") != 0)) {
-		assay_text_addf(out, " does not keep a limit: %s", c->reason);
+		assay_text_addf(out, " breaks a limit: %s", c->reason);
 		return;
 	}
 	assay_gate_words_change(c->ratio, true, change, sizeof(change));

@@ -77,10 +77,10 @@ load helpers
 	fails 2 "unknown suite 'smo ke'" run --suite $'smo\nke'
 	mkdir -p d/suites d/x.bench
 	printf 'suite "quick" { summary = "s" use "*" { } }\n' >d/suites/quick.suite
-	fails 2 "'d/x.bench' is no regular file" run --bench-dir d
+	fails 2 "'d/x.bench' is not a regular file" run --bench-dir d
 	rmdir d/x.bench
 	mkfifo d/x.bench
-	fails 2 "'d/x.bench' is no regular file" run --bench-dir d
+	fails 2 "'d/x.bench' is not a regular file" run --bench-dir d
 	rm d/x.bench
 	printf 'bench "a" { op = "quantize.q8_0" sweep = {"n=64"}\n memory = "0" }\n' >d/a.bench
 	fails 2 "d/a.bench:2: memory is '0', expected a size above 0" run --bench-dir d

@@ -79,7 +79,7 @@ nothing_is_left() {
 	repository base base
 	fails 2 "unknown revision 'nothing'" bisect --good nothing --case y
 	fails 2 "good and bad are the same commit" bisect --good HEAD --case y
-	fails 2 "is no ancestor of bad" bisect --good HEAD --bad HEAD~1 --case y
+	fails 2 "is not an ancestor of bad" bisect --good HEAD --bad HEAD~1 --case y
 	bisect --good HEAD~1
 	[ "$status" = 6 ] && [[ $output == *"no single commit: good and bad do not differ by more than the margin: same machine code"* ]]
 	bisect --good HEAD~1 --case nothing

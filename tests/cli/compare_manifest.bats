@@ -62,7 +62,7 @@ replayed() {
 	for evidence in paired exact all; do
 		comparison 4 --evidence "$evidence"
 		is '[.cases[] | select(.key == "lenient.triple/gone/n=1024/t=1/warm")] | length == 1 and
-			.[0].verdict == "NOT_MEASURED" and (.[0].reason | contains("the manifest demands it, and the suite has it no more"))'
+			.[0].verdict == "NOT_MEASURED" and (.[0].reason | contains("the manifest requires it, but the suite no longer has it"))'
 		replayed
 	done
 }
@@ -102,7 +102,7 @@ replayed() {
 		compares --evidence "$evidence"
 		[ "$status" = 4 ]
 		is '.cases | length > 0 and all(.key == "lenient.triple/work/n=1024/t=1/warm" and .verdict == "NOT_MEASURED")'
-		is '.cases[0].reason | contains("neither side runs it here, and the policy demands something of it, which no manifest excuses in a comparison: ")
+		is '.cases[0].reason | contains("neither side runs it here, and the policy sets a limit for it, which no manifest excuses in a comparison: ")
 			and endswith("cannot do 1024 elements")'
 	done
 }

@@ -65,7 +65,7 @@ load helpers
 		skip "the store refuses to be changed"
 	run --separate-stderr "$ASSAY" diff 1 2
 	[ "$status" = 5 ]
-	[[ $output == *"times of two machines are INCOMPARABLE"*"another machine: base other (abacus)"*"INCOMPARABLE"* ]]
+	[[ $output == *"times of two machines are INCOMPARABLE"*"different machines: base other (abacus)"*"INCOMPARABLE"* ]]
 }
 
 @test "show --bottlenecks says what bounds a case, and advises by rules that are documented" {

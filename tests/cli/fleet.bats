@@ -334,7 +334,7 @@ fits() {
 	is '(.cases | length) == 4 and (.cases | all((.verdict != "NOT_MEASURED") == (.machines | length == 1))) and ([.cases[] | select(.verdict == "NOT_MEASURED")] | length == 2)'
 	KEEP_DB=1 fails 2 "no case of suite 'quick' is in part 3 of 3: ask for fewer parts" run --bench-dir two --only '*n=4096*' --shard 3/3
 	for part in 0/2 3/2 1 x 1/2/3; do
-		KEEP_DB=1 fails 2 "--shard is '$part', expected which part of how many, such as 1/3" run --shard "$part"
+		KEEP_DB=1 fails 2 "--shard is '$part', expected a part and the number of parts, such as 1/3" run --shard "$part"
 	done
 	KEEP_DB=1 fails 2 "drop one" fleet quick --slurm cpu --shard --gate
 }

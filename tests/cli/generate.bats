@@ -64,8 +64,8 @@ ids() {
 	fails 2 "no model given" generate
 	fails 2 "no model is called 'gpt', expected one of the suite 'serve': tiny, 125m, 700m, 2b" generate gpt 1
 	fails 2 "no prompt given" generate tiny
-	fails 2 "'x' is no token" generate tiny 1 x
-	fails 2 "'-1' is no token" generate tiny -- -1
+	fails 2 "'x' is not a token" generate tiny 1 x
+	fails 2 "'-1' is not a token" generate tiny -- -1
 	fails 2 "model tiny has no token 512: they are 0 to 511" generate tiny 512
 	fails 2 "513 tokens were asked for, model tiny generates 1 to 512" generate tiny 1 --tokens 513
 	# shellcheck disable=SC2046 # words

@@ -57,8 +57,8 @@ observe() {
 		and (.negative[1] | contains("is -0.001, allowed 0 to"))
 		and (.infinite[1] | contains("is inf, allowed"))
 		and (.huge[1] | contains("is 1e+30, allowed"))
-		and .gauge == ["failed", "op '"'observed.toy'"' observed a value of metric 0, which is no histogram"]
-		and (.unknown[1] | contains("metric 1000000, which is no histogram"))
+		and .gauge == ["failed", "op '"'observed.toy'"' observed a value of metric 0, which is not a histogram"]
+		and (.unknown[1] | contains("metric 1000000, which is not a histogram"))
 		and .quiet[0] == "ok" and .zero[0] == "ok"' <<<"$output"
 	jq -e '.cases[] | select(.variant == "quiet") | .histograms == {} and (.metrics | has("step_count") | not)' <<<"$output"
 	jq -e '.cases[] | select(.variant == "zero") | .metrics.step_p99_s.value == 0 and .metrics.step_count.value > 0' <<<"$output"

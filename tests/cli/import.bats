@@ -263,7 +263,7 @@ FIXTURES=$ASSAY_SOURCE/tests/fixtures/import
 		,1,s|the name has 0 bytes, expected 1 to 4095
 		"a,1,s|a quote has no end
 		"a"b,1,s|a quote has no end, or something follows behind it
-		a\0b,1,s|a byte of this line is zero: this is no text
+		a\0b,1,s|a byte of this line is zero: this is not text
 	END
 	: >empty.csv
 	fails 2 "empty.csv: there are no benchmarks in it" import csv empty.csv

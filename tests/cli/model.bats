@@ -39,7 +39,7 @@ load helpers
 	fails 2 "cannot read 'cut.gguf': the file ends within" model show cut.gguf
 	fails 2 "cannot read 'none.gguf': No such file" model show none.gguf
 	fails 2 "it is no GGUF file" model show "$BATS_TEST_FILENAME"
-	fails 2 "it is no regular file" model show /dev/zero
+	fails 2 "it is not a regular file" model show /dev/zero
 	fails 2 "no action given" model
 	fails 2 "unknown action 'load'" model load a.gguf
 	fails 2 "no file given" model show

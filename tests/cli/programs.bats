@@ -194,7 +194,7 @@ compared() {
 		["nothing", null, "failed", "'"'./tool.sh'"': metric '"'m'"': its pattern finds nothing in the output, which ends in '"'size 1234 bytes'"'"],
 		["silent", null, "failed", "'"'true'"': metric '"'m'"': its pattern finds nothing, as the program printed nothing"],
 		["twice", null, "failed", "'"'./tool.sh'"': metric '"'m'"': its pattern finds two numbers, in '"'level 1: 700.5 MB/s'"' and in '"'size 1234 bytes'"'"],
-		["word", null, "failed", "'"'./tool.sh'"': metric '"'m'"': its pattern found '"'level'"', which is no number"]]'
+		["word", null, "failed", "'"'./tool.sh'"': metric '"'m'"': its pattern found '"'level'"', which is not a number"]]'
 }
 
 @test "a program does not outlive assay, even if that is killed, nor does what it has started" {
@@ -449,7 +449,7 @@ self_measuring() {
 
 @test "bad benches get one line that names them, and nothing is measured" {
 	bench x 'command = "./tool.sh" metric "m" { pattern = "(" unit = "s" better = "lower" }'
-	fails 2 "metric 'm' of bench 'x' has a pattern that is no regular expression" run
+	fails 2 "metric 'm' of bench 'x' has a pattern that is not a regular expression" run
 	bench x 'command = "./tool.sh" metric "m" { pattern = "(1)" better = "lower" }'
 	fails 2 "metric 'm' of bench 'x' has no unit" run
 	bench x 'command = "./tool.sh" metric "m" { pattern = "(1)" unit = "s" }'

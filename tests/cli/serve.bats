@@ -148,7 +148,7 @@ nobody_left() {
 	admin POST /admin/profile/cpu
 	gets 400 "no case given"
 	admin POST '/admin/profile/cpu?case=--with=nsys'
-	gets 400 "the case is no key"
+	gets 400 "the case is not a key"
 	admin POST '/admin/profile/start?case=a&kind=dreams'
 	gets 400 "dreams"
 	admin POST '/admin/profile/start?case=a&name=p3'
@@ -173,7 +173,7 @@ nobody_left() {
 	chmod 600 token
 	echo short >other
 	chmod 600 other
-	fails 2 "is no word of 16 to 255 characters" serve --token-file other
+	fails 2 "is not a word of 16 to 255 characters" serve --token-file other
 	echo 'no database at all' >other.db
 	fails 2 "'other.db': it is not a database" serve --listen 127.0.0.1:0 --db other.db
 	sqlite3 foreign.db 'CREATE TABLE t (x)'
@@ -582,7 +582,7 @@ says() {
 	says '{"messages":[{"role":"judge","content":"1"}]}'
 	gets 400 "bad role 'judge'"
 	says '{"messages":[{"role":"user","content":"one"}]}'
-	gets 400 "'one' is no token"
+	gets 400 "'one' is not a token"
 	says '{"messages":[{"role":"user","content":[1.5]}]}'
 	gets 400 "expected ids of tokens"
 	says '{"messages":[{"role":"user","content":"512"}]}'
@@ -613,7 +613,7 @@ says() {
 		"stream":"true"|bad stream: expected true or false
 		"stream":1|bad stream
 		"stop":""|bad stop: expected ids of tokens
-		"stop":"x"|bad stop: 'x' is no token
+		"stop":"x"|bad stop: 'x' is not a token
 		"stop":["1","2","3","4","5"]|bad stop: expected
 		"stop":[-1]|bad stop: expected
 		"stop":{"a":1}|bad stop: expected

@@ -124,7 +124,7 @@ counts() {
 	jq -r '.cases[] | [.key, .status, .reason] | join(" ")' counts.json >told
 	grep -E "^example.scale/flags/.* skipped cannot be stepped: 'run_flags' at 0x[0-9a-f]+ \(step_hostile.c:[0-9]+\) reads or writes .*flags" told
 	grep -E "^example.scale/trap/.* skipped cannot be stepped: 'run_trap' at 0x[0-9a-f]+ \(step_hostile.c:[0-9]+\) raises SIGTRAP or" told
-	grep -E "^example.scale/unknown/.* skipped cannot be stepped: 'run_unknown' at 0x[0-9a-f]+ \(.*\) is no instruction that is known: 0f 04" told
+	grep -E "^example.scale/unknown/.* skipped cannot be stepped: 'run_unknown' at 0x[0-9a-f]+ \(.*\) is not a known instruction: 0f 04" told
 	# a kernel without calls of 32 bits kills who makes one, stepped or not
 	local timed='[ftuoc]' n_timed=7
 	"$ASSAY" run --bench-dir "$STEPPED" "${plugins[@]}" --db old.db --json --only '*/old_call/*' --budget 5ms >old.json || :

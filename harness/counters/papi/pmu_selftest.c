@@ -339,7 +339,7 @@ bool assay_pmu_selftest(const struct assay_counter_context *ctx, const char *eve
 	if (e->loop >= LOOP_WALK) {
 		buffer = walk_buffer(e->loop == LOOP_CALLS);
 		if (!buffer) {
-			snprintf(what, size, "there is no memory for its test");
+			snprintf(what, size, "not enough memory for its test");
 			return false;
 		}
 	}

@@ -400,7 +400,7 @@ void assay_step_refusal_text(const struct assay_step_refusal *r, char *buf, size
 {
 	static const char *const what[] = {
 		[ASSAY_STEP_OK] = "can be stepped",
-		[ASSAY_STEP_UNKNOWN] = "is no instruction that is known",
+		[ASSAY_STEP_UNKNOWN] = "is not a known instruction",
 		[ASSAY_STEP_CUT] = "is an instruction that is cut short",
 		[ASSAY_STEP_UNTOLD] = "is an instruction whose memory accesses are not known",
 		[ASSAY_STEP_CHANGED] = "changed while it ran",

@@ -176,7 +176,7 @@ struct assay_step_refusal {
 	uint8_t code[ASSAY_STEP_LENGTH_MAX];
 };
 
-/* What is said of the code at the address: "is no instruction that is known: 62 f1 …". Not for a signal handler. */
+/* What is said of the code at the address: "is not a known instruction: 62 f1 …". Not for a signal handler. */
 void assay_step_refusal_text(const struct assay_step_refusal *r, char *buf, size_t size);
 
 /* ---- decoding ---- */

@@ -54,8 +54,7 @@ static int take_folder(struct assay_compare_plan *p, int side, struct assay_sess
 	p->side[side].folder = p->source[side].top;
 	if (p->source[side].top &&
 	    snprintf(s->folder, sizeof(s->folder), "%s", p->source[side].top) >= (int)sizeof(s->folder))
-		return assay_err_set(err, ASSAY_EUSAGE, "the folder '%.200s…' has too long a name",
-				     p->source[side].top);
+		return assay_err_set(err, ASSAY_EUSAGE, "the folder '%.200s…' is too long", p->source[side].top);
 	return 0;
 }
 
@@ -297,7 +296,7 @@ static int add_owing_cases(struct assay_compare_plan *p, const struct assay_sess
 		to->in_base = to->in_head = false;
 		snprintf(to->reason, sizeof(to->reason), "neither side runs it here%s: %s",
 			 failed ? ""
-				: ", and the policy demands something of it, which no manifest excuses in a "
+				: ", and the policy sets a limit for it, which no manifest excuses in a "
 				  "comparison",
 			 why);
 	}
@@ -407,7 +406,7 @@ static int add_demanded(struct assay_compare_plan *p, const char *key, struct as
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	to->in_head = false;
 	snprintf(to->reason, sizeof(to->reason),
-		 "the manifest demands it, and the suite has it no more; if that is meant, 'assay list --manifest "
+		 "the manifest requires it, but the suite no longer has it; if that is meant, 'assay list --manifest "
 		 "--suite %s > FILE' writes a manifest of what the suite has",
 		 p->session.plan.suite);
 	return 0;

@@ -92,7 +92,7 @@ static int read_file(struct job *im, const struct assay_format *f, struct assay_
 	fd = open(im->reading.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	rc = fd < 0 || fstat(fd, &st)            ? cannot_read(im, strerror(errno))
 	     : in_folders || S_ISDIR(st.st_mode) ? read_folder(im, in_folders, t)
-	     : !S_ISREG(st.st_mode)              ? cannot_read(im, "it is no regular file; '-' reads standard input")
+	     : !S_ISREG(st.st_mode)              ? cannot_read(im, "it is not a regular file; '-' reads standard input")
 						 : read_all(im, fd, t);
 	if (fd >= 0)
 		close(fd);

@@ -479,7 +479,7 @@ int assay_token_ids(const char *text, int32_t **out, size_t *n, struct assay_err
 		if (end == text || (*end && !strchr(between, *end)) || errno || id < 0 || id > INT32_MAX) {
 			free(v);
 			return assay_err_set(err, ASSAY_EUSAGE,
-					     "'%.*s' is no token: expected numbers of the vocabulary",
+					     "'%.*s' is not a token: expected numbers of the vocabulary",
 					     (int)strcspn(text, between), text);
 		}
 		if (assay_grow(&v, *n, sizeof(*v))) {

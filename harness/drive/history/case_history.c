@@ -238,7 +238,7 @@ bool assay_change_question(const struct assay_trend_point *all, struct assay_tre
 
 		snprintf(to[i], sizeof(a->to_commit), "%s", commit);
 		if (!commit[0])
-			snprintf(c->why, sizeof(c->why), "run %" PRId64 " is of no known commit", points[i]->run_id);
+			snprintf(c->why, sizeof(c->why), "run %" PRId64 " has no known commit", points[i]->run_id);
 		else if (dirty)
 			snprintf(c->why, sizeof(c->why), "run %" PRId64 " was built with changes on top of %.12s",
 				 points[i]->run_id, commit);

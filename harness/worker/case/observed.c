@@ -70,8 +70,8 @@ struct assay_outcome assay_case_observed_check(const struct assay_case_job *j)
 		return assay_outcome_ok();
 	if (!place)
 		return assay_outcome_set(ASSAY_STATUS_FAILED,
-					 "op '%s' observed a value of metric %u, which is no histogram", j->spec->c.op,
-					 o->refused_metric);
+					 "op '%s' observed a value of metric %u, which is not a histogram",
+					 j->spec->c.op, o->refused_metric);
 	assay_metric_check(o->def[place - 1]->tag, o->refused_value, o->def[place - 1]->lo,
 			   fmin(o->def[place - 1]->hi, nextafter(ASSAY_HISTOGRAM_END, 0)), &why);
 	return assay_outcome_set(ASSAY_STATUS_FAILED, "a value that op '%s' observed of %s", j->spec->c.op, why.text);

@@ -286,7 +286,7 @@ int assay_code_hash(const char *path, void *dl, const void *const entries[ASSAY_
 	if (rc)
 		return rc;
 	if (!assay_elf_open(&w.elf, data, len)) {
-		rc = unavailable(&w, err, "it is no shared object");
+		rc = unavailable(&w, err, "it is not a shared object");
 		goto out;
 	}
 	w.relocations = calloc(w.elf.n_sections, sizeof(*w.relocations));

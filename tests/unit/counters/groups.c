@@ -87,7 +87,7 @@ TEST_WITH(test_errors, set_up, tear_down)
 		{ "group \"g\" { events = {\"a\"} metric \"m\" {\nformula = \"a / \" } }",
 		  "g.group:2: cannot read 'a / '" },
 		{ "group \"g\" { events = {\"a\"}\nmetric \"m\" { formula = \"1 / ab\" } }",
-		  "g.group:2: 'ab' is no event of group 'g', did you mean 'a'?" },
+		  "g.group:2: 'ab' is not an event of group 'g', did you mean 'a'?" },
 		{ "group \"g\" { events = {\"a\"} metric \"m\" { } }", "g.group:1: metric 'm' has no formula" },
 		{ "group \"g\" { events = {\"a\"} metric \"M\" { formula = \"a\" } }",
 		  "g.group:1: bad metric name 'M'" },
@@ -389,7 +389,7 @@ TEST(test_no_value)
 	} cases[] = {
 		{ "a / b", { 1, 0 }, "division by zero: 'b' is 0" },
 		{ "1 / (a - b)", { 3, 3 }, "division by zero: '(a - b)' is 0" },
-		{ "a / b", { 1e300, 1e-300 }, "'a / b' is no finite number" },
+		{ "a / b", { 1e300, 1e-300 }, "'a / b' is not a finite number" },
 	};
 
 	for (size_t i = 0; i < N_OF(cases); i++) {

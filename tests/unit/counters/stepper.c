@@ -318,11 +318,7 @@ TEST(what_cannot_be_stepped_is_said_and_runs_to_its_end)
 		  5,
 		  5 },
 		/* nop; an opcode that is none; ret */
-		{ "an unknown instruction",
-		  "is no instruction that is known: 0f 04",
-		  { 0x90, 0x0f, 0x04, 0xc3 },
-		  1,
-		  1 },
+		{ "an unknown instruction", "is not a known instruction: 0f 04", { 0x90, 0x0f, 0x04, 0xc3 }, 1, 1 },
 		/* movd mm0, eax; maskmovq mm0, mm0; emms; ret */
 		{ "an instruction of unknown reach",
 		  "is an instruction whose memory accesses are not known: 0f f7 c0",

@@ -115,7 +115,7 @@ STORE_TEST(google_benchmark)
 	assert_string_equal(r->reason, "needs a GPU");
 	r = result(&run, "BM_Means/google-benchmark/-/t=1");
 	assert_int_equal(r->status, ASSAY_STATUS_SKIPPED);
-	assert_non_null(strstr(r->reason, "only means of it"));
+	assert_non_null(strstr(r->reason, "only its means"));
 	assay_run_release(&run);
 }
 
@@ -268,7 +268,7 @@ STORE_TEST(llama_bench_lines)
 	assert_ok(f, assay_stored_run(f->db, report.runs[1].id, NULL, &run, &f->err));
 	assert_string_equal(run.build.commit, "91aa0c2e");
 	assert_true(run.started_ns == UINT64_C(1769947200000000000));
-	assert_string_equal(run.results[0].reason, "the file has no samples_ns of it, and an average is no sample");
+	assert_string_equal(run.results[0].reason, "it has no samples_ns, and an average is not a sample");
 	assay_run_release(&run);
 	assay_import_report_release(&report);
 }
@@ -309,7 +309,7 @@ STORE_TEST(pyperf)
 	has_fact(&run, "python_version", "3.11.2 (64-bit)");
 	r = result(&run, "peak/pyperf/-");
 	assert_int_equal(r->status, ASSAY_STATUS_SKIPPED);
-	assert_string_equal(r->reason, "its values are in the unit 'byte', they are no times");
+	assert_string_equal(r->reason, "its values are in the unit 'byte', which are not times");
 	assay_run_release(&run);
 }
 
@@ -373,7 +373,7 @@ STORE_TEST(criterion)
 	has_samples(r, 3, 10, 10);
 	has_metric(r, "bytes_per_s", "B/s", 1e11);
 	assert_string_equal(result(&run, "old (a+b)/criterion/-")->reason,
-			    "there is no sample.json of it, and an estimate is no sample");
+			    "it has no sample.json, and an estimate is not a sample");
 	assay_run_release(&run);
 	/* one of the files */
 	snprintf(path, sizeof(path), "%s/criterion/g/f/8/new/estimates.json", f->folder);
@@ -449,8 +449,8 @@ STORE_TEST(refusals)
 		const char *text, *want, *format; /* NULL: auto */
 	} cases[] = {
 		{ "", "in.json:1: the file ends, expected an object or an array", NULL },
-		{ "[]", "this is none of the formats that are known", NULL },
-		{ "{\"a\": 1}", "this is none of the formats that are known", NULL },
+		{ "[]", "this is none of the known formats", NULL },
+		{ "{\"a\": 1}", "this is none of the known formats", NULL },
 		{ "{\"meta\": {}, \"devices\": [], \"benchmarks\": [{\"name\": \"b\", \"axes\": [], \"states\": []}]}",
 		  "there are no benchmarks in it", NULL },
 		{ "{\"meta\": {\"version\": {\"json\": {\"major\": 2}}}, \"devices\": [], \"benchmarks\": [{\"name\": "
@@ -460,34 +460,29 @@ STORE_TEST(refusals)
 		{ "{\"benchmarks\": [{\"states\": [{}]}]}", "benchmarks[0]: a benchmark without a name", "nvbench" },
 		/* of pytest-benchmark and ASV */
 		{ "{\"machine_info\": {}, \"benchmarks\": [{\"name\": \"t\", \"stats\": {\"median\": 0.1}}]}",
-		  "this is none of the formats that are known", NULL },
-		{ "{\"results\": {\"time_a\": [1]}, \"params\": {}}", "this is none of the formats that are known",
-		  NULL },
-		{ "{\"results\": [{\"name\": \"x\", \"mean\": 1}]}", "this is none of the formats that are known",
-		  NULL },
+		  "this is none of the known formats", NULL },
+		{ "{\"results\": {\"time_a\": [1]}, \"params\": {}}", "this is none of the known formats", NULL },
+		{ "{\"results\": [{\"name\": \"x\", \"mean\": 1}]}", "this is none of the known formats", NULL },
 		/* what others write as well */
-		{ "{\"results\": [{\"command\": \"x\"}]}", "this is none of the formats that are known", NULL },
-		{ "{\"results\": [{\"command\": \"x\", \"times\": [1]}]}", "this is none of the formats that are known",
-		  NULL },
-		{ "{\"benchmarks\": [" ROW("a", "") "]}", "this is none of the formats that are known", NULL },
-		{ "{\"context\": {}, \"benchmarks\": [" ROW("a", "") "]}", "this is none of the formats that are known",
-		  NULL },
-		{ "{\"n_prompt\": 1, \"n_gen\": 0, \"samples_ns\": [1]}", "this is none of the formats that are known",
-		  NULL },
+		{ "{\"results\": [{\"command\": \"x\"}]}", "this is none of the known formats", NULL },
+		{ "{\"results\": [{\"command\": \"x\", \"times\": [1]}]}", "this is none of the known formats", NULL },
+		{ "{\"benchmarks\": [" ROW("a", "") "]}", "this is none of the known formats", NULL },
+		{ "{\"context\": {}, \"benchmarks\": [" ROW("a", "") "]}", "this is none of the known formats", NULL },
+		{ "{\"n_prompt\": 1, \"n_gen\": 0, \"samples_ns\": [1]}", "this is none of the known formats", NULL },
 		{ GB("{\"name\": \"I\", \"iterations\": 1.500, \"real_time\": 1}"),
-		  "benchmarks[0].iterations: 1.5 is no whole number", NULL },
+		  "benchmarks[0].iterations: 1.5 is not a whole number", NULL },
 		{ GB("{\"name\": \"I\", \"iterations\": 1, \"real_time\": 1, \"threads\": 1.5}"),
-		  "benchmarks[0].threads: 1.5 is no whole number", NULL },
-		{ "{\"n_prompt\": 512.5, \"n_gen\": 0, \"samples_ns\": [1]}", "[0].n_prompt: 512.5 is no whole number",
-		  "llama-bench" },
-		{ "{\"n_prompt\": 1, \"n_gen\": 0, \"n_threads\": 0.5}", "[0].n_threads: 0.5 is no whole number",
+		  "benchmarks[0].threads: 1.5 is not a whole number", NULL },
+		{ "{\"n_prompt\": 512.5, \"n_gen\": 0, \"samples_ns\": [1]}",
+		  "[0].n_prompt: 512.5 is not a whole number", "llama-bench" },
+		{ "{\"n_prompt\": 1, \"n_gen\": 0, \"n_threads\": 0.5}", "[0].n_threads: 0.5 is not a whole number",
 		  "llama-bench" },
 		{ "{\"benchmarks\": [{\"metadata\": {\"name\": \"a\", \"loops\": 1.024}, \"runs\": []}], "
 		  "\"version\": \"1.0\"}",
-		  "benchmarks[0].loops: 1.024 is no whole number", NULL },
+		  "benchmarks[0].loops: 1.024 is not a whole number", NULL },
 		{ GB("{\"name\": \"I\", \"iterations\": 1, \"real_time\": 1, \"hit\": 1, \"hit\": 2}"),
 		  "in.json:1: duplicate object key near '\"hit\"'", NULL },
-		{ GB(""), "this is none of the formats that are known", NULL },
+		{ GB(""), "this is none of the known formats", NULL },
 		{ GB(ROW("a", "") ",\n" ROW("b", ", \"x\": ]")), "in.json:2: unexpected token near ']'", NULL },
 		{ GB(ROW("a", "") "," ROW("b", "")) "{}", "something follows behind the end", NULL },
 		{ GB(ROW("a", "") "," ROW("b", "") "," ROW("a", "")),
@@ -528,7 +523,7 @@ STORE_TEST(refusals)
 		     "unknown format 'hyperfin', did you mean 'hyperfine'?");
 	assert_error(f, import(f, "hyperfine", "/none", &report), ASSAY_EUSAGE, "cannot read '/none'");
 	assert_error(f, import(f, "hyperfine", f->folder, &report), ASSAY_EUSAGE, "Is a directory");
-	assert_error(f, import(f, "hyperfine", "/dev/zero", &report), ASSAY_EUSAGE, "it is no regular file");
+	assert_error(f, import(f, "hyperfine", "/dev/zero", &report), ASSAY_EUSAGE, "it is not a regular file");
 	assert_error(f, import(f, "hyperfine", FIXTURES "pyperf.json", &report), ASSAY_EUSAGE, "no 'results'");
 	assert_error(f, import(f, "google-benchmark", FIXTURES "pyperf.json", &report), ASSAY_EUSAGE,
 		     "benchmarks[0]: a benchmark without a name");
@@ -543,9 +538,10 @@ STORE_TEST(nonsense_is_no_time)
 		"{\"results\": [{\"command\": \"zero\", \"times\": [0]}, {\"command\": \"late\", \"times\": [1e30]},"
 		" {\"command\": \"nan\", \"times\": [NaN]}, {\"command\": \"none\", \"times\": []},"
 		" {\"command\": \"killed\", \"times\": [1], \"exit_codes\": [null]}]}";
-	static const char *const reasons[] = { "a sample took 0 ns, which is no time",
-					       "a sample took 1e+39 ns, which is no time",
-					       "a sample took nan ns, which is no time", "the file has no time of it",
+	static const char *const reasons[] = { "a sample took 0 ns, which is not a time",
+					       "a sample took 1e+39 ns, which is not a time",
+					       "a sample took nan ns, which is not a time",
+					       "the file has no time for it",
 					       "1 of 1 runs failed, the first with a signal" };
 	struct fixture *f = *state;
 	struct assay_import_report report;

@@ -80,7 +80,7 @@ TEST_WITH(profiling_is_as_it_says, fresh, NULL)
 		{ "storage { days = \"-1\" }", ":1: days of storage is '-1', expected a number from 1 to 18000" },
 		{ "storage { dais = \"1\" }", "dais" },
 		{ "disk { }", "disk" },
-		{ "gpu { }\ngpu { }", ":2: section 'gpu' is there twice" },
+		{ "gpu { }\ngpu { }", ":2: section 'gpu' appears twice" },
 		{ "bench = \"b\"\ngpu { }", "has no build" },
 		{ "cpu { rate = \"100\" }\nstorage { profiles = \"7\" }", NULL },
 	};

@@ -371,7 +371,7 @@ TEST(what_is_no_file_is_refused)
 	assert_int_equal(assay_gguf_open(&g, "/nowhere/x.gguf", &why), -1);
 	assert_string_equal(why.text, "No such file or directory");
 	assert_int_equal(assay_gguf_open(&g, "/", &why), -1);
-	assert_string_equal(why.text, "it is no regular file, expected a GGUF file");
+	assert_string_equal(why.text, "it is not a regular file, expected a GGUF file");
 }
 
 UNIT_GROUP(NULL, NULL)

@@ -130,7 +130,7 @@ static void limit_on_crashed(struct world *w)
 
 static const struct gate_row gates[] = {
 	{ "other machine", other_machine, ASSAY_INCOMPARABLE, 5, 5, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
-	  ASSAY_INCOMPARABLE, "run 11 of the baseline is of another machine: baaa (), this is aaaa ()" },
+	  ASSAY_INCOMPARABLE, "run 11 of the baseline was measured on another machine: baaa (), this is aaaa ()" },
 	{ "other machine is not no baseline", other_machine_allowed, ASSAY_INCOMPARABLE, 5, 5, CASE_A, "time_s",
 	  ASSAY_EVIDENCE_STORED, ASSAY_INCOMPARABLE, NULL },
 	{ "no baseline", no_baseline, ASSAY_INCOMPARABLE, 5, 5, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
@@ -140,7 +140,7 @@ static const struct gate_row gates[] = {
 	{ "baseline of other cases", empty_baseline, ASSAY_INCOMPARABLE, 5, 5, CASE_A, "time_s", ASSAY_EVIDENCE_STORED,
 	  ASSAY_INCOMPARABLE, "the baseline has none of the cases of this run" },
 	{ "added case", added_case, ASSAY_PASS, 0, 0, CASE_B, "status", ASSAY_EVIDENCE_NONE, ASSAY_PASS,
-	  "measured and right, not in the baseline" },
+	  "measured and right, but not in the baseline" },
 	{ "missing", missing, ASSAY_NOT_MEASURED, 4, 4, CASE_B, "status", ASSAY_EVIDENCE_NONE, ASSAY_NOT_MEASURED,
 	  "in the manifest (quick.manifest:3) but not in the run"
 	  "; if that is meant, 'assay list --manifest --suite s > FILE' writes what the suite has, and --manifest "
@@ -206,8 +206,7 @@ TEST(test_demands_on_skipped)
 	} rows[] = {
 		{ true, true, 0, 2, "skipped: needs avx9; what the policy demands of it was not judged" },
 		{ true, false, 0, 0, "skipped: needs avx9" },
-		{ false, true, 4, 0,
-		  "skipped, but the policy demands something of it: needs avx9; not in the manifest" },
+		{ false, true, 4, 0, "skipped, but the policy sets a limit for it: needs avx9; not in the manifest" },
 		{ false, false, 0, 0, "skipped: needs avx9; not in the manifest" },
 	};
 
@@ -341,7 +340,7 @@ TEST(test_gone_from_an_imported_run)
 		{ "it has no time any more", 3, 3, true, false, 4,
 		  "skipped, but run 11 of the baseline measured it: only means" },
 		{ "it never had a time", 3, 3, true, true, 0, "skipped: only means" },
-		{ "added", 3, 2, false, false, 0, "measured, not in the baseline" },
+		{ "added", 3, 2, false, false, 0, "measured, but not in the baseline" },
 	};
 
 	for (size_t i = 0; i < N_OF(rows); i++) {

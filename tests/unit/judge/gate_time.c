@@ -207,7 +207,8 @@ static const struct gate_row gates[] = {
 	  "output 01234567… differs from fedcba98… in run 11 of the baseline, for the same inputs" },
 	{ "same digest", same_digest, ASSAY_PASS, 0, 0, CASE_A, "time_s", ASSAY_EVIDENCE_STORED, ASSAY_PASS, NULL },
 	{ "other digest and seed", digest_of_other_seed, ASSAY_INCOMPARABLE, 5, 5, CASE_A, "time_s",
-	  ASSAY_EVIDENCE_STORED, ASSAY_INCOMPARABLE, "run 11 of the baseline has other inputs: seed 2, this has 1" },
+	  ASSAY_EVIDENCE_STORED, ASSAY_INCOMPARABLE,
+	  "run 11 of the baseline has different inputs: seed 2, this has 1" },
 	{ "other digest and machine", digest_of_other_machine, ASSAY_WRONG_RESULT, 3, 3, CASE_A, "digest",
 	  ASSAY_EVIDENCE_EXACT, ASSAY_WRONG_RESULT, NULL },
 };

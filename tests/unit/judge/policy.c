@@ -133,9 +133,9 @@ static const struct {
 							  "> number\", with a unit of the metric or none, not "
 							  "time_s > 3 GB/s" },
 	{ "alert \"a b\" { when = \"time_s > 3\" }\n",
-	  "1: alert \"a b\" is no name of up to 63 letters, digits, '_' and '-'" },
+	  "1: alert \"a b\" is not a name of up to 63 letters, digits, '_' and '-'" },
 	{ "alert \"x\" { when = \"time_s > 3\" }\nalert \"x\" { when = \"time_s > 3\" }\n",
-	  "2: alert \"x\" is there twice" },
+	  "2: alert \"x\" appears twice" },
 	{ "alert \"x\" { when = \"time_s > 3\" for = \"x\" }\n", "1: for is 'x', expected a time such as 5min" },
 	{ "\nmargin \"*\" { stored = \"0%\" }",
 	  "2: stored is '0%', expected a share above 0 and up to 100 % such as \"1%\"" },

@@ -128,14 +128,14 @@ TEST(another_machine_or_seed_is_incomparable)
 	add(&base, "x", 100, "a"), add(&head, "x", 50, "b");
 	d = compare(&base, &head);
 	assert_int_equal(d.cases[0].result, ASSAY_DIFF_INCOMPARABLE);
-	assert_non_null(strstr(d.cases[0].reason, "another machine: base m (), head n ()"));
+	assert_non_null(strstr(d.cases[0].reason, "different machines: base m (), head n ()"));
 	assert_true(isnan(d.cases[0].ratio) && d.cases[0].ns[0] == 100 && d.cases[0].ns[1] == 50);
 	assay_diff_release(&d);
 	head = run_with(v[1], 2, "m");
 	head.n_results = 1;
 	head.seed = 43;
 	d = compare(&base, &head);
-	assert_string_equal(d.cases[0].reason, "other inputs: base has seed 42, head 43");
+	assert_string_equal(d.cases[0].reason, "different inputs: base has seed 42, head 43");
 	assay_diff_release(&d);
 }
 

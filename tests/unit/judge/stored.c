@@ -329,7 +329,7 @@ TEST(an_empty_segment_says_since_when)
 	assert_int_equal(report.verdict, ASSAY_PASS);
 	assert_string_equal(report.cases[0].reason,
 			    "measured and right, no earlier run has it since its change in 0123abcd, 2026-01-31");
-	assert_string_equal(report.cases[2].reason, "measured and right, not in the baseline");
+	assert_string_equal(report.cases[2].reason, "measured and right, but not in the baseline");
 	assay_gate_report_release(&report);
 }
 

@@ -49,12 +49,12 @@ TEST(a_number_stands_where_its_pattern_says_and_only_there)
 		  "its pattern finds nothing in the output, which ends in 'last words'" },
 		{ "  v 1\nv 2\n", "v ([0-9])", 0, "its pattern finds two numbers, in 'v 1' and in 'v 2'" },
 		{ "v 1 v 2", "v ([0-9])", 0, "its pattern finds two numbers, in 'v 1 v 2' and in 'v 1 v 2'" },
-		{ "v x", "v (.)", 0, "its pattern found 'x', which is no number" },
-		{ "v ", "v ([0-9]*)", 0, "its pattern found '', which is no number" },
-		{ "v inf", "v ([a-z]+)", 0, "its pattern found 'inf', which is no number" },
-		{ "v nan", "v ([a-z]+)", 0, "its pattern found 'nan', which is no number" },
-		{ "v 1.2.3", "v ([0-9.]+)", 0, "its pattern found '1.2.3', which is no number" },
-		{ "b", "a(1)|b", 0, "its pattern found '', which is no number" },
+		{ "v x", "v (.)", 0, "its pattern found 'x', which is not a number" },
+		{ "v ", "v ([0-9]*)", 0, "its pattern found '', which is not a number" },
+		{ "v inf", "v ([a-z]+)", 0, "its pattern found 'inf', which is not a number" },
+		{ "v nan", "v ([a-z]+)", 0, "its pattern found 'nan', which is not a number" },
+		{ "v 1.2.3", "v ([0-9.]+)", 0, "its pattern found '1.2.3', which is not a number" },
+		{ "b", "a(1)|b", 0, "its pattern found '', which is not a number" },
 	};
 
 	for (size_t i = 0; i < N_OF(cases); i++) {

@@ -78,7 +78,7 @@ static const struct {
 	  "its first word names no program that a key could have, without blanks and any of "
 	  "{}*?[,=" },
 	{ "bench a { command = x " METRIC("m", "pattern = \"(\" unit = s better = lower") "}",
-	  "metric 'm' of bench 'a' has a pattern that is no regular expression: Unmatched ( or \\(" },
+	  "metric 'm' of bench 'a' has a pattern that is not a regular expression: Unmatched ( or \\(" },
 	{ "bench a { command = x " METRIC("m", "pattern = \"1\" unit = s better = lower") "}",
 	  "metric 'm' of bench 'a' has a pattern without a group: put the number in ( ), as in 'speed: ([0-9.]+)'" },
 	{ "bench a { command = x " METRIC("m", "unit = s better = lower") "}",
@@ -95,8 +95,7 @@ static const struct {
 	  "metric 'ops_per_s' of bench 'a' has a name that assay gives to something else" },
 	{ "bench a { command = x " METRIC("time_s", SPEED) "}",
 	  "metric 'time_s' of bench 'a' is measured by assay itself: metric \"…\" { } has it judged" },
-	{ "bench a { command = x " METRIC("m", SPEED) METRIC("m", SPEED) "}",
-	  "metric 'm' of bench 'a' is there twice" },
+	{ "bench a { command = x " METRIC("m", SPEED) METRIC("m", SPEED) "}", "metric 'm' of bench 'a' appears twice" },
 	{ "bench a { command = \"x {n}\" shapes = \"m=1\" }",
 	  "bench 'a' has an axis 'm', and its command has no {m} that it could fill in" },
 	{ "bench a { command = \"x {threads}\" sweep = \"threads=1,2\" }",
