@@ -424,7 +424,7 @@ static int open_socket(struct assay_server *s, unsigned *port, int *fd, struct a
 	if (!rc) {
 		*fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		if (*fd < 0 || setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
-		    bind(*fd, found->ai_addr, found->ai_addrlen) || listen(*fd, 128) ||
+		    bind(*fd, found->ai_addr, found->ai_addrlen) || listen(*fd, CONNECTIONS_MAX) ||
 		    getsockname(*fd, (struct sockaddr *)&bound, &len))
 			rc = assay_err_set(err, ASSAY_EUSAGE, "cannot listen at '%.200s': %s", listen_at,
 					   strerror(errno));
