@@ -33,21 +33,20 @@ struct put {
 
 /* Floats that are 0 but for `put`, the bytes they become (`fill` but for `want`), and their scale. */
 static const struct {
-	const char *op, *axes;
-	int n, n_bytes;
+	struct {
+		const char *op, *axes;
+		int n, n_bytes;
+		uint8_t fill;
+		float scale; /* NaN: the format has no tensor for it */
+	} of;
 	struct put put[N_PUTS];
-	uint8_t fill;
 	struct {
 		int at;
 		uint8_t byte;
 	} want[N_PUTS];
-	float scale; /* NaN: the format has no tensor for it */
 } known[] = {
 	/* d = 1; ties go away from zero, and the float below one half goes to zero */
-	{ "q8_0",
-	  "n=32",
-	  32,
-	  34,
+	{ { "q8_0", "n=32", 32, 34, 0x00, NAN },
 	  { { 0, 127 },
 	    { 1, 0.5f },
 	    { 2, -0.5f },
@@ -57,7 +56,6 @@ static const struct {
 	    { 6, -127 },
 	    { 7, 126.25f },
 	    { 31, -1 } },
-	  0x00,
 	  { { 1, 0x3c },
 	    { 2, 0x7f },
 	    { 3, 0x01 },
@@ -66,62 +64,36 @@ static const struct {
 	    { 6, 0xfd },
 	    { 8, 0x81 },
 	    { 9, 0x7e },
-	    { 33, 0xff } },
-	  NAN },
+	    { 33, 0xff } } },
 	/* d = 2^-7, half of which is a tie */
-	{ "q8_0",
-	  "n=32",
-	  32,
-	  34,
+	{ { "q8_0", "n=32", 32, 34, 0x00, NAN },
 	  { { 3, 0.9921875f }, { 4, -0.00390625f } },
-	  0x00,
-	  { { 0, 0x00 }, { 1, 0x20 }, { 5, 0x7f }, { 6, 0xff } },
-	  NAN },
+	  { { 0, 0x00 }, { 1, 0x20 }, { 5, 0x7f }, { 6, 0xff } } },
 	/* d = 2; one half of it is a tie and goes away from zero */
-	{ "tq2_0",
-	  "n=256",
-	  256,
-	  66,
+	{ { "tq2_0", "n=256", 256, 66, 0x55, NAN },
 	  { { 0, 2 }, { 32, -2 }, { 64, 1 }, { 1, 0.999f }, { 33, -1 }, { 159, -1 }, { 255, 2 } },
-	  0x55,
-	  { { 0, 0x62 }, { 1, 0x51 }, { 63, 0x94 }, { 64, 0x00 }, { 65, 0x40 } },
-	  NAN },
+	  { { 0, 0x62 }, { 1, 0x51 }, { 63, 0x94 }, { 64, 0x00 }, { 65, 0x40 } } },
 	/* gamma = 1; ties go to zero */
-	{ "i2_s",
-	  "n=128",
-	  128,
-	  32,
+	{ { "i2_s", "n=128", 128, 32, 0x55, 1 },
 	  { { 0, 62 }, { 32, -62 }, { 1, 0.5f }, { 33, -0.5f }, { 2, 0.75f }, { 34, -0.75f }, { 66, 1.5f } },
-	  0x55,
-	  { { 0, 0x85 }, { 2, 0x89 } },
-	  1 },
+	  { { 0, 0x85 }, { 2, 0x89 } } },
 	/* mean |x| = 2^-20, below the limit: gamma = 1e-5 */
-	{ "i2_s", "n=128", 128, 32, { { 127, 0x1p-13f } }, 0x55, { { 31, 0x56 } }, 1e-5f },
+	{ { "i2_s", "n=128", 128, 32, 0x55, 1e-5f }, { { 127, 0x1p-13f } }, { { 31, 0x56 } } },
 	/* ties go to even */
-	{ "i8_token",
-	  "tokens=1,dim=5",
-	  5,
-	  5,
+	{ { "i8_token", "tokens=1,dim=5", 5, 5, 0x00, 1 },
 	  { { 0, 127 }, { 1, 0.5f }, { 2, 1.5f }, { 3, -2.5f }, { 4, -127 } },
-	  0x00,
-	  { { 0, 127 }, { 2, 2 }, { 3, 0xfe }, { 4, 0x81 } },
-	  1 },
+	  { { 0, 127 }, { 2, 2 }, { 3, 0xfe }, { 4, 0x81 } } },
 	/* absmax 1e-6, below the limit: the multiplier is 127 / 1e-5 */
-	{ "i8_token",
-	  "tokens=1,dim=3",
-	  3,
-	  3,
+	{ { "i8_token", "tokens=1,dim=3", 3, 3, 0x00, 1e-5f / 127 },
 	  { { 1, 1e-6f }, { 2, -3e-7f } },
-	  0x00,
-	  { { 1, 13 }, { 2, 0xfc } },
-	  1e-5f / 127 },
+	  { { 1, 13 }, { 2, 0xfc } } },
 };
 
 #define N_KNOWN N_OF(known)
 
 static void known_floats(size_t k, float *x)
 {
-	memset(x, 0, sizeof(*x) * (size_t)known[k].n);
+	memset(x, 0, sizeof(*x) * (size_t)known[k].of.n);
 	for (int p = 0; p < N_PUTS; p++)
 		if (known[k].put[p].x != 0)
 			x[known[k].put[p].at] = known[k].put[p].x;
@@ -129,13 +101,13 @@ static void known_floats(size_t k, float *x)
 
 static void known_bytes(size_t k, uint8_t *q)
 {
-	memset(q, known[k].fill, (size_t)known[k].n_bytes);
-	if (!strcmp(known[k].op, "q8_0"))
+	memset(q, known[k].of.fill, (size_t)known[k].of.n_bytes);
+	if (!strcmp(known[k].of.op, "q8_0"))
 		q[0] = q[1] = 0;
 	for (int p = 0; p < N_PUTS; p++)
 		if (known[k].want[p].byte || known[k].want[p].at)
 			q[known[k].want[p].at] = known[k].want[p].byte;
-	if (!strcmp(known[k].op, "tq2_0"))
+	if (!strcmp(known[k].of.op, "tq2_0"))
 		q[64] = 0;
 }
 
@@ -145,21 +117,21 @@ TEST(test_known_blocks)
 		char op[64];
 		uint8_t want[128];
 
-		snprintf(op, sizeof(op), "quantize.%s", known[k].op);
+		snprintf(op, sizeof(op), "quantize.%s", known[k].of.op);
 		known_bytes(k, want);
 		for (size_t v = 0; v < mini_variant_names()->n; v++) {
 			struct mini_case *c;
 
 			if (!mini_can_run(op, mini_variant_names()->v[v]))
 				continue;
-			c = mini_new(op, mini_variant_names()->v[v], known[k].axes, NULL);
+			c = mini_new(op, mini_variant_names()->v[v], known[k].of.axes, NULL);
 			known_floats(k, c->tensors[ASSAY_QUANTIZE_X].data);
 			mini_run(c);
-			assert_int_equal(c->tensors[ASSAY_QUANTIZE_Q].bytes, known[k].n_bytes);
-			assert_memory_equal(c->tensors[ASSAY_QUANTIZE_Q].data, want, (size_t)known[k].n_bytes);
-			if (!isnan(known[k].scale))
+			assert_int_equal(c->tensors[ASSAY_QUANTIZE_Q].bytes, known[k].of.n_bytes);
+			assert_memory_equal(c->tensors[ASSAY_QUANTIZE_Q].data, want, (size_t)known[k].of.n_bytes);
+			if (!isnan(known[k].of.scale))
 				assert_int_equal(bits_of(*(float *)c->tensors[ASSAY_QUANTIZE_SCALE].data),
-						 bits_of(known[k].scale));
+						 bits_of(known[k].of.scale));
 			mini_check(c);
 			mini_free(c);
 		}
