@@ -3,6 +3,7 @@
 #include "base/text.h"
 
 #include <fnmatch.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -389,4 +390,20 @@ size_t assay_ascii_signs(char *s, size_t len)
 	}
 	s[n] = '\0';
 	return n;
+}
+
+const char *assay_text_kept(const char *s)
+{
+	static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+	static struct assay_strings kept;
+	const char *found = NULL;
+
+	pthread_mutex_lock(&one_at_a_time);
+	for (size_t i = 0; i < kept.n && !found; i++)
+		if (!strcmp(kept.v[i], s))
+			found = kept.v[i];
+	if (!found && !assay_strings_add(&kept, s, NULL))
+		found = kept.v[kept.n - 1];
+	pthread_mutex_unlock(&one_at_a_time);
+	return found;
 }

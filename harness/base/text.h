@@ -30,6 +30,9 @@ void assay_text_release(struct assay_text *t);
 /* Hand the string over to the caller, who frees it; "" when nothing was added, NULL when an allocation failed. */
 char *assay_text_take(struct assay_text *t);
 
+/* A copy of @s that stays until the process ends, one for all equal texts; NULL without memory. From any thread. */
+const char *assay_text_kept(const char *s);
+
 /* A heap list of heap strings. All-zero is empty. */
 struct assay_strings {
 	char **v;

@@ -67,12 +67,14 @@ int assay_format_read(struct assay_format_reading *q, struct assay_text *text, s
 
 /* ---- names ---- */
 
-/* @text as the op of a key: as it stands there, but printable. A text of ASSAY_OP_MAX bytes or more makes it "". */
+/*
+ * @text as the op of a key: as it stands there, but printable. What is too long is cut in the middle and told apart by
+ * a digest.
+ */
 void assay_format_op(const char *text, char out[ASSAY_OP_MAX]);
 /*
  * Append an axis. In name and text blanks become '_', and what separates parts of a key or is special in a glob becomes
- * %2F and the like; what is too long keeps its ends around a digest, and
- * what has no room goes, with its name, into the last axis.
+ * %2F and the like; what is too long is cut as in an op, and what has no room goes, with its name, into the last axis.
  * False if any of it was cut or moved so.
  */
 bool assay_format_axis(struct assay_case *c, const char *name, const char *text);

@@ -291,31 +291,29 @@ void assay_reading_new_run(struct assay_reading *in)
 
 /* ---- names ---- */
 
-/* A part of a key besides the op. False if it had to be cut. */
-static bool put_word(const char *text, char out[ASSAY_NAME_MAX])
+/* @special: what is escaped; NULL: nothing, and blanks stay. False if it had to be cut. */
+static bool put_name(const char *text, const char *special, char *out, size_t size)
 {
-	/* what separates parts of a key, globs, and what manifests and policies put names into */
-	static const char special[] = "/,=%*?[]\"\\{}#";
 	/* of what is cut, this much stays at the end, behind a digest of the whole */
 	enum { TAIL = 18, MARK = 8 };
 	char shown[4096];
 	struct assay_text t = { 0 };
-	size_t head = ASSAY_NAME_MAX - TAIL - MARK - sizeof("~~"), tail;
+	size_t head = size - TAIL - MARK - sizeof("~~"), tail;
 	bool whole = true;
 
 	snprintf(shown, sizeof(shown), "%s", text);
 	assay_printable_line(shown, sizeof(shown));
 	for (const char *p = shown; *p; p++) {
-		if (*p == ' ')
+		if (special && *p == ' ')
 			assay_text_add(&t, "_");
-		else if (strchr(special, *p))
+		else if (special && strchr(special, *p))
 			assay_text_addf(&t, "%%%02X", (unsigned char)*p);
 		else
 			assay_text_addn(&t, p, 1);
 	}
 	if (!t.len) {
-		snprintf(out, ASSAY_NAME_MAX, "-");
-	} else if (t.len < ASSAY_NAME_MAX) {
+		snprintf(out, size, "-");
+	} else if (t.len < size) {
 		memcpy(out, t.s, t.len + 1);
 	} else {
 		tail = t.len - TAIL;
@@ -324,7 +322,7 @@ static bool put_word(const char *text, char out[ASSAY_NAME_MAX])
 			head--;
 		while (((unsigned char)t.s[tail] & 0xc0) == 0x80)
 			tail++;
-		snprintf(out, ASSAY_NAME_MAX, "%.*s~%.*s~%s", (int)head, t.s, MARK, assay_hash(text, strlen(text)).hex,
+		snprintf(out, size, "%.*s~%.*s~%s", (int)head, t.s, MARK, assay_hash(text, strlen(text)).hex,
 			 t.s + tail);
 		whole = false;
 	}
@@ -334,10 +332,13 @@ static bool put_word(const char *text, char out[ASSAY_NAME_MAX])
 
 void assay_format_op(const char *text, char out[ASSAY_OP_MAX])
 {
-	snprintf(out, ASSAY_OP_MAX, "%s", text[0] ? text : "-");
-	assay_printable_line(out, ASSAY_OP_MAX);
-	if (strlen(text) >= ASSAY_OP_MAX)
-		out[0] = '\0';
+	put_name(text, NULL, out, ASSAY_OP_MAX);
+}
+
+static bool put_word(const char *text, char out[ASSAY_NAME_MAX])
+{
+	/* parts of a key, globs, and what manifests and policies put names into */
+	return put_name(text, "/,=%*?[]\"\\{}#", out, ASSAY_NAME_MAX);
 }
 
 bool assay_format_axis(struct assay_case *c, const char *name, const char *text)
@@ -495,10 +496,7 @@ static void make_key(struct assay_reading *in, struct assay_result *r, const cha
 	size_t first = 0;
 	bool twice = false;
 
-	if (!r->c.op[0])
-		assay_reading_fail(in, "a name has %zu bytes, at most %d are kept: '%.80s...'", strlen(name),
-				   ASSAY_OP_MAX - 1, name);
-	else if (assay_case_make_key(&r->c, &why))
+	if (assay_case_make_key(&r->c, &why))
 		assay_reading_fail(in, "%s", why.text);
 	if (!in->rc && assay_name_index_put(&in->keys, r->c.key, in->keys.n, &first, &twice, in->err))
 		in->rc = in->err->code;

@@ -94,7 +94,7 @@ int assay_program_asking_begin(struct assay_program_asking *a, const struct assa
 			       enum assay_format_question question, const char *benchmark,
 			       const struct assay_strings *command, struct assay_err *err);
 /*
- * Once it has ended, with @text on its standard output: median time and metrics of @benchmark ("": the only one) in
+ * Once it has ended, with @text on its standard output: median time and metrics of @benchmark (NULL: the only one) in
  * @out. @why of @size bytes says what is wrong with what it wrote; "": nothing is.
  */
 int assay_program_asking_read(const struct assay_program_asking *a, const char *benchmark, struct assay_text *text,

@@ -26,7 +26,7 @@ int assay_program_asking_begin(struct assay_program_asking *a, const struct assa
 	for (size_t i = 0; i < command->n && !rc; i++)
 		rc = assay_strings_add(&a->words, command->v[i], err);
 	if (!rc)
-		rc = assay_format_ask(f, question, benchmark && benchmark[0] ? benchmark : NULL, path, &a->words, err);
+		rc = assay_format_ask(f, question, benchmark, path, &a->words, err);
 	return rc;
 }
 
@@ -62,7 +62,7 @@ void assay_program_asking_end(struct assay_program_asking *a)
 /* ---- one benchmark ---- */
 
 struct looking {
-	const char *benchmark; /* "": the only one */
+	const char *benchmark; /* NULL: the only one */
 	size_t n;              /* benchmarks that were there */
 	bool found;
 	char other[96]; /* one of them */
@@ -77,7 +77,7 @@ static int look(void *arg, const struct assay_format_facts *facts, struct assay_
 	(void)facts;
 	(void)err;
 	l->n++;
-	if (l->benchmark[0] && strcmp(l->benchmark, name) != 0) {
+	if (l->benchmark && strcmp(l->benchmark, name) != 0) {
 		snprintf(l->other, sizeof(l->other), "%s", name);
 		return 0;
 	}
@@ -117,8 +117,8 @@ int assay_program_asking_read(const struct assay_program_asking *a, const char *
 		snprintf(why, size, "it is not what %s writes: %.150s", a->format->name, said.text);
 	else if (!l.found)
 		snprintf(why, size, "it measured %s%.80s%s, and not '%.80s'", l.n ? "'" : "nothing", l.other,
-			 l.n ? "'" : "", benchmark);
-	else if (!benchmark[0] && l.n > 1)
+			 l.n ? "'" : "", benchmark ? benchmark : "");
+	else if (!benchmark && l.n > 1)
 		snprintf(why, size, "it measured %zu benchmarks, and did not list them", l.n);
 	else if (out->status != ASSAY_STATUS_OK)
 		snprintf(why, size, "%.200s", out->reason);
@@ -140,19 +140,15 @@ static int list(void *arg, const struct assay_format_facts *facts, struct assay_
 	char threads[16];
 
 	(void)facts;
-	/* a program is asked for a benchmark by its name */
-	if (strlen(name) >= sizeof(c->benchmark))
-		return assay_err_set(err, ASSAY_ELIMIT,
-				     "a program lists a benchmark whose name has %zu bytes, at most %zu are "
-				     "known: '%.80s...'",
-				     strlen(name), sizeof(c->benchmark) - 1, name);
 	grown = realloc(l->v, (l->n + 1) * sizeof(*grown));
 	if (!grown)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the benchmarks of a program");
 	l->v = grown;
 	c = &l->v[l->n++];
 	*c = (struct assay_case){ .cache = ASSAY_CACHE_NONE };
-	snprintf(c->benchmark, sizeof(c->benchmark), "%s", name);
+	c->benchmark = assay_text_kept(name);
+	if (!c->benchmark)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the benchmarks of a program");
 	assay_format_axis(c, ASSAY_BENCHMARK_AXIS, r->c.op);
 	for (unsigned i = 0; i < r->c.n_axes; i++)
 		assay_format_axis(c, r->c.axes[i].name, r->c.axes[i].text);

@@ -10,8 +10,8 @@
 #include "assay/plugin.h"
 #include "base/err.h"
 
-#define ASSAY_KEY_MAX    2304
-#define ASSAY_OP_MAX     2048 /* of an imported case, whose op may be a C++ name or a command; else ASSAY_NAME_MAX */
+#define ASSAY_KEY_MAX    768
+#define ASSAY_OP_MAX     512 /* of an imported case, whose op may be a C++ name or a command; else ASSAY_NAME_MAX */
 #define ASSAY_NAME_MAX   64
 #define ASSAY_JUDGED_MAX 512
 #define ASSAY_GROUPS_MAX 128 /* of all names of groups of counters of a case */
@@ -54,7 +54,8 @@ struct assay_case {
 	bool own_threads;              /* its kernel may have threads besides those of the case; likewise */
 	bool reference;                /* its variant is what others are measured by; not stored */
 
-	char benchmark[ASSAY_OP_MAX];    /* of a program that measures several: what it calls this one. Not stored */
+	const char *benchmark;           /* of a program that measures several: what it calls this one, by
+					  * assay_text_kept(); NULL: no such program. Not stored */
 	char counters[ASSAY_GROUPS_MAX]; /* groups of events to count, comma separated; "" none of its own */
 
 	/* limits */

@@ -375,7 +375,7 @@ static int add_benchmarks(const struct expansion *x, struct assay_planned *p, st
 
 	for (size_t i = 0; i < n && !rc; i++) {
 		p->c = all;
-		memcpy(p->c.benchmark, found[i].benchmark, sizeof(p->c.benchmark));
+		p->c.benchmark = found[i].benchmark;
 		memcpy(p->c.axes, found[i].axes, sizeof(p->c.axes));
 		p->c.n_axes = found[i].n_axes;
 		for (unsigned k = 0; k < all.n_axes && p->c.n_axes < ASSAY_MAX_AXES; k++)

@@ -223,11 +223,6 @@ FIXTURES=$ASSAY_SOURCE/tests/fixtures/import
 	[[ $output == *"$long"* ]]
 	# found by it
 	run -0 "$ASSAY" history 'BM "q" a=1, 50% \c*/n:8/google-benchmark/-/t=1' --db n.db
-	# however long, up to a limit that is told
-	jq -n '{results: [2047, 2048] | map({command: ("y" * .), times: [1, 1.1]})}' >long.json
-	fails 2 "long.json: results[1]: a name has 2048 bytes, at most 2047 are kept: 'yyy" import hyperfine long.json --db l.db
-	jq '{results: .results[:1]}' long.json | "$ASSAY" import hyperfine - --db l.db
-	"$ASSAY" show last --json --db l.db | jq -e '[.cases[].key] == [("y" * 2047) + "/hyperfine/-"]'
 }
 
 @test "a table of name, value and unit is imported" {

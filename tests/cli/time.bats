@@ -38,14 +38,6 @@ LONG='sleep 0.05'
 	fails 2 "the shell 'false' cannot run an empty command: exited with status 1" time true --shell false
 }
 
-@test "a command too long for a name is given one" {
-	local long
-	long="true $(printf 'y%.0s' {1..2043})"
-	fails 2 "a command of 2048 bytes is too long for a name, which has at most 2047: name it with --name" time "$long"
-	run --separate-stderr -0 "$ASSAY" time --min-runs 2 --budget 1ms --name short "$long" --json
-	jq -e '.commands[0].command | length == 2048' <<<"$output"
-}
-
 @test "one command: each run is counted, and the numbers agree" {
 	run --separate-stderr "$ASSAY" time 'sh -c "echo run >>runs; exit 0"' --min-runs 12 --warmup 2 --budget 1us --json
 	[ "$status" = 0 ] && [ -z "$stderr" ]

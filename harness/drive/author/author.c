@@ -696,7 +696,7 @@ static int make_folders(struct writing *w, const char *path, struct assay_err *e
 }
 
 /*
- * Measure one benchmark, since many programs print something whatever they are asked for. @benchmark "": whatever the
+ * Measure one benchmark, since many programs print something whatever they are asked for. @benchmark NULL: whatever the
  * program measures. What is wrong is in @r.
  */
 static int try_benchmark(const struct assay_new_request *q, const struct assay_catalog_op *op,
@@ -709,7 +709,7 @@ static int try_benchmark(const struct assay_new_request *q, const struct assay_c
 	int rc = assay_topology_open(&topology, NULL, err);
 
 	one.threads = one.all_threads ? 1 : one.threads;
-	snprintf(one.benchmark, sizeof(one.benchmark), "%s", benchmark);
+	one.benchmark = benchmark;
 	o.worker.topology = topology;
 	if (!rc)
 		rc = assay_program_case(&one, op, &o, r, err);
@@ -727,7 +727,7 @@ static int ask_program(void *arg, const struct assay_catalog_op *op, const struc
 
 	if (rc)
 		return rc;
-	rc = try_benchmark(q, op, c, *n ? (*out)[0].benchmark : "", &r, err);
+	rc = try_benchmark(q, op, c, *n ? (*out)[0].benchmark : NULL, &r, err);
 	if (!rc && r.status != ASSAY_STATUS_OK && *n)
 		rc = assay_err_set(err, ASSAY_EUSAGE,
 				   "'%.200s' lists the benchmark '%.100s', which it does not measure as --reads %s "

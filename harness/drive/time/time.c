@@ -84,14 +84,6 @@ static int add_command(struct timing *k, const char *command, const char *name, 
 		return ASSAY_ENOMEM;
 	k->out->n_commands++;
 	assay_format_op(text, c->name);
-	if (!c->name[0]) {
-		assay_err_set(
-			err, ASSAY_EUSAGE,
-			"a command of %zu bytes is too long for a name, which has at most %d: name it with --name",
-			strlen(text), ASSAY_OP_MAX - 1);
-		free(text);
-		return ASSAY_EUSAGE;
-	}
 	free(text);
 	c->result.c = (struct assay_case){ .variant = "program", .cache = ASSAY_CACHE_UNKNOWN };
 	c->result.max_rel_err = -1;

@@ -72,7 +72,7 @@ TEST(refuses_keys_that_do_not_fit)
 	/* t=all is two bytes longer and has to fit as well. */
 	c.all_threads = true;
 	assert_int_equal(assay_case_make_key(&c, &err), ASSAY_ELIMIT);
-	assert_non_null(strstr(err.text, "o/v' is longer than 2303 bytes, use shorter names"));
+	assert_non_null(strstr(err.text, "o/v' is longer than 767 bytes, use shorter names"));
 	assert_string_equal(c.key, "");
 
 	c = long_case(ASSAY_KEY_MAX - rest);
