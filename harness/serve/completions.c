@@ -48,8 +48,8 @@ static bool read_ids(const json_t *o, int32_t **ids, size_t *n, struct assay_err
 }
 
 /*
- * A text is text where the model has a tokenizer, and ids otherwise; an array is ids. False, with the reason in @err or,
- * where that is empty, because it is neither.
+ * A string is text if the model has a tokenizer, and ids otherwise; an array is ids. False if it is neither, and then
+ * @err is empty unless something else was wrong.
  */
 static bool read_piece(const struct assay_server *s, struct assay_chat_request *r, const json_t *o,
 		       struct assay_err *err)
