@@ -48,7 +48,7 @@ commit() {
 	printf 'M 100644 inline .gitignore\ndata <<.\n/out/\n.\n'
 }
 
-# What builds a commit: each source is compiled once for all tries.
+# Build a commit: each source is compiled once for all tries.
 write_build() {
 	mkdir "$work/built"
 	cat >"$work/build.sh" <<-EOF

@@ -104,7 +104,7 @@ static double reciprocal(double d)
 	return id >= 0x1.ffffffp+127 ? 0 : (double)(float)id;
 }
 
-/* What the rules of the formats say of inputs that they cannot represent; "" where @x is finite throughout. */
+/* The formats' rule for inputs that they cannot represent; "" if @x is finite throughout. */
 static const char *of_special(const float *x, int64_t n)
 {
 	const char *text = "";
@@ -298,7 +298,7 @@ static void tell_code(int value, int got, int want, double scaled, const char *s
 			 scaled);
 }
 
-/* What stands at byte @at of a block of the floats @x, and what should. */
+/* The value at byte @at of a block of the floats @x, and the right one. */
 static void tell_q8_0(const float *x, const uint8_t *got, const uint8_t *want, int at, char *buf, size_t size)
 {
 	const char *special = of_special(x, ASSAY_Q8_0_BLOCK);

@@ -45,7 +45,7 @@ once() {
 	timed 1 "$@" | awk '{ printf "%.0f s, %.0f s of processors", $1 / 1e3, $2 / 1e3 }'
 }
 
-# What Google Benchmark would write of $file_cases benchmarks.
+# The file that Google Benchmark would write of $file_cases benchmarks.
 made_file() {
 	awk -v n="$file_cases" 'BEGIN {
 		printf "{\"context\": {\"host_name\": \"made\"}, \"benchmarks\": ["
@@ -92,7 +92,7 @@ row 'assay db merge, once more' 'none' "$(once "$assay" db merge "$db" --db "$ou
 row 'assay db prune --keep-runs 500' 'none' "$(once "$assay" db prune --keep-runs 500 --db "$out/merged.db")"
 rm -f "$out"/merged.db* "$out"/imported.db* "$out/made.json"
 
-# What a fleet brings: a database of a run from each of $nodes nodes, each a machine of its own.
+# The databases that a fleet brings: a database of a run from each of $nodes nodes, each a machine of its own.
 for i in $(seq "$nodes"); do
 	rm -f "$out/node$i.db"*
 	"$build/tests/make_database" "$out/node$i.db" 1 "$cases" $((100 + i)) >/dev/null

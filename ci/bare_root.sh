@@ -43,7 +43,7 @@ if [ ! -d "$root" ]; then
 	mv -T "$roots/$suite-making" "$root"
 fi
 
-# What is not committed comes along, except for files that git does not know.
+# Changes that are not committed come along, except for files that git does not know.
 rm -rf --one-file-system "$root/assay" "$root/failures"
 git clone -q --no-hardlinks . "$root/assay" || exit 70
 git diff --binary HEAD | git -C "$root/assay" apply --allow-empty || exit 70

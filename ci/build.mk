@@ -99,7 +99,7 @@ FEATURES = PAPI $(if $(PAPI_FOUND),$(PAPI_FOUND),no $(if $(filter 0,$(PAPI)),(PA
 $(BUILD)/features: FORCE
 	@mkdir -p $(@D); echo '$(FEATURES)' | cmp -s - $@ || { echo '$(FEATURES)' > $@; echo '  with   $(FEATURES)'; }
 
-# What was built from what, for the results that this build will make.
+# The sources and tools of this build, for the results that it will make.
 $(BUILD)/gen/build_info.h: FORCE
 	@mkdir -p $(@D); ci/build_info.sh '$(VERSION)' '$(firstword $(CC))' '$(CFLAGS) $(SANFLAGS) | plugins $(CFLAGS) -O3 -ffp-contract=off -fno-math-errno' \
 		> $@.tmp; cmp -s $@.tmp $@ && rm $@.tmp || mv $@.tmp $@

@@ -68,7 +68,7 @@ shallow() {
 	[ "$(git rev-parse --is-shallow-repository)" = true ]
 }
 
-# What assay.conf may be called, at the top of a tree.
+# The names that assay.conf may have, at the top of a tree.
 conf_names='assay.conf .assay.conf ci/assay.conf'
 
 # Sets base and why. Where there is none, base is empty, why says so, and nothing is 1 if the history proves that there is nothing

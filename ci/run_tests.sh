@@ -86,7 +86,7 @@ ASSAY_BUILD=$(realpath "$build")
 ASSAY_SOURCE=$PWD
 export ASSAY_BUILD ASSAY_SOURCE
 
-# What no other lane has taken; what is said of each stays together.
+# Run the tests that no other lane has taken; the output of each stays together.
 run_lane() {
 	local test
 

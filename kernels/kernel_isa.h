@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kernels of all families share: variants of another architecture, inlining, and the order of loads. */
+/* Common to the kernels of all families: variants of another architecture, inlining, and the order of loads. */
 #ifndef KERNEL_ISA_H
 #define KERNEL_ISA_H
 

@@ -26,7 +26,7 @@ $(BUILD)/gen/flame_files.h: harness/drive/author/templates/embed.awk $(FLAME)
 	$(say)awk -f $< $(FLAME) > $@.tmp && mv $@.tmp $@
 $(BUILD)/obj/reports/profile/flame_svg.o: $(BUILD)/gen/flame_files.h
 
-# What gnuplot draws, as C strings.
+# The programs for gnuplot, as C strings.
 GNUPLOT := $(sort $(wildcard reports/plot/gnuplot/*.gp))
 $(BUILD)/gen/plot_programs.h: harness/drive/author/templates/embed.awk $(GNUPLOT)
 	@mkdir -p $(@D)

@@ -39,7 +39,7 @@ struct gen_engine {
 	struct gen_matmul *matmuls; /* [layers][ASSAY_GENERATE_N_MATRICES] */
 	int n_prepared;             /* how many of them the variant has prepared */
 
-	/* What the variant counts for its own op; of it only fallbacks are published. */
+	/* The variant's counts for its own op, of which only fallbacks are published. */
 	uint64_t kernel_counters[ASSAY_MAX_COUNTERS];
 
 	const uint16_t *embedding, *head;

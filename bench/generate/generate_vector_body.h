@@ -283,7 +283,7 @@ static void add(float *acc, const float *x, int64_t n)
 		store(acc + i, load(acc + i) + load(x + i));
 }
 
-/* What lies beyond n counts as minus infinity: it is never the maximum, and its exponential is 0. */
+/* An element beyond n counts as minus infinity: it is never the maximum, and its exponential is 0. */
 static float softmax(float *x, int64_t n, float inv_temperature)
 {
 	int64_t whole = n - n % 16;

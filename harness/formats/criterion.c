@@ -129,7 +129,7 @@ static void read_samples(struct assay_reading *in, const json_t *sample, struct 
 				     assay_reading_number(in, json_array_get(times, i), "times"), 0);
 }
 
-/* What a call works on, over the time of a call. */
+/* The throughput: the amount of work of a call over its time. */
 static void read_throughput(struct assay_reading *in, const json_t *throughput, struct assay_result *r)
 {
 	static const struct {

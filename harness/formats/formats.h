@@ -24,7 +24,7 @@
 
 /* ---- text to results ---- */
 
-/* What a text says of the run that its results are of. */
+/* The facts in a text about the run that its results come from. */
 struct assay_format_facts {
 	char machine[128], commit[65]; /* "": the text does not say */
 	uint64_t started_ns;           /* unix time; 0: likewise */

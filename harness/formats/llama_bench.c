@@ -59,7 +59,7 @@ static const struct {
 };
 #define N_OTHERS (sizeof(others) / sizeof(others[0]))
 
-/* What is said of machine and build. */
+/* The facts about the machine and the build. */
 static const char *const facts[] = { "cpu_info", "gpu_info", "build_number" };
 #define N_FACTS (sizeof(facts) / sizeof(facts[0]))
 

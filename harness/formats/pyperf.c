@@ -18,7 +18,7 @@ static const char *const facts[] = {
 	"aslr",           "boot_time",
 };
 
-/* What is said of the whole file, wherever that stands: of its machine, its commit, and its earliest date. */
+/* The facts about the whole file, wherever they stand: its machine, its commit, and its earliest date. */
 static void look_at(struct assay_reading *in, const json_t *metadata, const char **first)
 {
 	const char *date = assay_reading_text(metadata, "date"), *host = assay_reading_text(metadata, "hostname");

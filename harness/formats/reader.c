@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the readers of formats share: facts of the run, names that fit into keys, samples, metrics. */
+/* The common part of the readers of formats: facts of the run, names that fit into keys, samples, metrics. */
 #include "formats/reader.h"
 
 #include <ctype.h>
@@ -17,7 +17,7 @@
 /* Before the tag of a counter whose name means something else here. */
 #define TAKEN "counter:"
 
-/* What one sample may take: 30 years. Beyond it is nonsense, and too much for 64 bits. */
+/* The longest sample: 30 years. More is nonsense, and too much for 64 bits. */
 #define SAMPLE_MAX_NS 1e18
 
 void assay_reading_keep(struct assay_reading *in, int rc)
@@ -465,7 +465,7 @@ void assay_reading_metric(struct assay_reading *in, struct assay_result *r, cons
 
 /* ---- results ---- */
 
-/* What the harness would know of its own result, and nobody said of this one. */
+/* Facts that the harness would know of its own result, and that are unknown of this one. */
 static void complete(struct assay_reading *in, struct assay_result *r)
 {
 	r->max_rel_err = -1;

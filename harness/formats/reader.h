@@ -43,7 +43,7 @@ bool assay_reading_is_text(const char *s, size_t len, size_t *line, char *why, s
 
 /* ---- values ---- */
 
-/* What NaN and Infinity begin with, as texts in in->values: JSON has no such numbers, and jansson reads none. */
+/* The prefix of texts in in->values that stand for NaN and Infinity, which JSON does not have as numbers. */
 #define ASSAY_READING_NO_NUMBER "\1"
 
 /* NaN and Infinity, which some programs write though JSON has no such thing, are numbers, too. */
@@ -77,7 +77,7 @@ void assay_reading_machine(struct assay_reading *in, const char *name);
 void assay_reading_commit(struct assay_reading *in, const char *hash);
 /* "2026-01-31T12:00:00+01:00", "2026-01-31 12:00:00.5", "2026/01/31-12:00:00"; without a zone it is taken as UTC. */
 void assay_reading_started(struct assay_reading *in, const char *when);
-/* What follows is another run, about which nothing but machine and date is known yet. */
+/* Begin another run, about which nothing but machine and date is known yet. */
 void assay_reading_new_run(struct assay_reading *in);
 
 /* ---- cases ---- */

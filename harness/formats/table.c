@@ -250,7 +250,7 @@ static int add_words(const struct assay_format *f, const char *pattern, const ch
 	return rc;
 }
 
-/* What chooses the benchmark. */
+/* Add to @words what chooses the benchmark. */
 static int add_choice(const struct assay_format *f, const char *benchmark, struct assay_strings *words,
 		      struct assay_err *err)
 {

@@ -209,7 +209,7 @@ static void distrust(struct assay_gate_report *r)
 	}
 }
 
-/* What both sides skip has the same code on both: that is known, too. */
+/* A case that both sides skip has the same code on both: that is known, too. */
 static bool nothing_counted(const struct assay_exact_run exact[2])
 {
 	for (size_t i = 0; i < exact[ASSAY_HEAD].n_cases; i++) {

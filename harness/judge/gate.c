@@ -217,7 +217,7 @@ static const struct assay_run *measured_before(const struct judging *j, const ch
 	return NULL;
 }
 
-/* What a run judges when it ends, such as the outputs of variants against each other, nobody judged in this one. */
+/* A run that never ended was not judged as a whole, such as by comparing the outputs of variants. */
 static int judge_unfinished(struct judging *j)
 {
 	char key[32];

@@ -46,7 +46,7 @@ void assay_countable_release(struct assay_countable *c)
 	assay_strings_release(&c->groups);
 }
 
-/* What is missing in a case that was measured well, where nothing else is known of it. */
+/* The reason for a value that is missing from a well-measured case, if no other is known. */
 static const struct {
 	const char *metric, *why;
 } absent[] = {

@@ -100,7 +100,7 @@ static void merge(struct pattern *a, struct pattern *b)
 	free(b->text);
 }
 
-/* What patterns have in common that may be merged at the word that is looked at: all but that word. */
+/* The common part of patterns that may be merged at the current word: all but that word. */
 static char *merge_key(const struct pattern *p)
 {
 	char *key;

@@ -54,7 +54,7 @@ struct ratios {
 	size_t n, of_block;
 };
 
-/* What ran beside its counterpart, or is the same part of a call, is compared with that, whole calls with both. */
+/* Compare parts that ran beside each other or are the same part of a call, and whole calls with both. */
 static void add_ratios(const struct block *k, struct ratios *r)
 {
 	const double *base = k->ns[ASSAY_BASE], *head = k->ns[ASSAY_HEAD];
@@ -77,7 +77,7 @@ static bool has(const struct assay_pair *p, uint32_t flag)
 	return false;
 }
 
-/* What a block of parts of calls stands for: their time on the side where it was less, as what disturbs adds to it. */
+/* The value of a block of parts of calls: their least time on a side, since disturbances only add to it. */
 static double time_of_parts(const struct block *k)
 {
 	return fmin(k->ns[ASSAY_BASE][0], k->ns[ASSAY_HEAD][0]) + fmin(k->ns[ASSAY_BASE][1], k->ns[ASSAY_HEAD][1]);

@@ -21,7 +21,7 @@ static bool usable(const struct assay_stored_point *p)
 	return p->n >= 2 && p->lo > 0 && p->lo <= p->median && p->median <= p->hi && isfinite(p->hi);
 }
 
-/* What intervals are stretched to: that of the error that is allowed. */
+/* The quantiles of the allowed error, to which intervals are stretched. */
 struct quantiles {
 	double z; /* of the normal distribution */
 	double t; /* of Student's, with as many degrees of freedom as all processes of both sides give together */

@@ -42,7 +42,7 @@ struct assay_lost_time assay_lost_time_between(const struct assay_thread_time *b
  */
 bool assay_steal_is_timed(uint64_t stolen_ns, uint64_t ticks);
 
-/* What happened to the calling thread since @stood is left out of what will have happened since @before. */
+/* Leave out of @before what has happened to the calling thread since @stood. */
 void assay_thread_time_leave_out(struct assay_thread_time *before, const struct assay_thread_time *stood);
 
 /* Raise @most, which starts with `told` set, to what another thread lost: side by side, threads lose together. */

@@ -89,7 +89,7 @@ static void add_topology(struct assay_fingerprint *f, const struct assay_topolog
 	add(f, "llc", "%zu x %s", m.llcs ? m.llcs : m.sockets, assay_memory_text(m.llc_bytes).s);
 }
 
-/* What the driver tells of the first GPU and of those that are not like it; nothing where there is no NVML. */
+/* The driver's description of the first GPU and of those that differ from it; nothing without NVML. */
 static void add_gpus(struct assay_fingerprint *f)
 {
 	char first[256] = "", text[256], name[32];

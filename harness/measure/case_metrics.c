@@ -215,7 +215,7 @@ static int histograms(const struct assay_case_report *from, struct assay_result 
 
 #define DEVICE_PREFIX "device_"
 
-/* What the worker tells of the device; ops cannot declare such names, since they are the harness's own. */
+/* The worker's facts about the device; ops cannot declare such names, since they are the harness's own. */
 static int device_metrics(const struct assay_case_report *from, struct assay_result *r, struct assay_err *err)
 {
 	const struct assay_worker_reply *reply = from->reply;
@@ -235,7 +235,7 @@ static int device_metrics(const struct assay_case_report *from, struct assay_res
 	return rc;
 }
 
-/* What the worker counted, and what is derived from it. */
+/* The worker's counts, and the metrics that follow from them. */
 static int counts(const struct assay_case_report *from, struct assay_result *r, struct assay_err *err)
 {
 	const struct assay_worker_reply *reply = from->reply;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a case needs: its worker, the plugins that this loads, and the events that it counts. */
+/* The needs of a case: its worker, the plugins that this loads, and the events that it counts. */
 #ifndef ASSAY_MEASURE_CASE_NEEDS_H
 #define ASSAY_MEASURE_CASE_NEEDS_H
 
@@ -30,7 +30,7 @@ void assay_case_plugins_release(struct assay_case_plugins *p);
 
 /* ---- counters ---- */
 
-/* What a case counts. */
+/* The events that a case counts. */
 
 /* Counted in every case, if the group exists. */
 #define ASSAY_DEFAULT_COUNTER_GROUP "os"
@@ -45,7 +45,7 @@ int assay_measure_choose(const struct assay_measure_options *o, const struct ass
 
 /* ---- worker ---- */
 
-/* What a worker is for. */
+/* The purpose of a worker. */
 enum assay_worker_role {
 	ASSAY_WORKER_MEASURED,
 	ASSAY_WORKER_PAIRED,   /* a side of a process pair */

@@ -24,12 +24,12 @@
 
 /* A simulated processor is slower by 50 times or so, and most of a case is not simulated. */
 #define TIMEOUT_FACTOR 10
-/* What comes first, to load and to fill, takes this share of the timeout at most. */
+/* Loading and filling come first, and may take the timeout divided by this. */
 #define FIRST_SHARE 2
 /* In valgrind's log when it fails to read how a program or plugin was compiled, and what to do then. */
 #define DEBUG_READER "debuginfo reader"
 #define DEBUG_HINT   "it cannot read the debug information: compile with -gdwarf-4, or install a newer valgrind"
-/* What valgrind itself takes, or a stepper, on top of a case's memory limit; and what a step takes at most. */
+/* Memory of valgrind itself, or of a stepper, on top of a case's limit; and of a step, at most. */
 #define TOOL_BYTES ((uint64_t)1 << 30)
 #define STEP_BYTES 64
 /* The steps that tell how many a call takes; enough to get into the loops of a kernel. */
@@ -40,7 +40,7 @@
 #define LONG_SHARE 8
 /* It is tried where the call seems to take at most so many times the steps that it may. */
 #define LONG_WORTH 4.0
-/* What a step takes on a busy virtual machine, with a margin. */
+/* The time of a step on a busy virtual machine, with a margin. */
 #define MOST_STEP_NS 200000
 
 struct counting {
@@ -56,7 +56,7 @@ struct counting {
 	int signal; /* that ended the worker; 0: none did */
 };
 
-/* What valgrind said last, behind the reason. */
+/* The last words of valgrind, behind the reason. */
 static void add_log(struct counting *k)
 {
 	size_t len, n = strlen(k->out->reason), start;
@@ -360,7 +360,7 @@ static bool may_step_instead(const struct counting *k)
 		(k->out->status == ASSAY_STATUS_CRASHED && (!k->signal || is_of_a_fault(k->signal))));
 }
 
-/* What fails likewise when it is stepped is no fault of valgrind, and keeps what was said of it first. */
+/* If stepping fails in the same way, valgrind is not at fault, and the first reason stays. */
 static int step_instead(struct counting *k, const struct assay_case *c)
 {
 	struct assay_exact_case first = *k->out;

@@ -63,7 +63,7 @@ struct assay_pair_options {
 	struct assay_kept_memory *kept;         /* of earlier pairs, for large cases; NULL: memory of its own */
 };
 
-/* What the pairs of a case learn from earlier ones; starts all-zero. */
+/* Knowledge that the pairs of a case take over from earlier ones; starts all-zero. */
 struct assay_pair_calibration {
 	struct assay_accepted accepted; /* outputs that the oracle accepted */
 	bool own_memory;                /* the sides cannot share their tensors */

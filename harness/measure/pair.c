@@ -25,7 +25,7 @@
 #define LONG_SAMPLE_NS     1e7
 /* That are checked where the copies are those of the pairs before. */
 #define FEW_COPIES 2
-/* What takes no more may be there twice, for calls in slices. */
+/* Buffers up to this size may be there twice, for calls in slices. */
 #define DOUBLED_BYTES (UINT64_C(512) << 20)
 /*
  * If samples take less than this share of the time of turns in slices, in so many pairs in a row, calls are no longer

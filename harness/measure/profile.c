@@ -132,7 +132,7 @@ static int drive_watched(struct profiling *k)
 	return rc;
 }
 
-/* What was said with even_if_wrong, while there is a worker that said it. */
+/* Keep what the worker found wrong (even_if_wrong), if there still is a worker. */
 static int end(struct profiling *k, int rc)
 {
 	if (k->w.worker)

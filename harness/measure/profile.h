@@ -13,7 +13,7 @@
 
 /* A worker that is sampled while it runs a case: what the profile of one case and that of a pair have in common. */
 
-/* What became of the case. */
+/* The outcome of the case. */
 struct assay_profile_end {
 	enum assay_status status;
 	char reason[512];

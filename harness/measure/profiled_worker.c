@@ -87,7 +87,7 @@ int assay_profiled_worker_ready(struct assay_profiled_worker *k, const struct as
 	return rc;
 }
 
-/* What the worker's process has used, which a busy machine changes less than wall time; 0: it has ended. */
+/* The processor time of the worker's process, which a busy machine changes less than wall time; 0: it has ended. */
 static double used_ns(const struct assay_profiled_worker *k)
 {
 	struct timespec t;

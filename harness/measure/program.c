@@ -348,7 +348,7 @@ static int find_metrics(struct program_session *s, struct program_side *side, co
 	return rc;
 }
 
-/* What the bench says is better wins: formats do not know it of what users count. */
+/* The bench's word on which direction is better wins: formats do not know it of what users count. */
 static int better_of(const struct assay_catalog_op *op, const struct assay_metric *m)
 {
 	for (size_t i = 0; i < op->n_metrics; i++)
@@ -357,7 +357,7 @@ static int better_of(const struct assay_catalog_op *op, const struct assay_metri
 	return m->better;
 }
 
-/* What the benchmark took is the sample in the place of what its process took. */
+/* The benchmark's own time is the sample, in place of its process's. */
 static int take_benchmark(struct program_session *s, struct program_side *side, const struct assay_result *r,
 			  struct assay_sample *sample, struct assay_err *err)
 {
@@ -389,7 +389,7 @@ static void keep_log(struct program_side *side, const struct assay_text *text)
 		assay_printable_lines(side->log, strlen(side->log));
 }
 
-/* What the process wrote, and what became of it. */
+/* The output and the outcome of the process. */
 static int read_output(struct program_session *s, struct program_side *side, const struct assay_program_asking *asking,
 		       struct assay_time_process *run, struct assay_sample *sample, struct assay_err *err)
 {

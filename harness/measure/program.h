@@ -49,7 +49,7 @@ void assay_program_counts_keep(struct assay_program_counts *c);
 int assay_program_counts_take(const struct assay_program_counts *c, const struct assay_counter_choice *choice,
 			      struct assay_result *to, struct assay_err *err);
 
-/* What @n processes used, as metrics and counts of @to: means, and the most memory. ASSAY_ENOMEM. */
+/* Add to @to, as metrics and counts, what @n processes used: means, and the most memory. ASSAY_ENOMEM. */
 int assay_program_usage(const struct assay_time_process *p, size_t n, struct assay_result *to, struct assay_err *err);
 
 /* The words of the command of @op for @c, with the values of the case in them. Release @out. ASSAY_ENOMEM. */

@@ -159,7 +159,7 @@ static int list(void *arg, const struct assay_format_facts *facts, struct assay_
 	return 0;
 }
 
-/* What @text, which the program wrote, says of them. A text that cannot be read says nothing, not half of them. */
+/* Read them from @text, which the program wrote. A text that cannot be read says nothing, not half of them. */
 static int read_list(const struct assay_program_asking *a, bool lists, struct assay_text *text, struct listing *l,
 		     struct assay_err *err)
 {

@@ -111,7 +111,7 @@ static int measure_against(const struct in_turn *k, size_t at, double *ratio, st
 	return rc;
 }
 
-/* What a call of a limit does, in the unit of its rate. */
+/* The work of a call of a limit, in the unit of its rate. */
 static double work_of(enum assay_limit limit, const struct assay_cost *cost)
 {
 	return limit == ASSAY_LIMIT_PEAK ? cost->ops : cost->bytes_read + cost->bytes_written;

@@ -80,7 +80,7 @@ void assay_steadiness_release(struct assay_steadiness *s)
 
 /* Parts of a call are added up in the order in which they were taken. */
 
-/* What a sample says of itself and of its place among others, and not of what disturbed it. */
+/* The fields of a sample about itself and its place among others, without those about disturbances. */
 #define OF_ONE_SAMPLE (ASSAY_SAMPLE_CONTINUES | ASSAY_SAMPLE_WAIT_TOLD | ASSAY_SAMPLE_POLLED)
 
 static void add_part(struct assay_sample *call, const struct assay_sample *s)

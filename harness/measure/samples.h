@@ -66,7 +66,7 @@ int assay_whole_calls(const struct assay_sample *s, size_t n, struct assay_sampl
 
 /* ---- sample overhead ---- */
 
-/* What a sample costs beyond the calls that it times, as `assay doctor` shows it. */
+/* The cost of a sample beyond the calls that it times, as `assay doctor` shows it. */
 
 /*
  * The time in ns that a sample of one call shows if the call does nothing: the median of some thousand samples. Runs no

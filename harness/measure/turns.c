@@ -110,7 +110,7 @@ int assay_turns_finish(struct assay_turns *t)
 	return at_once(t, ASSAY_CMD_FINISH, ASSAY_BASE);
 }
 
-/* What ended a side that only waited. */
+/* Tell a side that only waited what ended the other. */
 static void tell_of_other(struct assay_result *waited, const struct assay_result *other)
 {
 	snprintf(waited->reason, sizeof(waited->reason), "the other side of the pair %s: %.400s",

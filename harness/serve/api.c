@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is stored, as the JSON that the commands print. Lists are paged: limit=N (100) and offset=N. */
+/* The contents of the database, as the JSON that the commands print. Lists are paged: limit=N (100) and offset=N. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -438,7 +438,7 @@ static int open_socket(struct assay_server *s, unsigned *port, int *fd, struct a
 	return rc;
 }
 
-/* What the library says of broken connections is nobody's concern. */
+/* Messages of the library about broken connections concern nobody. */
 static void say_nothing(void *arg, const char *fmt, va_list ap)
 {
 	(void)arg;

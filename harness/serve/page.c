@@ -11,7 +11,7 @@ static const struct assay_page_file files[] = {
 	{ NULL, NULL }
 };
 
-/* What may run and be drawn is named by its digest, and nothing but this server is asked. */
+/* Only scripts and styles of these digests may run, and the page may ask no other server. */
 static char policy[512];
 
 static void make_policy(void)

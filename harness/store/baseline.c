@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a run or a baseline is bound to. */
+/* The machine and suite that a run or a baseline is bound to. */
 struct binding {
 	int64_t id;
 	char suite[ASSAY_NAME_MAX];

@@ -241,7 +241,7 @@ int assay_store_comparison_end(struct assay_store *s, int64_t id, uint64_t ended
 
 /* ---- change ---- */
 
-/* What comparisons said of the changes of histories. */
+/* The verdicts of comparisons on the changes of histories. */
 
 static const struct assay_column change_list[] = {
 	ASSAY_COLUMN(struct assay_change_answer, from_commit, "from_commit"),

@@ -208,7 +208,7 @@ bool assay_store_in_place(const struct assay_store *s)
 	return sqlite3_file_control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK || !moved;
 }
 
-/* What is written to a file that was removed or replaced reaches nobody. */
+/* Data written to a file that was removed or replaced would reach nobody. */
 static int check_in_place(const struct assay_store *s, struct assay_err *err)
 {
 	if (assay_store_in_place(s))

@@ -42,8 +42,8 @@ struct assay_store {
 	struct assay_store_options o;
 	bool writing; /* the transaction at hand is to write */
 	bool bulk;    /* it is that of assay_store_bulk_begin() or assay_store_copy_begin() */
-	/* What was looked up: names hold until a transaction is undone, cases until the next begins. Each is NULL or
-	 * with what forgets it. */
+	/* Caches: names hold until a transaction is undone, cases until the next begins. Each is NULL, or comes with
+	 * the function that drops it. */
 	struct assay_store_names *names;
 	struct assay_store_cases *cases;
 	void (*forget_names)(struct assay_store *s);
@@ -138,7 +138,7 @@ int assay_store_step(struct assay_binder *b);
 /* Step a statement that gives no rows, and reset it. A result code of SQLite: SQLITE_DONE when it went well. */
 int assay_store_step_once(struct assay_binder *b);
 
-/* What a statement that adds a row came to: 0, or "cannot store @what '@name' …". */
+/* The result of a statement that adds a row: 0, or "cannot store @what '@name' …". */
 int assay_store_done(struct assay_store *s, int sqlite_rc, struct assay_err *err, const char *what, const char *name);
 
 /* Columns of a row, read from left to right; a value that makes no sense, such as a text too long, sets @bad. */

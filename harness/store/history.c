@@ -30,7 +30,7 @@ static void read_run_info(struct assay_row *row, void *element)
 	r->started_unknown = assay_store_row_bool(row);
 }
 
-/* What is read of each run; a WHERE that says which runs follows it. */
+/* The columns that are read of each run; a WHERE that says which runs follows. */
 #define RUN_INFO                                                                                                       \
 	"SELECT run.id, run.suite, run.seed, run.started_ns, run.ended_ns, b.commit_hash, "                            \
 	"b.dirty, b.plugin_commit, b.plugin_dirty, m.id, m.label,"                                                     \

@@ -5,7 +5,7 @@
 
 #include "store/store.h"
 
-/* What was done, and what could not be. */
+/* Counts of what was merged and of what could not be. */
 struct assay_store_merged {
 	size_t runs, results, comparisons, counts, profiles, baselines; /* that were added */
 	size_t completed;           /* runs and comparisons that were there unfinished, and are whole now */

@@ -26,7 +26,7 @@ static int read_int(struct assay_store *s, const char *sql, int64_t *out, struct
 	return rc == SQLITE_OK ? 0 : assay_store_fail(s, rc, err, "cannot read the version");
 }
 
-/* What a database of version @version has, made in memory. */
+/* Make the schema of version @version in memory. */
 static int make_model(struct assay_store *s, size_t version, sqlite3 **model)
 {
 	int rc = sqlite3_open(":memory:", model);

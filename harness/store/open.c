@@ -180,7 +180,7 @@ static int quick_check(struct assay_store *s, const char *what, struct assay_err
 	return rc == SQLITE_OK ? 0 : assay_store_fail(s, rc, err, "%s", what);
 }
 
-/* What a connection for writing needs. @version is that of the file. */
+/* Prepare a connection for writing. @version is that of the file. */
 static int make_writable(struct assay_store *s, int version, struct assay_err *err)
 {
 	int rc;

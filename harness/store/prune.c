@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What belongs to a run goes with it, by the references of the schema. */
+/* Everything that belongs to a run goes with it, by the references of the schema. */
 #include "store/merge.h"
 
 #include "store/db.h"

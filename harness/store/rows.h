@@ -101,7 +101,7 @@ int assay_store_no_number(struct assay_store *s, const char *kind, int64_t id, s
 
 /* A row on its way into @to. 0 or what went wrong. */
 typedef int (*assay_store_each_row)(void *to, struct assay_row *row);
-/* What the rows of several tables make up: "run" 3. */
+/* An object that rows of several tables make up: "run" 3. */
 struct assay_store_whole {
 	const char *kind;
 	int64_t id;

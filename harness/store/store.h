@@ -148,7 +148,7 @@ int assay_store_times_beside(struct assay_store *s, const char *key, const char 
  */
 int assay_store_trend_gaps(struct assay_store *s, const char *key, const char *machine_id, struct assay_trend_gap **out,
 			   size_t *n, struct assay_err *err);
-/* What the row of result @id says, without samples. Release @out with assay_result_release(). */
+/* The row of result @id, without samples. Release @out with assay_result_release(). */
 int assay_store_result_load(struct assay_store *s, int64_t run_id, int64_t id, struct assay_result *out,
 			    struct assay_err *err);
 /*

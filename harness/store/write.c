@@ -120,7 +120,7 @@ static int add_run(struct assay_store *s, const struct assay_run *run, int64_t *
 	return assay_store_put_part(s, &environment, *id, run->environment, run->n_environment, err);
 }
 
-/* What SQLite does not look at in a transaction of many results. */
+/* SQLite does not check the rules in a transaction of many results, so this does. */
 static int check_rule(const struct assay_store *s, const char *broken, const char *what, struct assay_err *err)
 {
 	return s->bulk && broken ? assay_err_set(err, ASSAY_ESTORE, "cannot store '%.255s': it breaks the rule '%s'",

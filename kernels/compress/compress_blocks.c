@@ -12,7 +12,7 @@ struct compress_state {
 	void *contexts[]; /* one a thread; NULL: never opened */
 };
 
-/* What was found stays loaded, so that the many shapes of a suite pay for loading once. */
+/* A library that was found stays loaded, so that the many shapes of a suite pay for loading once. */
 int compress_supports(const struct compress_codec *c, const struct assay_shape *shape, struct assay_reason *why)
 {
 	int64_t level = shape->axis[ASSAY_COMPRESS_LEVEL];

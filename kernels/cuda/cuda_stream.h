@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What job->stream points to on a CUDA device: the stream that variants enqueue on, its timer, and its gate. */
+/* The object behind job->stream on a CUDA device: the stream that variants enqueue on, its timer, and its gate. */
 #ifndef CUDA_STREAM_H
 #define CUDA_STREAM_H
 

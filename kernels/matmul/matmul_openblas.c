@@ -113,7 +113,7 @@ static int openblas_open(struct openblas *b, const struct assay_shape *shape)
 	return 0;
 }
 
-/* What was found stays loaded, so that the many shapes of a suite pay for loading once. */
+/* A library that was found stays loaded, so that the many shapes of a suite pay for loading once. */
 static int supports(const struct assay_shape *shape, struct assay_reason *why)
 {
 	struct openblas b;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the variants of the matmul ops share: their callbacks, and how rows are cut for the threads. */
+/* The common part of the variants of the matmul ops: their callbacks, and how rows are cut for the threads. */
 #ifndef MATMUL_VARIANTS_H
 #define MATMUL_VARIANTS_H
 

@@ -43,7 +43,7 @@ struct pace {
 	int64_t ahead;    /* see mags_of() */
 };
 
-/* What differs between block formats. The functions are constants where they are called. */
+/* The differences between block formats. The functions are constants where they are called. */
 struct format {
 	int64_t block, block_bytes;
 	float levels;          /* d is the largest magnitude over this */

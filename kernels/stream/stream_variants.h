@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the variants of the stream and peak ops share: their run() callbacks and the slice of a thread. */
+/* The common part of the variants of the stream and peak ops: their run() callbacks and the slice of a thread. */
 #ifndef STREAM_VARIANTS_H
 #define STREAM_VARIANTS_H
 

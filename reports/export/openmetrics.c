@@ -103,7 +103,7 @@ static bool ends_in(const char *s, const char *end)
 	return n > m && !strcmp(s + n - m, end);
 }
 
-/* What the linter takes for the short form of a unit is spelled with an underscore behind it. */
+/* A name that the linter takes for the short form of a unit gets an underscore behind it. */
 static bool is_short_unit(const char *word, size_t len)
 {
 	static const char *const words[] = { "s",  "ms", "us", "ns", "sec",   "b",     "kb",  "mb",     "gb",  "tb",
@@ -445,7 +445,7 @@ static void begin_total(struct assay_text *out, const char *name, const struct a
 	add_label(out, "suite", run->suite);
 }
 
-/* What grows with every run that is stored, so that an alert can ask for its increase. */
+/* Counters that grow with every run that is stored, so that an alert can ask for their increase. */
 static void add_totals(struct assay_text *out, const struct assay_run *run, const struct assay_run_totals *totals)
 {
 	add_help(out, "assay_runs_total", "Runs of the suite on the machine that are stored, up to this one");

@@ -73,7 +73,7 @@ ASSAY_EMITTER(runs_json, ASSAY_REPORT_RUNS, "json", runs_json);
 
 /* ---- comparisons ---- */
 
-/* What the numbers of a list leave to the names of the sides. */
+/* The room that the numbers of a list leave to the names of the sides. */
 #define SIDES_ROOM(width) ((width) > 80 ? (width)-80 : 0)
 
 static json_t *info_json(const struct assay_comparison_info *c)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the script of a page knows: the JSON that scripts get, without blanks and without what a page never shows. */
+/* The data for the script of a page: the JSON that scripts get, without blanks and without what a page never shows. */
 #ifndef ASSAY_REPORTS_PAGE_DATA_H
 #define ASSAY_REPORTS_PAGE_DATA_H
 

@@ -25,7 +25,7 @@ struct group {
 	size_t *n; /* runs by line */
 };
 
-/* What runs have in common that stand side by side: without a commit nothing. */
+/* The common part of runs that stand side by side: nothing without a commit. */
 static void group_name(const struct assay_trend_dot *d, char buf[96])
 {
 	const char *commit = commit_of(d);

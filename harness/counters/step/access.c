@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a decoded instruction does with given registers: the memory it reaches, the lanes it works on, where it goes. */
+/* The effect of an instruction with given registers: the memory it reaches, the lanes it works on, where it goes. */
 #include "counters/step/decode.h"
 
 #include <stdio.h>

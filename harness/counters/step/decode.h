@@ -176,7 +176,7 @@ struct assay_step_refusal {
 	uint8_t code[ASSAY_STEP_LENGTH_MAX];
 };
 
-/* What is said of the code at the address: "is not a known instruction: 62 f1 …". Not for a signal handler. */
+/* A description of the code at the address: "is not a known instruction: 62 f1 …". Not for a signal handler. */
 void assay_step_refusal_text(const struct assay_step_refusal *r, char *buf, size_t size);
 
 /* ---- decoding ---- */
@@ -248,7 +248,7 @@ enum assay_step_status assay_step_accesses(const struct assay_step_insn *insn, c
 
 /* ---- counting ---- */
 
-/* What is known only when the next instruction is reached. */
+/* Facts that are known only when the next instruction is reached. */
 struct assay_step_outcome {
 	unsigned instructions; /* 1; 2 for the last iteration of a REP that ends with rcx 0 */
 	unsigned branches;     /* 1 for a conditional or indirect one, but for returns, as callgrind counts them */

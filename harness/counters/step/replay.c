@@ -101,7 +101,7 @@ static void use(struct assay_step_replay *r, struct replay_thread *t, struct ass
 	to->l2_misses += r->has_l2 && found > ASSAY_CACHE_L2;
 }
 
-/* What @t writes the other threads have no longer; the last level keeps it for all. */
+/* Lines that @t writes leave the caches of the other threads; the last level keeps them for all. */
 static void take_from_others(struct assay_step_replay *r, const struct replay_thread *t,
 			     const struct assay_step_access *a)
 {

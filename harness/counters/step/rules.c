@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What would escape from steps, end them, or see them. */
+/* Instructions that would escape from the steps, end them, or notice them. */
 #include "counters/step/stepper.h"
 
 #include <stdio.h>

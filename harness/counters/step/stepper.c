@@ -95,7 +95,7 @@ static bool is_own(const struct assay_stepper *s, uint64_t address)
 	return address >= s->code_begin && address < s->code_end;
 }
 
-/* What the registers tell of the instruction before, once it is done. */
+/* Reads from the registers what the previous instruction did, once it is done. */
 static void finish_last(struct step_thread *t, const struct assay_step_regs *now)
 {
 	const struct assay_step_insn *i = t->last;

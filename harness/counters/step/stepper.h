@@ -154,7 +154,7 @@ enum assay_stepper_mark {
 };
 void assay_stepper_mark(struct assay_stepper *s, unsigned thread, enum assay_stepper_mark mark);
 
-/* What one thread did in a pass: entries as described above, and what it did in all. */
+/* The record of one thread in a pass: entries as described above, and what it did in all. */
 struct assay_step_trace {
 	const uint64_t *words;
 	size_t n;
@@ -165,7 +165,7 @@ struct assay_step_trace {
 /* Valid until the next pass begins. */
 struct assay_step_trace assay_stepper_trace(const struct assay_stepper *s, unsigned thread);
 
-/* What one step costs here in nanoseconds, tried; ASSAY_EUNAVAILABLE says why there is none. */
+/* The cost of one step here in nanoseconds, by trying it; ASSAY_EUNAVAILABLE says why there is none. */
 int assay_stepper_try(double *step_ns, struct assay_err *err);
 
 #endif

@@ -275,7 +275,7 @@ static bool add_operand(const ZydisDecodedInstruction *insn, const ZydisDecodedO
 	return true;
 }
 
-/* What an instruction reads it reads before it writes. */
+/* An instruction does all its reads before its writes. */
 static bool add_operands(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands,
 			 struct assay_step_insn *out)
 {

@@ -54,7 +54,7 @@
 	F(waitpid, pid_t, (pid_t pid, int *status, int flags))                                                         \
 	F(fsync, int, (int fd))
 
-/* What would be called without this object. */
+/* The functions that would be called without this object. */
 static struct {
 #define MEMBER(name, result, parameters) result(*name) parameters;
 	FUNCTIONS(MEMBER)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the threads of this process do, for the functions that stand before those that wait. */
+/* Records what the threads of this process do, for the functions that replace those that wait. */
 #ifndef ASSAY_COUNTERS_WAITS_THREAD_RECORDER_H
 #define ASSAY_COUNTERS_WAITS_THREAD_RECORDER_H
 
@@ -79,7 +79,7 @@ bool assay_thread_spans(void);
 #define ASSAY_THREAD_MOST_DEPTH 64
 #define ASSAY_THREAD_TLS        __attribute__((tls_model("initial-exec")))
 
-/* What is private to a thread. Its memory comes from mmap(), because malloc() may be watched, too. */
+/* The private data of a thread. Its memory comes from mmap(), because malloc() may be watched, too. */
 struct assay_thread_self {
 	struct assay_thread_record *record;
 	struct assay_thread_chunk *chunk;

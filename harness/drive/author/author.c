@@ -28,7 +28,7 @@
 #include "plan/program.h"
 #include "worker/plugin/loader.h"
 
-/* What is written, and where. */
+/* The files that are written, and where they go. */
 enum {
 	VARIANT = 1,       /* of an op that a suite has */
 	VARIANT_ALONE = 2, /* of an op that none has: with a bench */
@@ -358,7 +358,7 @@ static const char *guess_build(void)
 	return "true";
 }
 
-/* What the bench is called: as the program, as far as names of benches go. */
+/* The name of the bench: the program's, without characters that names of benches cannot have. */
 static void set_bench_name(struct writing *w)
 {
 	const char *word = w->q->program + strspn(w->q->program, " \t\"'");

@@ -8,7 +8,7 @@ function reachOf(rows) {
 	return Math.max(0.01, 3 * Math.min(...margins.filter(Boolean), 1) * (margins.some(Boolean) ? 1 : 0), ends.length ? ends[Math.floor(0.9 * (ends.length - 1))] : 0) * 1.1;
 }
 
-// What is known of earlier runs is their time, so the verdict on a count has no past.
+// Only the times of earlier runs are known, so the verdict on a count has no past.
 function pastOfRow(r) {
 	return r.metric === 'time_s' ? pastOf(r.key) : [];
 }

@@ -8,7 +8,7 @@ function cellOf(c, machine) {
 	return c.machines.find(m => m.name === machine.name);
 }
 
-// What is compared between machines: the time, or its change.
+// The value that is compared between machines: the time, or its change.
 function numberOf(cell) {
 	return page.base ? cell && cell.ratio : cell && cell.median_ns;
 }

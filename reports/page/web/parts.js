@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What pages of cases of a run and of a comparison have alike.
+// The common part of the pages of cases, of a run or of a comparison.
 
 function section(title, ...content) {
 	const shown = content.flat().filter(c => c != null && c !== '');
@@ -52,7 +52,7 @@ function metricNote(m) {
 	return [m.better ? m.better + ' is better' : '', m.estimated ? 'an estimate' : ''].filter(Boolean).join('; ');
 }
 
-// What could not be counted, with the reasons; many names share one.
+// The events that could not be counted, with the reasons; many names share one.
 function unavailableList(unavailable) {
 	const reasons = new Map();
 	for (const [name, u] of Object.entries(unavailable))

@@ -18,7 +18,7 @@ function widthFrac(c) {
 	return c.ci95_ns ? (c.ci95_ns[1] - c.ci95_ns[0]) / 2 / c.median_ns : null;
 }
 
-// What a reader must know before believing a time.
+// Warnings that a reader must see before believing a time.
 function warnings(c) {
 	if (!c.median_ns)
 		return '';
@@ -114,7 +114,7 @@ function failedPart() {
 	failed.length > most ? element('li', null, `and ${failed.length - most} more, which come first among all cases below`) : null)] : [];
 }
 
-// What cannot run here, folded into one line with the reasons.
+// The cases that cannot run here, folded into one line with the reasons.
 function skippedPart() {
 	const skipped = page.cases.filter(c => runBadge(c) === 'skipped'), reasons = new Map();
 	for (const c of skipped)

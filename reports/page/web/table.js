@@ -37,7 +37,7 @@ function makeTable(what) {
 		count.textContent = (n === rows.length ? plural(n, what.one) : `${grouped(n)} of ${plural(rows.length, what.one)}`) + order;
 	}
 
-	// What has no value comes last in either direction.
+	// Rows without a value come last in either direction.
 	function order(a, b) {
 		const x = sorted.value(a.row), y = sorted.value(b.row);
 		if (missing(x) || missing(y))

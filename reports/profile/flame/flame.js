@@ -52,7 +52,7 @@ function flameGraph(svg) {
 		};
 		go(frames[0], false);
 	}
-	// What scrolls: the box of a page, or the window that shows the file.
+	// The part that scrolls: the box of a page, or the window that shows the file.
 	const view = () => box ? { top: box.scrollTop, height: box.clientHeight } : { top: scrollY, height: innerHeight };
 	const scrollDown = top => { if (box) box.scrollTop = top; else scrollTo(scrollX, top); stay(); };
 	// The title and the buttons stay in sight.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program prints, as a terminal shows it, and the numbers that patterns find in it. */
+/* The output of a program, as a terminal shows it, and the numbers that patterns find in it. */
 #include "unit.h"
 
 #include "measure/program.h"

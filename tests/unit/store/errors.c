@@ -140,7 +140,7 @@ STORE_TEST(test_another_schema)
 	}
 }
 
-/* What SQLite keeps for itself is no table of anybody. */
+/* Tables that SQLite keeps for itself belong to nobody. */
 STORE_TEST(test_statistics_of_sqlite)
 {
 	struct fixture *f = *state;
