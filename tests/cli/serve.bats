@@ -118,11 +118,11 @@ nobody_left() {
 	admin POST /api/runs -d @large
 	gets 413 "larger than 64 KiB"
 	admin POST /api/runs -d '{"suite":'
-	gets 400 "no object of JSON"
+	gets 400 "the body is not a JSON object"
 	admin POST /api/runs -d '["quick"]'
-	gets 400 "no object of JSON"
+	gets 400 "the body is not a JSON object"
 	admin POST /api/runs -d '{"suite":"quick","suite":"huge"}'
-	gets 400 "no object of JSON"
+	gets 400 "the body is not a JSON object"
 	admin POST /api/runs -d '{"suite":"../quick"}'
 	gets 404 "../quick"
 	admin POST /api/runs -d '{"suite":"<script>"}'
