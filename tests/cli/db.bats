@@ -23,7 +23,7 @@ field() {
 	fails 2 "unknown action 'join': expected merge or prune; sqlite3 does the rest" db join
 	fails 2 "unexpected argument 'x'" db prune x
 	fails 2 "no file given: assay db merge OTHER.db..." db merge
-	fails 2 "nothing says what may go" db prune
+	fails 2 "nothing says what may be removed" db prune
 	fails 2 "--dry-run is for 'assay db prune'" db merge x --dry-run
 	for bad in 0d 5x d 20000d 2026-02-30; do
 		fails 2 "bad --older-than '$bad'" db prune --older-than "$bad"
