@@ -29,7 +29,7 @@
 /* Before a single call. Caches and clocks stay as they are for so long, also where neighbours are busy. */
 #define LEAST_PAUSE_NS 30000u
 #define MORE_PAUSE_NS  220000u
-#define PAUSE_TRIES    4
+#define PAUSE_TRIES    16 /* another program may have the CPU in most of them */
 
 #define PAGE 4096u
 
