@@ -109,7 +109,7 @@ static int check_scaling(struct loading *l)
 	if (assay_gguf_text(l->g, key_of(l, "rope.scaling.type", key, sizeof(key)), &type, l->why) < 0)
 		return -1;
 	if (!assay_gguf_string_is(type, "none"))
-		return refuse(l, "its rotation is scaled by '%.*s', which is not implemented",
+		return refuse(l, "its rotary embedding is scaled by '%.*s', expected no scaling",
 			      (int)(type.len < 32 ? type.len : 32), type.s);
 	return 0;
 }

@@ -448,8 +448,8 @@ void assay_pages_remap(void *at, size_t bytes)
 /* ---- code ---- */
 
 /*
- * What is written to becomes a page of its own, also when it is what was there. A page may begin with bytes that
- * AddressSanitizer keeps free between constants.
+ * Write to each page the byte that it already holds, so that the process gets a copy of its own. A page may begin with
+ * bytes that AddressSanitizer keeps free between constants.
  */
 __attribute__((no_sanitize_address)) static void write_same(unsigned char *from, const unsigned char *end, size_t page)
 {

@@ -264,7 +264,7 @@ static void five_dimensions(void)
 	pad(256);
 }
 
-/* What makes such a file, or the one key that it has, or its tensors with so much data behind them (0: 64 bytes). */
+/* A file made by a function, or one with a single key, or one with these tensors and data (0: 64 bytes). */
 struct bad {
 	void (*make)(void);
 	const char *key;
