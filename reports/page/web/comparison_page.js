@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of a comparison, a row for each verdict, and the page of one of its cases.
 
-// Half the width of the scale that all intervals of the table share: nine in ten fit.
+// Half the width of the scale that all intervals of the table share: nine in ten fit, and of up to ten all.
 function reachOf(rows) {
 	const ends = ascending(rows.filter(r => r.ci).map(r => Math.max(...r.ci.map(v => Math.abs(Math.log(v))))));
 	const margins = rows.map(r => r.margin || 0);
-	return Math.max(0.01, 3 * Math.min(...margins.filter(Boolean), 1) * (margins.some(Boolean) ? 1 : 0), ends.length ? ends[Math.floor(0.9 * (ends.length - 1))] : 0) * 1.1;
+	return Math.max(0.01, 3 * Math.min(...margins.filter(Boolean), 1) * (margins.some(Boolean) ? 1 : 0), ends.length ? ends[Math.ceil(0.9 * (ends.length - 1))] : 0) * 1.1;
 }
 
 // Only the times of earlier runs are known, so the verdict on a count has no past.
