@@ -310,29 +310,3 @@ required bench_all/bench_all/BM_Sum/t=all/-" ]
 	run -0 assay new op norm.rms
 	[[ $output == *"wrote norm_rms.c"* ]]
 }
-
-@test "the README's own kernel, typed word for word in an empty folder" {
-	local section command
-	section=$(sed -n '/^## Your own kernel/,/^## Where/p' "$ASSAY_SOURCE/README.md")
-	# what it shows of the kernel is what the kernel has
-	sed -n '/^```c$/,/^```$/p' <<<"$section" | sed '/^```/d; s/^\t*//' >shown
-	[ -s shown ]
-	rm -rf .git
-	export HOME=$BATS_TEST_TMPDIR/mine
-	mkdir empty && cd empty
-	mapfile -t commands < <(sed -n 's/^    //p' <<<"$section")
-	[ "${#commands[@]}" -ge 7 ]
-	for command in "${commands[@]}"; do
-		# why it is faster takes seconds, and is asked elsewhere
-		[[ $command != "assay compare"* ]] || command+=" --profile no"
-		run --separate-stderr bash -c "$command"
-		[ "$status" = 0 ] || { echo "$command: $status" "$output" "$stderr"; return 1; }
-		# that it takes seconds is not what is tried
-		[[ $command != "assay init"* ]] || small_shapes
-	done
-	# without comments and empty lines
-	git show HEAD:mine.c | sed -n '/for (int64_t i = from/,/^\t}$/p' | sed '1d; $d; /^\t*\/\*.*\*\/$/d; /^$/d; s/^\t*//' | diff ../shown -
-	for name in $(grep -o '`op_[a-z]*\.h`' <<<"$section" | tr -d '`'); do
-		[ -e "${ASSAY%/bin/assay}/include/assay/$name" ]
-	done
-}
