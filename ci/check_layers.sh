@@ -110,11 +110,11 @@ if [ -n "$circles" ]; then
 	exit 1
 fi
 
-# Lines that a folder may hold, documents included: a tenth more than when they were counted. Raising one is a commit of its own
+# Lines that a folder may hold, documents included and pictures not: a tenth more than when they were counted. Raising one is a commit of its own
 # that says why the folder needs more.
 while read -r folder budget; do
 	[ -d "$folder" ] || continue
-	lines=$(find "$folder" -type f -exec cat {} + | wc -l)
+	lines=$(find "$folder" -type f ! -name '*.png' -exec cat {} + | wc -l)
 	[ "$lines" -le "$budget" ] || echo "$folder has $lines lines, its budget is $budget"
 done <<'EOF' | grep . && exit 1
 bench 12000
