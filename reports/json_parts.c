@@ -73,6 +73,23 @@ json_t *assay_json_metrics(const struct assay_metric *v, size_t n)
 	return o;
 }
 
+json_t *assay_json_raw_metrics(const struct assay_result *r)
+{
+	const char *p = r->raw_metrics ? r->raw_metrics : "";
+	char tag[ASSAY_METRIC_TAG_MAX];
+	json_t *a = json_array();
+	double value;
+
+	while (*p) {
+		json_t *o = json_object();
+
+		while (assay_raw_metric_next(&p, tag, &value))
+			json_object_set_new(o, tag, assay_json_number(value));
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
 json_t *assay_json_histograms(const struct assay_histogram *v, size_t n)
 {
 	json_t *o = json_object();

@@ -28,6 +28,8 @@ json_t *assay_json_time(uint64_t unix_ns);
  */
 json_t *assay_json_metrics(const struct assay_metric *v, size_t n);
 json_t *assay_json_histograms(const struct assay_histogram *v, size_t n);
+/* Of a program, an array of what each process gave by name. */
+json_t *assay_json_raw_metrics(const struct assay_result *r);
 json_t *assay_json_counters(const struct assay_counters *counters);
 json_t *assay_json_unavailable(const struct assay_counters *counters);
 

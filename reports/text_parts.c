@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/text.h"
+#include "model/quantity.h"
 #include "reports/columns.h"
 
 #define NAME_WIDTH 10
@@ -162,6 +163,21 @@ void assay_log_text(struct assay_text *out, const char *of, const char *log)
 
 		assay_text_addf(out, "  %.*s\n", (int)len, log);
 		log += len + (log[len] == '\n');
+	}
+}
+
+void assay_raw_metrics_text(const struct assay_result *r, const char **raw, bool utf8, struct assay_text *out)
+{
+	char tag[ASSAY_METRIC_TAG_MAX], text[64];
+	const char *between = "";
+	double value;
+
+	while (assay_raw_metric_next(raw, tag, &value)) {
+		const struct assay_metric *m = assay_result_metric(r, tag);
+
+		assay_metric_text(tag, value, m ? m->unit : "1", utf8, text, sizeof(text));
+		assay_text_addf(out, "%s%s %s", between, tag, text);
+		between = ", ";
 	}
 }
 

@@ -59,6 +59,9 @@ void assay_xml_attribute(struct assay_text *out, const char *name, const char *v
  */
 void assay_log_text(struct assay_text *out, const char *of, const char *log);
 
+/* The next line of the raw_metrics of @r, as "compress 700.5 MB/s, size 1.21 KiB". *@raw is moved behind it. */
+void assay_raw_metrics_text(const struct assay_result *r, const char **raw, bool utf8, struct assay_text *out);
+
 /* ---- markdown parts ---- */
 
 /* Text in the Markdown that GitHub and GitLab share, inside tables and outside. */

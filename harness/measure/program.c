@@ -142,8 +142,9 @@ struct program_side {
 	struct values *metrics; /* malloc'ed */
 	size_t n_metrics;
 	struct assay_program_counts counts;
-	char *log;        /* malloc'ed */
-	uint64_t last_ns; /* the wall time of its last process */
+	struct assay_text raw; /* what each process gave: a line of raw_metrics each */
+	char *log;             /* malloc'ed */
+	uint64_t last_ns;      /* the wall time of its last process */
 };
 
 struct program_session {
@@ -244,6 +245,7 @@ static void close_session(struct program_session *s)
 		for (size_t i = 0; i < s->side[side].n_metrics; i++)
 			drop_values(&s->side[side].metrics[i]);
 		free(s->side[side].metrics);
+		assay_text_release(&s->side[side].raw);
 		free(s->side[side].log);
 		assay_program_counts_close(&s->side[side].counts);
 		assay_strings_release(&s->side[side].words);
@@ -292,6 +294,7 @@ static int add_value(struct program_side *side, const char *tag, const char *uni
 	if (assay_grow(&x->v, x->n, sizeof(*x->v)))
 		return no_memory(err);
 	x->v[x->n++] = value;
+	assay_text_addf(&side->raw, "%s\t%.17g\t", tag, value);
 	return 0;
 }
 
@@ -486,6 +489,8 @@ static int take_process(void *arg, enum assay_side which, struct assay_time_proc
 
 	if (!rc)
 		assay_program_counts_keep(&s->side[which].counts);
+	if (s->side[which].raw.len)
+		assay_text_add(&s->side[which].raw, "\n");
 	return rc;
 }
 
@@ -513,6 +518,12 @@ static void take_log(struct program_side *side, struct assay_result *to)
 {
 	to->log = side->log;
 	side->log = NULL;
+}
+
+static int take_raw(struct program_side *side, struct assay_result *to, struct assay_err *err)
+{
+	to->raw_metrics = assay_text_take(&side->raw);
+	return to->raw_metrics ? 0 : no_memory(err);
 }
 
 static int take_cpus(const struct assay_case *c, const int *cpus, struct assay_result *to, struct assay_err *err)
@@ -574,6 +585,8 @@ static int sum_up(struct program_session *s, struct assay_result *r, const struc
 	if (!rc)
 		rc = put_metrics(&s->side[ASSAY_BASE], r, err);
 	if (!rc)
+		rc = take_raw(&s->side[ASSAY_BASE], r, err);
+	if (!rc)
 		rc = assay_program_counts_take(&s->side[ASSAY_BASE].counts, &s->choice, r, err);
 	return rc ? rc : assay_program_usage(runs, r->n_samples, r, err);
 }
@@ -634,9 +647,11 @@ static int try_both(struct program_session *s, struct assay_pair *p, struct assa
 		p->side[i].status = run.status;
 		snprintf(p->side[i].reason, sizeof(p->side[i].reason), "%s", run.reason);
 	}
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
 		for (size_t k = 0; k < s->side[i].n_metrics; k++)
 			drop_values(&s->side[i].metrics[k]);
+		assay_text_release(&s->side[i].raw);
+	}
 	return rc;
 }
 
@@ -668,6 +683,8 @@ static int take_pair(struct program_session *s, const struct assay_pair_options 
 			rc = assay_time_metrics(&p->side[i], &none, err);
 		if (!rc)
 			rc = put_metrics(&s->side[i], &p->side[i], err);
+		if (!rc)
+			rc = take_raw(&s->side[i], &p->side[i], err);
 		if (!rc)
 			rc = assay_program_counts_take(&s->side[i].counts, &s->choice, &p->side[i], err);
 	}

@@ -50,9 +50,18 @@ static int add_samples(struct assay_result *r, const struct assay_result *round)
 
 	if (!grown)
 		return ASSAY_ENOMEM;
+	r->samples = grown;
+	if (round->raw_metrics) {
+		const size_t len = r->raw_metrics ? strlen(r->raw_metrics) : 0;
+		char *text = realloc(r->raw_metrics, len + strlen(round->raw_metrics) + 1);
+
+		if (!text)
+			return ASSAY_ENOMEM;
+		strcpy(text + len, round->raw_metrics);
+		r->raw_metrics = text;
+	}
 	memcpy(grown + r->n_samples, round->samples, round->n_samples * sizeof(*grown));
 	grown[r->n_samples].flags |= ASSAY_SAMPLE_NEW_ROUND;
-	r->samples = grown;
 	r->n_samples += round->n_samples;
 	return 0;
 }

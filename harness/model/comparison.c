@@ -19,7 +19,9 @@ void assay_pair_drop_samples(struct assay_pair *p)
 {
 	for (int i = 0; i < 2; i++) {
 		free(p->side[i].samples);
+		free(p->side[i].raw_metrics);
 		p->side[i].samples = NULL;
+		p->side[i].raw_metrics = NULL;
 		p->side[i].n_samples = 0;
 	}
 	p->n_blocks = 0;

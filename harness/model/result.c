@@ -101,11 +101,13 @@ void assay_result_release(struct assay_result *r)
 	free(r->log);
 	free(r->samples);
 	free(r->metrics);
+	free(r->raw_metrics);
 	assay_histograms_release(&r->histograms, &r->n_histograms);
 	free(r->cpus);
 	r->log = NULL;
 	r->samples = NULL;
 	r->metrics = NULL;
+	r->raw_metrics = NULL;
 	r->cpus = NULL;
 	r->n_samples = r->n_metrics = r->n_cpus = 0;
 	assay_counters_release(&r->counters);
@@ -149,6 +151,22 @@ int assay_result_set_metric(struct assay_result *r, const char *tag, const char 
 			return 0;
 		}
 	return assay_result_add_metric(r, tag, unit, better, value);
+}
+
+bool assay_raw_metric_next(const char **p, char tag[ASSAY_METRIC_TAG_MAX], double *value)
+{
+	const size_t len = strcspn(*p, "\t\n");
+
+	if ((*p)[len] != '\t') {
+		*p += len + ((*p)[len] == '\n');
+		return false;
+	}
+	snprintf(tag, ASSAY_METRIC_TAG_MAX, "%.*s", (int)len, *p);
+	*p += len + 1;
+	*value = strtod(*p, NULL);
+	*p += strcspn(*p, "\t\n");
+	*p += **p == '\t';
+	return true;
 }
 
 /* The histogram like @h in all but its values, which may be empty; NULL without memory. */

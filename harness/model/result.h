@@ -152,6 +152,8 @@ struct assay_result {
 
 	struct assay_metric *metrics; /* malloc'ed */
 	size_t n_metrics;
+	/* malloc'ed, of a program: a line a sample, "compress\t700500000\tsize\t1234\t"; NULL or "": not one */
+	char *raw_metrics;
 	struct assay_histogram *histograms; /* malloc'ed; their quantiles are among the metrics */
 	size_t n_histograms;
 	struct assay_counters counters;
@@ -177,6 +179,11 @@ int assay_result_set_metric(struct assay_result *r, const char *tag, const char 
  * or ASSAY_ENOMEM.
  */
 int assay_result_add_histogram(struct assay_result *r, const struct assay_histogram *h);
+/*
+ * The next metric of a line of raw_metrics, which *@p is moved behind. False at the end of the line, which *@p is moved
+ * behind as well.
+ */
+bool assay_raw_metric_next(const char **p, char tag[ASSAY_METRIC_TAG_MAX], double *value);
 /* Was the pace of the cores tried? Otherwise nothing is known of slow ones. */
 bool assay_result_pace_tried(const struct assay_result *r);
 /* Was it measured, compared with the oracle, and right? */

@@ -104,9 +104,11 @@ void assay_result_drop_numbers(struct assay_result *r)
 {
 	free(r->samples);
 	free(r->metrics);
+	free(r->raw_metrics);
 	assay_histograms_release(&r->histograms, &r->n_histograms);
 	r->samples = NULL;
 	r->metrics = NULL;
+	r->raw_metrics = NULL;
 	r->n_samples = r->n_metrics = 0;
 	assay_counters_release(&r->counters);
 	r->roof = (struct assay_result_roof){ 0 };

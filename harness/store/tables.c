@@ -179,6 +179,7 @@ static const struct assay_column measurement_list[] = {
 	ASSAY_COLUMN(struct assay_result, started_ns, "started_ns"),
 	ASSAY_COLUMN(struct assay_result, log, "log"),
 	ASSAY_COLUMN_OF_HISTOGRAMS(struct assay_result, histograms, n_histograms, "histograms"),
+	ASSAY_COLUMN(struct assay_result, raw_metrics, "raw_metrics"),
 };
 const struct assay_columns assay_store_measurement_columns = ASSAY_COLUMNS(measurement_list);
 
@@ -251,6 +252,7 @@ static const struct assay_column side_list[] = {
 	ASSAY_COLUMN_NULL(struct assay_result, max_rel_err, "max_rel_err"),
 	ASSAY_COLUMN(struct assay_result, code_hash, "code_hash"),
 	ASSAY_COLUMN(struct assay_result, log, "log"),
+	ASSAY_COLUMN(struct assay_result, raw_metrics, "raw_metrics"),
 	ASSAY_COLUMN(struct assay_result, deviation.edges, "deviates"),
 	ASSAY_COLUMN(struct assay_result, deviation.reason, "deviation"),
 };

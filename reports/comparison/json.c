@@ -31,6 +31,8 @@ static json_t *side_json(const struct assay_pair *p, int side, bool samples)
 			      assay_json_text(s->reason), "digest", assay_json_text(s->digest), "code",
 			      assay_json_text(s->code_hash), "log", assay_json_text(s->log));
 
+	if (s->raw_metrics && s->raw_metrics[0])
+		json_object_set_new(o, "raw_metrics", assay_json_raw_metrics(s));
 	if (samples)
 		json_object_set_new(o, "samples", samples_json(p, side));
 	return o;

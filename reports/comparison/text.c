@@ -101,6 +101,17 @@ static void pair_row(struct assay_columns *t, const struct assay_pair *p, const 
 		assay_columns_line(t, 6, note);
 }
 
+/* What each process of a program gave. */
+static void raw_metrics(const struct assay_pair *p, bool utf8, struct assay_text *out)
+{
+	for (unsigned side = 0; side < 2; side++)
+		for (const char *raw = p->side[side].raw_metrics; raw && *raw;) {
+			assay_text_addf(out, "      %s  ", side == ASSAY_BASE ? "base" : "head");
+			assay_raw_metrics_text(&p->side[side], &raw, utf8, out);
+			assay_text_add(out, "\n");
+		}
+}
+
 /* ---- counts of the two sides ---- */
 
 /* The side's value of @name, a count, a metric derived from counts, or a reason; false: it has none. */
@@ -213,6 +224,7 @@ static void case_pairs(const struct assay_comparison_case *c, const struct assay
 	for (size_t i = 0; i < c->n_pairs && samples; i++) {
 		assay_text_addf(out, "    pair %zu\n", i + 1);
 		block_rows(&c->pairs[i], out);
+		raw_metrics(&c->pairs[i], style->utf8, out);
 	}
 }
 

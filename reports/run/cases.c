@@ -181,16 +181,18 @@ static void flags_text(uint32_t flags, char *buf, size_t size)
 			n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? "," : "", kinds[i].name);
 }
 
-static void add_samples(const struct assay_result *r, struct assay_text *out)
+static void add_samples(const struct assay_result *r, bool utf8, struct assay_text *out)
 {
-	struct assay_columns t = { .align = "rrrrl" };
+	struct assay_columns t = { .align = "rrrrll" };
+	const char *raw = r->raw_metrics ? r->raw_metrics : "";
 	unsigned round = 1;
 
-	assay_columns_row(&t,
-			  (const char *const[]){ "sample", "round", "iterations", "ns per iteration", "disturbed by" });
+	assay_columns_row(&t, (const char *const[]){ "sample", "round", "iterations", "ns per iteration",
+						     "disturbed by", *raw ? "metrics" : NULL });
 	for (size_t i = 0; i < r->n_samples; i++) {
 		const struct assay_sample *s = &r->samples[i];
 		char no[24], in[24], it[24], ns[32], flags[96];
+		struct assay_text metrics = { 0 };
 
 		round += (s->flags & ASSAY_SAMPLE_NEW_ROUND) != 0;
 		snprintf(no, sizeof(no), "%zu", i);
@@ -198,7 +200,9 @@ static void add_samples(const struct assay_result *r, struct assay_text *out)
 		snprintf(it, sizeof(it), "%llu", (unsigned long long)s->iterations);
 		snprintf(ns, sizeof(ns), "%.3f", s->iterations ? (double)s->ns / (double)s->iterations : 0.0);
 		flags_text(s->flags, flags, sizeof(flags));
-		assay_columns_row(&t, (const char *const[]){ no, in, it, ns, flags });
+		assay_raw_metrics_text(r, &raw, utf8, &metrics);
+		assay_columns_row(&t, (const char *const[]){ no, in, it, ns, flags, metrics.s });
+		assay_text_release(&metrics);
 	}
 	assay_text_add(out, "\n");
 	assay_columns_print(&t, out);
@@ -244,7 +248,7 @@ static void add_result(const struct assay_result *r, bool samples, const struct 
 	assay_columns_print(&t, out);
 	assay_columns_release(&t);
 	if (samples && r->samples)
-		add_samples(r, out);
+		add_samples(r, style->utf8, out);
 	assay_log_text(out, "", r->log);
 }
 

@@ -128,6 +128,8 @@ json_t *assay_json_run_case(const struct assay_run *run, const struct assay_resu
 	json_object_set_new(o, "mad_ns", time_json(r, r->mad_ns));
 	json_object_set_new(o, "against", against_json(&against));
 	json_object_set_new(o, "metrics", assay_json_metrics(r->metrics, r->n_metrics));
+	if (r->raw_metrics && r->raw_metrics[0])
+		json_object_set_new(o, "raw_metrics", assay_json_raw_metrics(r));
 	json_object_set_new(o, "histograms", assay_json_histograms(r->histograms, r->n_histograms));
 	json_object_set_new(o, "counters", assay_json_counters(&r->counters));
 	json_object_set_new(o, "unavailable", assay_json_unavailable(&r->counters));

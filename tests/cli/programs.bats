@@ -86,13 +86,17 @@ compared() {
 	measured '.[1] | .op == "tool" and .variant == "tool.sh" and .axes == {"level": 9} and .status == "ok" and .samples >= 2
 		and .metrics.compress.value == 700.5e6 and .metrics.compress.unit == "B/s" and .metrics.compress.better == "higher"
 		and .metrics.size.value == 1234 and .metrics.time_s.value > 0 and .metrics.user_s.value >= 0 and (.cpus | length) == 1'
+	# each process gives one value of each of them
+	measured '.[1] | (.raw_metrics | length) == .samples and (.raw_metrics | unique) == [{compress: 700.5e6, size: 1234}]'
+	run "$ASSAY" show last tool/tool.sh/level=9 --samples
+	[[ $output == *$'disturbed by  metrics\n'*"compress 700 MB/s, size 1.21 KiB"* ]]
 	"$ASSAY" list cases >list
 	[ "$(cut -d ' ' -f 1 list)" = $'tool/tool.sh/level=1/t=1/-\ntool/tool.sh/level=9/t=1/-' ]
 	# its output is kept with it
 	run "$ASSAY" show last tool/tool.sh/level=9
 	[[ $output == *"level 9: 700.5 MB/s"*"size 1234 bytes"* ]]
 	[[ $output != *"1 MB/s"* ]]
-	"$ASSAY" history tool/tool.sh/level=1/t=1/- --json | jq -e '(.points | length) == 2'
+	"$ASSAY" history tool/tool.sh/level=1/t=1/- --json | jq -e '(.points | length) == 3'
 	"$ASSAY" report -o page.html && grep -q compress page.html
 	"$ASSAY" verify
 }
@@ -255,6 +259,10 @@ compared() {
 	run --separate-stderr "$ASSAY" compare --replay last
 	[[ $output == *"4.55 % worse, shown to be more than 1 %"*"turned round where more is better: + is worse"* ]]
 	"$ASSAY" report c2 -o page.html && grep -q compress page.html
+	"$ASSAY" show c2 'level=1' --json | jq -e '[.cases[] | select(.control == "none").pairs[] | (.base.raw_metrics | length) == 2 * .blocks
+		and (.head.raw_metrics | unique) == [{compress: 670e6, size: 1000}]] | all'
+	run "$ASSAY" show c2 'level=1' --samples
+	[[ $output == *$'\n      head  compress 670 MB/s, size 1000 B\n'* ]]
 	# two commits
 	git commit -qam slower
 	compared 1 '[.cases[] | select(.metric == "compress") | .verdict] == ["REGRESSED"]' main~1 main --only 'level=1' --budget 5s

@@ -125,6 +125,7 @@ static inline void make_pair(struct assay_pair *p, unsigned i)
 			side->metrics[1] = (struct assay_metric){ .tag = "hit_rate", .unit = "1", .better = -1 };
 		if (k)
 			make_counters(&side->counters);
+		side->raw_metrics = strdup("compress\t7e8\tsize\t1234\t\ncompress\t7.1e8\tsize\t1234\t\n");
 	}
 }
 
@@ -184,6 +185,7 @@ static inline void same_pair(const struct assay_pair *a, const struct assay_pair
 		assert_int_equal(x->status, y->status);
 		assert_string_equal(x->reason, y->reason);
 		assert_same_log(x->log, y->log);
+		assert_same_log(x->raw_metrics, y->raw_metrics);
 		assert_string_equal(x->digest, y->digest);
 		assert_string_equal(x->code_hash, y->code_hash);
 		assert_memory_equal(&x->max_rel_err, &err, sizeof(err));

@@ -246,6 +246,7 @@ static inline void assert_same_result(const struct assay_result *a, const struct
 	assert_int_equal(a->status, b->status);
 	assert_string_equal(a->reason, b->reason);
 	assert_same_log(a->log, b->log);
+	assert_same_log(a->raw_metrics, b->raw_metrics);
 	assert_int_equal(a->checked, b->checked);
 	assert_int_equal(a->correct, b->correct);
 	assert_string_equal(a->digest, b->digest);

@@ -117,6 +117,7 @@ CREATE TABLE result (
 	code_hash       TEXT    NOT NULL,
 	log             TEXT    NOT NULL,                               -- what the worker said last
 	histograms      TEXT    NOT NULL,                               -- a line each: model/histogram.h
+	raw_metrics     TEXT    NOT NULL,                               -- of a program, a line a sample: model/result.h
 
 	steady          INTEGER NOT NULL CHECK (steady IN (0, 1)),
 	converged       INTEGER NOT NULL CHECK (converged IN (0, 1)),
@@ -153,7 +154,7 @@ CREATE TABLE result (
 CREATE INDEX result_by_status ON result (run, status);
 CREATE INDEX result_by_series ON result (series, status, all_threads, run);
 
--- Raw samples in a table of their own, so that lists and trends read past none of them. Format: sample_blob.h.
+-- Raw samples in a table of their own, so that lists and trends read past none of them. Format: store/blobs.h.
 CREATE TABLE result_samples (
 	result  INTEGER PRIMARY KEY REFERENCES result (id) ON DELETE CASCADE,
 	encoded BLOB    NOT NULL CHECK (length(encoded) > 0)
@@ -174,7 +175,7 @@ CREATE TABLE number_name (
 	CONSTRAINT missing_says_why CHECK (kind <> 'missing' OR how <> '')
 ) STRICT;
 
--- Metrics, counts and missing ones of a result; as rows they took twice its size. Format: number_blob.h.
+-- Metrics, counts and missing ones of a result; as rows they took twice its size. Format: store/blobs.h.
 CREATE TABLE result_numbers (
 	result  INTEGER PRIMARY KEY REFERENCES result (id) ON DELETE CASCADE,
 	encoded BLOB    NOT NULL CHECK (length(encoded) > 0)
@@ -286,7 +287,8 @@ CREATE TABLE pair_side (
 	deviation   TEXT    NOT NULL,
 	code_hash   TEXT    NOT NULL,
 	log         TEXT    NOT NULL,
-	samples     BLOB    CHECK (length(samples) > 0),                      -- NULL: none; format: sample_blob.h
+	samples     BLOB    CHECK (length(samples) > 0),                      -- NULL: none; format: store/blobs.h
+	raw_metrics TEXT    NOT NULL,                                         -- as of a result
 	UNIQUE (pair, side),
 	CONSTRAINT other_than_ok_says_why CHECK (status = 'ok' OR reason <> '')
 ) STRICT;

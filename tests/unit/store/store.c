@@ -33,6 +33,7 @@ STORE_TEST(test_a_run_comes_back_whole)
 	r[2].checked = r[2].correct = r[2].steady = r[2].converged = false;
 	r[2].n_cpus = r[2].n_metrics = r[2].counters.n = 0;
 	make_counters(&r[1].counters);
+	r[1].raw_metrics = strdup("ops_per_s\t0.10000000000000001\t\n");
 	strcpy(r[1].metrics[0].source, ASSAY_SOURCE_SDE);
 	r[1].metrics[0].estimated = true;
 	r[2].numa_node = 1;
