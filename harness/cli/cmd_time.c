@@ -61,7 +61,8 @@ static int set_seed(void *to, const char *arg, const char *name, struct assay_er
 #define AT(member) offsetof(struct time_args, member)
 
 static const struct assay_option options[] = {
-	{ "name", 'N', "NAME", add_name, AT(q.names), "Name of a command; repeat it for each command, in order" },
+	{ "name", 'N', "NAME", add_name, AT(q.names),
+	  "Name of a command, in order: once for each that is given, or for each that parameters make of these" },
 	{ "parameter-list", 'L', "NAME VALUES", add_parameter, AT(q),
 	  "Run each command once with each of these values, such as -L n 1,2,4, in place of {n}" },
 	{ "reference", 0, "COMMAND", assay_option_text, AT(q.reference),

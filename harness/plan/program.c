@@ -272,6 +272,8 @@ static int read_metrics(const struct adding *a)
 
 /* ---- axes ---- */
 
+#define AXIS_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789_"
+
 static struct assay_catalog_axis *find_axis(const struct adding *a, const char *name)
 {
 	for (size_t i = 0; i < a->op->n_axes; i++)
@@ -296,8 +298,7 @@ static int new_axis(const struct adding *a, const char *name, unsigned line, str
 {
 	struct assay_catalog_axis *axis = &a->op->axes[a->op->n_axes];
 
-	if (strlen(name) >= ASSAY_NAME_MAX || strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != strlen(name) ||
-	    !strcmp(name, "threads"))
+	if (strlen(name) >= ASSAY_NAME_MAX || strspn(name, AXIS_LETTERS) != strlen(name) || !strcmp(name, "threads"))
 		return assay_conf_fail(a->err, a->path, line,
 				       "bench '%s' has an axis '%s', expected a name of a-z, 0-9 and '_' other than "
 				       "'threads'",
@@ -402,6 +403,46 @@ static int scan_suites(const struct adding *a, const char *bench_dir)
 	return rc;
 }
 
+static int no_such_axis(const struct adding *a, const char *name)
+{
+	struct assay_text known = { 0 };
+	int rc;
+
+	for (size_t i = 0; i < a->op->n_axes; i++)
+		assay_text_addf(&known, "{%s}, ", a->op->axes[i].name);
+	assay_text_add(&known, "{threads}");
+	rc = assay_conf_fail(a->err, a->path, a->bench->command->values[0].line,
+			     "the command of bench '%s' has {%s}, and the bench has no such axis, only %s; if the "
+			     "program is to get it as it stands, put blanks inside the braces",
+			     a->bench->name, name, known.s ? known.s : "");
+	assay_text_release(&known);
+	return rc;
+}
+
+/*
+ * What looks like an axis and is none was mistyped, and the program would get it as it stands. Scripts in the command
+ * have braces as well, so blanks tell them apart: awk, sed and jq do not mind. That of a shell has a '$' before it.
+ */
+static int check_placeholders(const struct adding *a)
+{
+	for (size_t i = 0; i < a->program->words.n; i++) {
+		const char *word = a->program->words.v[i];
+
+		for (const char *p = word; (p = strchr(p, '{')); p++) {
+			const size_t len = strspn(p + 1, AXIS_LETTERS);
+			char name[ASSAY_NAME_MAX];
+
+			if (!len || len >= sizeof(name) || p[1 + len] != '}' || (p > word && p[-1] == '$'))
+				continue;
+			memcpy(name, p + 1, len);
+			name[len] = '\0';
+			if (strcmp(name, "threads") != 0 && !find_axis(a, name))
+				return no_such_axis(a, name);
+		}
+	}
+	return 0;
+}
+
 static int read_axes(const struct adding *a, const char *bench_dir)
 {
 	int rc;
@@ -414,7 +455,7 @@ static int read_axes(const struct adding *a, const char *bench_dir)
 		rc = scan_suites(a, bench_dir);
 	for (size_t i = 0; i < a->op->n_axes && !rc; i++)
 		make_number(&a->op->axes[i]);
-	return rc;
+	return rc ? rc : check_placeholders(a);
 }
 
 /* ---- the whole ---- */

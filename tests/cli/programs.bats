@@ -462,6 +462,10 @@ self_measuring() {
 	fails 2 "metric 'm' of bench 'x' has no unit" run
 	bench x 'command = "./tool.sh" metric "m" { pattern = "(1)" unit = "s" }'
 	fails 2 "metric 'm' of bench 'x' does not say what is better" run
+	bench x 'command = "./tool.sh {nope}" metric "time_s" { }'
+	fails 2 "the command of bench 'x' has {nope}, and the bench has no such axis, only {threads}; if the program is to get it as it stands, put" run
+	bench x 'command = "./tool.sh {level} {levle}" sweep = {"level=1,9"}'
+	fails 2 "the command of bench 'x' has {levle}, and the bench has no such axis, only {level}, {threads};" list cases
 	bench x 'command = "a | b"'
 	fails 2 "the command of bench 'x': only a shell understands the '|'" run
 }

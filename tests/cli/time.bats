@@ -28,6 +28,7 @@ LONG='sleep 0.05'
 	fails 2 "a ' is not closed" time "echo 'a"
 	fails 2 "a command is empty" time ''
 	fails 2 "2 commands and 1 name: give --name once for each command" time -N a true true
+	fails 2 "4 commands with all their parameters and 3 names: give --name once for each command" time -L n 1,2 -N a -N b -N c true false
 	fails 2 "--parameter-list is 'n', expected a name and its values" time -L n
 	fails 2 "bad --margin '0': expected a share above 0" time true --margin 0
 	fails 2 "option '--budgt': did you mean '--budget'?" time true --budgt 1s
@@ -118,6 +119,11 @@ LONG='sleep 0.05'
 	"$ASSAY" time -N a -N b "$SHORT" "$SHORT" --budget 100ms --json | jq -e '[.commands[].key] == ["a/program/-", "b/program/-"]'
 	"$ASSAY" time -L n 1,2 -N a 'head -c {n} /dev/zero' --budget 100ms --json |
 		jq -e '[.commands[].key] == ["a/program/n=1", "a/program/n=2"]'
+	# a name for each command that parameters make, as in hyperfine, or one in which they are filled in
+	"$ASSAY" time -L n 1,2 -N one -N two --reference two 'head -c {n} /dev/zero' --budget 100ms --json |
+		jq -e '[.commands[].key] == ["one/program/n=1", "two/program/n=2"] and .comparisons[0].command == "head -c 1 /dev/zero"'
+	"$ASSAY" time -L n 1,2 -N 'c{n}' 'head -c {n} /dev/zero' --budget 100ms --json |
+		jq -e '[.commands[].key] == ["c1/program/n=1", "c2/program/n=2"]'
 	"$ASSAY" time "$SHORT" "$SHORT" --budget 100ms --json |
 		jq -e '[.commands[].key] == ["sleep 0.01/program/-", "sleep 0.01 (2)/program/-"]'
 }

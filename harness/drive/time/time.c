@@ -110,15 +110,19 @@ static int add_commands(struct timing *k, struct assay_err *err)
 	const size_t combinations = assay_parameters_count(q->parameters, q->n_parameters);
 	const bool further = q->reference && !assay_strings_has(&q->commands, q->reference) &&
 			     !assay_strings_has(&q->names, q->reference);
-	const size_t n = q->commands.n * combinations + further;
+	const size_t expanded = q->commands.n * combinations, n = expanded + further;
+	/* a name is that of one command, or of all that parameters make of it */
+	const size_t commands_a_name = q->names.n == expanded ? 1 : combinations;
+	bool found = further;
 	int rc = 0;
 
 	if (!q->commands.n)
 		return assay_err_set(err, ASSAY_EUSAGE, "no command given, such as 'sort words.txt'");
-	if (q->names.n && q->names.n != q->commands.n)
+	if (q->names.n && q->names.n != q->commands.n && q->names.n != expanded)
 		return assay_err_set(err, ASSAY_EUSAGE,
-				     "%zu command%s and %zu name%s: give --name once for each command", q->commands.n,
-				     q->commands.n == 1 ? "" : "s", q->names.n, q->names.n == 1 ? "" : "s");
+				     "%zu command%s%s and %zu name%s: give --name once for each command", expanded,
+				     expanded == 1 ? "" : "s", combinations > 1 ? " with all their parameters" : "",
+				     q->names.n, q->names.n == 1 ? "" : "s");
 	if (n > COMMANDS_MAX)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "%zu commands with all their parameters; at most %d can be timed", n,
@@ -132,14 +136,16 @@ static int add_commands(struct timing *k, struct assay_err *err)
 		return no_memory(err);
 	if (further)
 		rc = add_command(k, q->reference, NULL, 0, err);
-	for (size_t i = 0; i < q->commands.n && !rc; i++) {
-		const char *name = q->names.n ? q->names.v[i] : NULL;
+	for (size_t i = 0; i < expanded && !rc; i++) {
+		const char *command = q->commands.v[i / combinations];
+		const char *name = q->names.n ? q->names.v[i / commands_a_name] : NULL;
 
-		if (q->reference && !further &&
-		    (!strcmp(q->reference, q->commands.v[i]) || (name && !strcmp(q->reference, name))))
+		if (q->reference && !found &&
+		    (!strcmp(q->reference, command) || (name && !strcmp(q->reference, name)))) {
 			k->out->reference = k->out->n_commands;
-		for (size_t at = 0; at < combinations && !rc; at++)
-			rc = add_command(k, q->commands.v[i], name, at, err);
+			found = true;
+		}
+		rc = add_command(k, command, name, i % combinations, err);
 	}
 	return rc;
 }
