@@ -35,7 +35,7 @@ TEST(a_program_makes_cases_like_an_op)
 	const struct assay_catalog_op *op;
 	struct assay_err err = { 0 };
 
-	assert_int_equal(load("bench \"lz4\" { command = \"bin/lz4 -b{level} '{file}' {other}\"\n"
+	assert_int_equal(load("bench \"lz4\" { command = \"bin/lz4 -b{level} '{file}' '{ other } ${home}'\"\n"
 			      "shapes = {\"level=1,file=a.tar\"} threads = {\"1\", \"all\"} budget = \"2s\" timeout = "
 			      "\"9s\"\n" METRIC("compress", SPEED)
 				      METRIC("size", "pattern = \"([0-9]+) B\" unit = \"KiB\" better = lower")
@@ -98,6 +98,8 @@ static const struct {
 	{ "bench a { command = x " METRIC("m", SPEED) METRIC("m", SPEED) "}", "metric 'm' of bench 'a' appears twice" },
 	{ "bench a { command = \"x {n}\" shapes = \"m=1\" }",
 	  "bench 'a' has an axis 'm', and its command has no {m} that it could fill in" },
+	{ "bench a { command = \"x {n} y{m}\" shapes = \"n=1\" }",
+	  ":1: the command of bench 'a' has {m}, and the bench has no such axis, only {n}, {threads}" },
 	{ "bench a { command = \"x {threads}\" sweep = \"threads=1,2\" }",
 	  "expected a name of a-z, 0-9 and '_' other than "
 	  "'threads'" },
