@@ -99,7 +99,9 @@ static const struct {
 	{ "bench a { command = \"x {n}\" shapes = \"m=1\" }",
 	  "bench 'a' has an axis 'm', and its command has no {m} that it could fill in" },
 	{ "bench a { command = \"x {n} y{m}\" shapes = \"n=1\" }",
-	  ":1: the command of bench 'a' has {m}, and the bench has no such axis, only {n}, {threads}" },
+	  ":1: the command of bench 'a' has {m}, and the bench has no such axis, only {n}, {threads}; if the program "
+	  "is to get "
+	  "it as it stands, put blanks inside the braces" },
 	{ "bench a { command = \"x {threads}\" sweep = \"threads=1,2\" }",
 	  "expected a name of a-z, 0-9 and '_' other than "
 	  "'threads'" },
