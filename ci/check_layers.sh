@@ -117,7 +117,7 @@ while read -r folder budget; do
 	lines=$(find "$folder" -type f ! -name '*.png' -exec cat {} + | wc -l)
 	[ "$lines" -le "$budget" ] || echo "$folder has $lines lines, its budget is $budget"
 done <<'EOF' | grep . && exit 1
-bench 12000
+bench 13400
 ci 2130
 harness/base 4900
 harness/cli 6900
