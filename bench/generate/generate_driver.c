@@ -79,9 +79,17 @@ static void finish_run(struct gen_engine *e, uint64_t begin)
 {
 	struct gen_stats *s = e->job->op_state;
 
-	assay_generate_ring_push(&s->run_s, seconds_since(e, begin));
-	for (int i = 0; i < GEN_N_PHASES; i++)
-		s->phase_s[i] += (double)e->phase_ns[i] * 1e-9;
+	double forward_s = 0;
+
+	assay_generate_ring_push(&s->took.run_s, seconds_since(e, begin));
+	for (int i = 0; i < GEN_N_PHASES; i++) {
+		const double phase_s = (double)e->phase_ns[i] * 1e-9;
+
+		s->phase_s[i] += phase_s;
+		forward_s += i == GEN_PHASE_SAMPLING ? 0 : phase_s;
+	}
+	assay_generate_ring_push(&s->took.forward_s, forward_s);
+	assay_generate_ring_push(&s->took.sampling_s, (double)e->phase_ns[GEN_PHASE_SAMPLING] * 1e-9);
 	assay_counter(e->job, ASSAY_GENERATE_TOKENS, e->n_tokens);
 	assay_counter(e->job, ASSAY_GENERATE_PREFILL_STEPS, e->n_prefill_steps);
 	assay_counter(e->job, ASSAY_GENERATE_DECODE_STEPS, e->n_decode_steps);
@@ -119,7 +127,7 @@ static int prefill_run(struct assay_job *job)
 	if (rc)
 		return rc;
 	out[0] = sample(e, e->plan.pp);
-	assay_generate_ring_push(&s->ttft_s, seconds_since(e, begin));
+	assay_generate_ring_push(&s->took.ttft_s, seconds_since(e, begin));
 	finish_run(e, begin);
 	return 0;
 }
@@ -162,7 +170,7 @@ static int decode_run(struct assay_job *job)
 		if (rc)
 			return rc;
 		out[i + 1] = sample(e, e->plan.pp + i + 1);
-		assay_generate_ring_push(&s->tpot_s, seconds_since(e, step));
+		assay_generate_ring_push(&s->took.tpot_s, seconds_since(e, step));
 		assay_part(job);
 	}
 	finish_run(e, begin);
@@ -215,7 +223,7 @@ static inline __attribute__((always_inline)) int answer(struct gen_engine *e, in
 	if (rc)
 		return rc;
 	reply[0] = sample(e, len);
-	assay_generate_ring_push(&s->ttft_s, seconds_since(e, begin));
+	assay_generate_ring_push(&s->took.ttft_s, seconds_since(e, begin));
 	if (p)
 		p->emit(p->arg, reply[0]);
 	for (int64_t i = 1; i < n && !(p && __atomic_load_n(p->enough, __ATOMIC_RELAXED)); i++) {
@@ -226,7 +234,7 @@ static inline __attribute__((always_inline)) int answer(struct gen_engine *e, in
 			return rc;
 		assay_generate_prefix_advance(&e->prefix, &e->seq, len + i);
 		reply[i] = sample(e, len + i);
-		assay_generate_ring_push(&s->tpot_s, seconds_since(e, step));
+		assay_generate_ring_push(&s->took.tpot_s, seconds_since(e, step));
 		if (p)
 			p->emit(p->arg, reply[i]);
 		else

@@ -9,9 +9,9 @@ static void took(const struct assay_job *job, uint32_t what, double seconds)
 {
 	struct gen_stats *s = job->op_state;
 
-	assay_generate_ring_push(what == ASSAY_GENERATE_RUN           ? &s->run_s
-				 : what == ASSAY_GENERATE_FIRST_TOKEN ? &s->ttft_s
-								      : &s->tpot_s,
+	assay_generate_ring_push(what == ASSAY_GENERATE_RUN           ? &s->took.run_s
+				 : what == ASSAY_GENERATE_FIRST_TOKEN ? &s->took.ttft_s
+								      : &s->took.tpot_s,
 				 seconds);
 }
 

@@ -40,6 +40,11 @@ static double quantile(const struct gen_ring *r, double q, double *sorted)
 	return i + 1 < n ? sorted[i] + (at - (double)i) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
 }
 
+double assay_generate_ring_median(const struct gen_ring *r, double *sorted)
+{
+	return quantile(r, 0.5, sorted);
+}
+
 static double mean(const struct gen_ring *r)
 {
 	size_t n = kept(r);
@@ -56,8 +61,11 @@ static double mean(const struct gen_ring *r)
 
 /* Rates and times are medians, or the quantile in the name, over the latest GEN_RING runs or tokens. */
 const struct assay_metric_def assay_generate_metrics[ASSAY_GENERATE_N_METRICS] = {
-	{ "tokens_per_s", "1/s", "prefill: prompt tokens; decode, chat: generated tokens; per second of a run, median",
-	  +1, 0, 0, UNLIMITED },
+	{ "tokens_per_s", "1/s",
+	  "prefill: prompt tokens; decode, chat: generated tokens; file: both; per second of a run, median", +1, 0, 0,
+	  UNLIMITED },
+	{ "forward_s", "s", "time in the layers and the head of a run, median", -1, 0, 0, UNLIMITED },
+	{ "sampling_s", "s", "time to choose the tokens of a run, median", -1, 0, 0, UNLIMITED },
 	{ "ttft_s", "s", "time to the first token of a request, median", -1, 0, 0, UNLIMITED },
 	{ "tpot_mean_s", "s", "time per generated token after the first, mean", -1, 0, 0, UNLIMITED },
 	{ "tpot_p50_s", "s", "time per generated token, median", -1, 0, 0, UNLIMITED },
@@ -71,6 +79,8 @@ const struct assay_metric_def assay_generate_metrics[ASSAY_GENERATE_N_METRICS] =
 	{ "time_ffn_frac", "1", "share of the time in the feed-forward with its norms and projections", 0, 0, 0, 1 },
 	{ "time_head_frac", "1", "share of the time in the final norm and the head", 0, 0, 0, 1 },
 	{ "time_sampling_frac", "1", "share of the time in sampling", 0, 0, 0, 1 },
+	{ "encode_s", "s", "time to make the ids of a prompt from its text, median", -1, 0, 0, UNLIMITED },
+	{ "decode_s", "s", "time to make text of the generated ids, median", -1, 0, 0, UNLIMITED },
 };
 
 const char *const assay_generate_counters[ASSAY_GENERATE_N_COUNTERS] = {
@@ -89,27 +99,40 @@ static void report_phases(const struct assay_job *job, const struct gen_stats *s
 		job->host->metric(job, tags[i], s->phase_s[i] / total);
 }
 
+static void report_median(const struct assay_job *job, const char *tag, const struct gen_ring *r, double *sorted)
+{
+	if (r->n)
+		job->host->metric(job, tag, assay_generate_ring_median(r, sorted));
+}
+
+void assay_generate_report_latencies(const struct assay_job *job, struct gen_latencies *l, int64_t tokens)
+{
+	const double run_s = assay_generate_ring_median(&l->run_s, l->sorted);
+
+	if (run_s > 0)
+		job->host->metric(job, "tokens_per_s", (double)tokens / run_s);
+	report_median(job, "forward_s", &l->forward_s, l->sorted);
+	report_median(job, "sampling_s", &l->sampling_s, l->sorted);
+	report_median(job, "ttft_s", &l->ttft_s, l->sorted);
+	if (!l->tpot_s.n)
+		return;
+	job->host->metric(job, "tpot_mean_s", mean(&l->tpot_s));
+	job->host->metric(job, "tpot_p50_s", quantile(&l->tpot_s, 0.50, l->sorted));
+	job->host->metric(job, "tpot_p95_s", quantile(&l->tpot_s, 0.95, l->sorted));
+	job->host->metric(job, "tpot_p99_s", quantile(&l->tpot_s, 0.99, l->sorted));
+}
+
 int assay_generate_report(struct assay_job *job)
 {
 	struct gen_stats *s = job->op_state;
 	const struct gen_plan *p = &s->plan;
-	double run_s = quantile(&s->run_s, 0.5, s->sorted);
 	int64_t tokens = p->kind == GEN_PREFILL ? p->pp : p->kind == GEN_DECODE ? p->tg : p->n_out;
 
 	job->host->metric(job, "model_bytes", (double)assay_generate_model_bytes(p->m));
 	job->host->metric(job, "kv_bytes", (double)assay_generate_kv_bytes(p));
 	if (job->device_kind == ASSAY_DEVICE_CPU)
 		job->host->metric(job, "vector_bits", assay_generate_vector(job->shape->host)->bits);
-	if (run_s > 0)
-		job->host->metric(job, "tokens_per_s", (double)tokens / run_s);
-	if (s->ttft_s.n)
-		job->host->metric(job, "ttft_s", quantile(&s->ttft_s, 0.5, s->sorted));
-	if (s->tpot_s.n) {
-		job->host->metric(job, "tpot_mean_s", mean(&s->tpot_s));
-		job->host->metric(job, "tpot_p50_s", quantile(&s->tpot_s, 0.50, s->sorted));
-		job->host->metric(job, "tpot_p95_s", quantile(&s->tpot_s, 0.95, s->sorted));
-		job->host->metric(job, "tpot_p99_s", quantile(&s->tpot_s, 0.99, s->sorted));
-	}
+	assay_generate_report_latencies(job, &s->took, tokens);
 	report_phases(job, s);
 	return 0;
 }

@@ -148,22 +148,32 @@ void assay_generate_file_release(struct assay_job *job)
 
 /* ---- tokens ---- */
 
+static double seconds_since(const struct assay_job *job, uint64_t ns)
+{
+	return (double)(job->host->now_ns() - ns) * 1e-9;
+}
+
 /* The most likely token, the first of equals. */
 static int32_t greedy(const struct assay_job *job)
 {
 	const float *logits = job->tensors[ASSAY_FILE_T_LOGITS].data;
-	const struct file_state *s = job->op_state;
+	const uint64_t begin_ns = job->host->now_ns();
+	struct file_state *s = job->op_state;
 	int32_t best = 0;
 
+	assay_span(job, "sampling");
 	for (int32_t i = 1; i < s->state.model.vocab; i++)
 		if (logits[i] > logits[best])
 			best = i;
+	assay_span_end(job);
+	s->sampling_ns += job->host->now_ns() - begin_ns;
 	return best;
 }
 
 /* Positions @from to @end - 1. */
 static void read_tokens(struct assay_job *job, const int32_t *tokens, int64_t from, int64_t end)
 {
+	const uint64_t begin_ns = job->host->now_ns();
 	struct file_state *s = job->op_state;
 
 	assay_span(job, end - from > 1 ? "prefill" : "decode");
@@ -173,22 +183,46 @@ static void read_tokens(struct assay_job *job, const int32_t *tokens, int64_t fr
 		s->state.step(job, tokens + at, n, at, at + n == end);
 	}
 	assay_span_end(job);
+	s->forward_ns += job->host->now_ns() - begin_ns;
+}
+
+static void finish_run(struct assay_job *job, uint64_t begin_ns)
+{
+	const int64_t pp = job->shape->axis[ASSAY_FILE_AXIS_PP], tg = job->shape->axis[ASSAY_FILE_AXIS_TG];
+	struct file_state *s = job->op_state;
+
+	assay_generate_ring_push(&s->took.run_s, seconds_since(job, begin_ns));
+	assay_generate_ring_push(&s->took.forward_s, (double)s->forward_ns * 1e-9);
+	assay_generate_ring_push(&s->took.sampling_s, (double)s->sampling_ns * 1e-9);
+	/* a run is one prompt, so the cache has nothing of it before */
+	assay_counter(job, ASSAY_GENERATE_KV_LOOKUPS, (uint64_t)pp);
+	assay_counter(job, ASSAY_GENERATE_KV_MISSES, (uint64_t)pp);
+	assay_counter(job, ASSAY_GENERATE_TOKENS, (uint64_t)(pp + tg - 1));
+	assay_counter(job, ASSAY_GENERATE_PREFILL_STEPS, (uint64_t)((pp + ASSAY_FILE_BATCH - 1) / ASSAY_FILE_BATCH));
+	assay_counter(job, ASSAY_GENERATE_DECODE_STEPS, (uint64_t)(tg - 1));
 }
 
 int assay_generate_file_play(struct assay_job *job)
 {
 	const int64_t pp = job->shape->axis[ASSAY_FILE_AXIS_PP], tg = job->shape->axis[ASSAY_FILE_AXIS_TG];
 	int32_t *out = job->tensors[ASSAY_FILE_T_TOKENS].data;
+	const uint64_t begin_ns = job->host->now_ns();
 	struct file_state *s = job->op_state;
 
+	s->forward_ns = s->sampling_ns = 0;
 	memcpy(s->tokens, job->tensors[ASSAY_FILE_T_PROMPT].data, (size_t)pp * sizeof(*s->tokens));
 	read_tokens(job, s->tokens, 0, pp);
-	for (int64_t i = 0; i < tg; i++) {
-		if (i)
-			read_tokens(job, s->tokens, pp + i - 1, pp + i);
+	out[0] = s->tokens[pp] = greedy(job);
+	assay_generate_ring_push(&s->took.ttft_s, seconds_since(job, begin_ns));
+	for (int64_t i = 1; i < tg; i++) {
+		const uint64_t step_ns = job->host->now_ns();
+
+		read_tokens(job, s->tokens, pp + i - 1, pp + i);
 		out[i] = s->tokens[pp + i] = greedy(job);
+		assay_generate_ring_push(&s->took.tpot_s, seconds_since(job, step_ns));
 	}
 	s->n_known = pp + tg - 1;
+	finish_run(job, begin_ns);
 	return 0;
 }
 

@@ -54,6 +54,22 @@ load helpers
 	fails 2 "only ids: tokenizer.ggml.model is 'no_vocab', expected gpt2 or llama" generate mute.gguf --prompt Hi
 }
 
+@test "what is published of a run: times of the model and of the tokenizer, memory, tokens and steps" {
+	assay model synth m.gguf --layers 1 --ffn 256
+	assay model synth mute.gguf --layers 1 --vocab 64
+	mkdir suites
+	printf 'bench "m" { op = "generate.file" shapes = {"pp=70,tg=3"} threads = {"1"} budget = "20ms" }\n' >m.bench
+	printf 'suite "m" { use "m" { } }\n' >suites/m.suite
+	assay run --suite m --bench-dir . --only '*/ref/*' --model m.gguf --model mute.gguf --json >out
+	jq -e '.cases[0].metrics as $m | all("tokens_per_s", "forward_s", "sampling_s", "ttft_s", "tpot_p50_s", "encode_s", "decode_s";
+		$m[.].value > 0)' out
+	jq -e '.cases[1].metrics | has("forward_s") and (has("encode_s") or has("decode_s") | not)' out
+	assay model show m.gguf --json >shown
+	jq -e --slurpfile s shown '.cases[0].metrics.model_bytes.value == ([$s[0].tensors[].bytes] | add)
+		and .cases[0].metrics.kv_bytes.value == 2 * 2 * 64 * 73 * 4' out
+	jq -e '.cases[0].counters | [.tokens, .prefill_steps, .decode_steps, .kv_lookups, .kv_misses] | map(.value) == [72, 2, 2, 70, 70]' out
+}
+
 @test "the file is an axis: results of two models have keys of their own in one database" {
 	assay model synth a.gguf --layers 1 --ffn 256
 	assay model synth b.gguf --layers 1 --ffn 256 --seed 7

@@ -954,6 +954,7 @@ TEST(test_metrics)
 			mini_metric(c, "time_sampling_frac");
 		assert_true(fabs(parts - 1) < 1e-9);
 		assert_true(mini_metric(c, "tokens_per_s") > 0);
+		assert_true(mini_metric(c, "forward_s") > 0 && mini_metric(c, "sampling_s") > 0);
 		/* codes, scales, embedding, norms */
 		assert_true(mini_metric(c, "model_bytes") ==
 			    (strstr(ops[i][1], "nano") ? 24576 + 28 + 16384 + 2560 : 294912 + 56 + 262144 + 11264));
