@@ -22,8 +22,8 @@ struct assay_emit_style {
 struct assay_emitter {
 	enum assay_report_kind takes;
 	/*
-	 * "text", "json", "markdown", "junit", "csv", "openmetrics", "html", "svg", "png", "folded", "dhat",
-	 * "trace";
+	 * "text", "json", "markdown", "llama-bench", "junit", "csv", "openmetrics", "html", "svg", "png",
+	 * "folded", "dhat", "trace";
 	 * of runs also "header", "cases"
 	 */
 	const char *format;

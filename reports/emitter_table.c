@@ -15,6 +15,7 @@
 	ROW(run_csv)                                                                                                   \
 	ROW(run_junit)                                                                                                 \
 	ROW(run_markdown)                                                                                              \
+	ROW(run_llama_bench)                                                                                           \
 	ROW(run_openmetrics)                                                                                           \
 	ROW(run_cases)                                                                                                 \
 	ROW(run_metric_text)                                                                                           \

@@ -70,6 +70,19 @@ load helpers
 	jq -e '.cases[0].counters | [.tokens, .prefill_steps, .decode_steps, .kv_lookups, .kv_misses] | map(.value) == [72, 2, 2, 70, 70]' out
 }
 
+@test "a table as llama-bench prints it" {
+	assay model synth m.gguf --layers 1 --ffn 256
+	mkdir suites
+	printf 'bench "m" { op = "generate.file" shapes = {"pp=9,tg=1", "pp=1,tg=5", "pp=2,tg=3"} threads = {"1"} budget = "20ms" }\n' >m.bench
+	printf 'bench "q" { op = "quantize.q8_0" shapes = {"n=512"} threads = {"1"} budget = "20ms" }\n' >q.bench
+	printf 'suite "m" { use "m" { } use "q" { } }\n' >suites/m.suite
+	assay run --suite m --bench-dir . --only '*/ref/*' --model m.gguf
+	assay export llama-bench >table
+	[ "$(head -1 table)" = '| model | size | backend | threads | test | t/s |' ]
+	[ "$(sed 1,2d table | grep -c '^| .*m.gguf.* | 2.*MiB | CPU ref | 1 | ')" = 3 ]
+	[ "$(cut -d'|' -f6 table | sed 1,2d | paste -sd,)" = " pp9 , tg5 , pp2+tg3 " ]
+}
+
 @test "the file is an axis: results of two models have keys of their own in one database" {
 	assay model synth a.gguf --layers 1 --ffn 256
 	assay model synth b.gguf --layers 1 --ffn 256 --seed 7
