@@ -69,7 +69,7 @@ static int check(void *args, struct assay_err *err)
 #define AT(member) offsetof(struct generate_args, member)
 
 static const struct assay_option options[] = {
-	{ "prompt", 'p', "TEXT", assay_option_text, AT(text),
+	{ "prompt", 0, "TEXT", assay_option_text, AT(text),
 	  "Continue this text, and print text, by the tokenizer that the file has" },
 	{ "tokens", 'n', "N", set_tokens, AT(tokens), "Generate N tokens (default 16)" },
 	{ "profile", 0, "NAME", assay_option_text, AT(profile),

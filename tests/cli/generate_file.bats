@@ -30,6 +30,9 @@ load helpers
 	assay generate m.gguf 1 2 3 --only '*/ref/*' --threads 1 >one
 	assay generate m.gguf 1 2 3 >all
 	cmp one all
+	# a plugin more changes nothing
+	assay generate m.gguf 1 2 3 --plugin "$ASSAY_BUILD/plugins/quantize.so" 2>loaded >again
+	cmp one again
 }
 
 @test "a text is continued by text, and by the ids of the same prompt" {
