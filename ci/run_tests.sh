@@ -19,7 +19,7 @@ left_out=()
 # show the same of some unit tests: simulations with fixed seeds, kernels for GPUs, which are not sanitized, and inputs of the largest size.
 if grep -q sanitizers "$build/features" 2>/dev/null; then
 	scripts=(tests/cli/{bad_input,cheats,fuzz,hostile,hostile_worker,import,interrupt}.bats)
-	left_out=(-paired_simulation -paired_load -change_simulation -cuda_generate -large_inputs)
+	left_out=(-paired_simulation -paired_load -change_simulation -cuda_generate)
 fi
 
 # Run the unit test or script $1.

@@ -90,7 +90,6 @@ $(BUILD)/tests/test_drive: | $(PLUGINS) $(BUILD)/share/assay
 $(BUILD)/tests/test_kernels: | $(PLUGINS) $(if $(CXX_FOUND),$(EMULATED))
 # allocations of the harness that fail when the test says so
 $(BUILD)/tests/test_judge: private LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
-$(BUILD)/tests/test_measure: private LDFLAGS += -Wl,--wrap=realloc
 
 # The program, and tests of counters, as they are where neither PAPI nor valgrind has headers: what asks for these is compiled
 # once more and goes before the archive. In the shape of an installation.

@@ -76,6 +76,19 @@ is() {
 	count -- --counters gpu
 	is '.counters.gpu_kernels.value == 102 and (.counters.gpu_occupancy.value | not)'
 	reasons | grep "CUPTI 130000 does not count in ranges: CUDA 12.6's is the first"
+	ln -sf "$PLUGINS/cupti_standin.so" lib/libcupti.so.13
+	while IFS=: read -r how reason; do
+		count CUPTI_STANDIN="$how" -- --counters gpu --only cuda
+		reasons | grep "$reason"
+	done <<-'END'
+		late:ERR_NVGPUCTRPERM: the driver shows GPU counters to administrators only
+		vgpu:the host of this virtual GPU does not let it count
+		endless:CUPTI asked for more than 64 passes
+		drops:CUPTI dropped 1 ranges
+		dropping:CUPTI lost 2 records of kernels
+		no-context:the CUDA driver has no context in this thread
+		old:CUPTI 9 is older than CUDA 10's, which is the first known
+	END
 	rm lib/libcupti.so.13
 	ldconfig -p | grep -q libcupti || [ -e /usr/local/cuda/lib64/libcupti.so ] || {
 		count -- --counters gpu

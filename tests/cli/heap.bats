@@ -2,11 +2,11 @@
 # Allocations of variants: counted where the heap can be watched, unavailable with a reason elsewhere, and demanded by policies.
 load helpers
 
-# toy OPTION...: the variants that allocate known amounts, with the counters of the heap, as JSON.
+# toy OPTION...: the variants of $SUITE (known), which allocate known amounts, with the counters of the heap, as JSON.
 toy() {
 	cp -r "$ASSAY_SOURCE/tests/fixtures/heap" t
 	cp -r "$ASSAY_SOURCE/bench/groups" t/
-	ASSAY_DETERMINISTIC=1 "${PROGRAM:-$ASSAY}" run --bench-dir t --suite known --plugin "$ASSAY_BUILD/tests/plugins/counted_op.so" --db t.db --json "$@"
+	ASSAY_DETERMINISTIC=1 "${PROGRAM:-$ASSAY}" run --bench-dir t --suite "${SUITE:-known}" --plugin "$ASSAY_BUILD/tests/plugins/counted_op.so" --db t.db --json "$@"
 }
 
 # Sanitized builds have no such object.
@@ -25,6 +25,21 @@ watches() {
 		<<<"$output"
 	run assay show last heap.toy/known --db t.db
 	[[ $output == *"heap_bytes "*"1254  heap, per call"* ]]
+}
+
+@test "allocations of all kinds and threads are counted, and what a sample leaves behind is no leak" {
+	watches || skip "no heap counts in this build"
+	SUITE=others run --separate-stderr toy
+	jq -c '.cases[] | [.variant] + (.counters | [.heap_allocations, .heap_bytes, .heap_peak_bytes, .heap_largest_bytes, .heap_leaked_bytes]
+		| map(.value))' <<<"$output" >counts
+	cat counts
+	for row in '"refused",1,10,10,10,0' '"asks",1,2048,2048,2048,0' '"keeps",1,256,300,300,0' '"moves",2,640,512,512,0' '"foreign",0,0,0,0,0' \
+		'"many",5000,120000,120000,24,0'; do
+		grep -qxF "[$row]" counts
+	done
+	[ "$(nproc)" = 1 ] || grep -qxF '["threads",20,960,960,48,0]' counts
+	# of each sample and check something is kept until the end
+	jq -e '.cases[] | select(.variant == "hoards").counters | .heap_allocations.value == 1 and .heap_leaked_bytes.value == 0' <<<"$output"
 }
 
 @test "OpenBLAS is set up without a trace" {

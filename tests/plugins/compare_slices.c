@@ -3,13 +3,11 @@
  * A long call, on all threads of the case. It writes a record of its begin and of its end to the file
  * ASSAY_TEST_TRACE: the process, the copy of its output, and which of the two it is. It is wrong once anybody else
  * writes to its output meanwhile, or its clock goes back. Call ASSAY_TEST_DIE_AT of a process ends it half
- * way. With ASSAY_TEST_OWN_THREAD the plugin has a thread of its own, with ASSAY_TEST_THREAD_IN_CALLS in each call.
- * With ASSAY_TEST_BLOCK_SIGNAL prepare() blocks SIGURG; with ASSAY_TEST_FAIL_WHEN_CUT a call fails whose sleep that
- * ends.
+ * way. With ASSAY_TEST_OWN_THREAD the plugin has a thread of its own; with ASSAY_TEST_FAIL_WHEN_CUT a call fails if a
+ * signal ends its sleep.
  */
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,12 +29,6 @@ static int prepare(struct assay_job *job)
 {
 	const char *path = getenv("ASSAY_TEST_TRACE");
 	pthread_t thread;
-	sigset_t urgent;
-
-	sigemptyset(&urgent);
-	sigaddset(&urgent, SIGURG);
-	if (getenv("ASSAY_TEST_BLOCK_SIGNAL"))
-		pthread_sigmask(SIG_BLOCK, &urgent, NULL);
 
 	(void)job;
 	if (path && trace < 0)
@@ -83,18 +75,11 @@ static int run(struct assay_job *job)
 	static int calls;
 	const char *die_at = getenv("ASSAY_TEST_DIE_AT");
 	struct call c = { .job = job, .dies = die_at && ++calls == atoi(die_at) };
-	int right = tell(job, 0), own = getenv("ASSAY_TEST_THREAD_IN_CALLS") != NULL;
-	pthread_t thread;
+	int right = tell(job, 0);
 
-	if (own && pthread_create(&thread, NULL, sleep_on, NULL))
-		return job->host->fail(job, "no thread");
 	if (getenv("ASSAY_TEST_FAIL_WHEN_CUT") && nanosleep(&(struct timespec){ .tv_nsec = 3000000 }, NULL))
 		return job->host->fail(job, "woken");
 	job->host->parallel(job, spin, &c);
-	if (own) {
-		pthread_cancel(thread);
-		pthread_join(thread, NULL);
-	}
 	for (uint32_t i = 0; i < job->n_threads; i++)
 		right &= c.right[i];
 	side_triple(job, 1);

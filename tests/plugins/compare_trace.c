@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes a record of every run to the file ASSAY_TEST_TRACE: the process, the copy of the inputs, where its first
- * tensor, what was prepared, its code, its stack and its job are, how the kernel schedules it, and the physical page of
- * the job, 0 where this user may not know. A run takes ASSAY_TEST_SPIN_NS at least. ASSAY_TEST_PREPARE bytes are
- * prepared for all copies together.
+ * Writes a record of every run to the file ASSAY_TEST_TRACE: the process, the copy of the inputs, and where its first
+ * tensor, what was prepared, its code, its stack and its job are. A run takes ASSAY_TEST_SPIN_NS at least.
+ * ASSAY_TEST_PREPARE bytes are prepared for all copies together.
  */
 #include <fcntl.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -32,29 +30,11 @@ static int prepare(struct assay_job *job)
 	return 0;
 }
 
-static int64_t physical_page(const void *at)
-{
-	static int fd = -1;
-	uint64_t entry = 0;
-
-	if (fd < 0)
-		fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-	if (pread(fd, &entry, sizeof(entry), (off_t)((uintptr_t)at / 4096 * sizeof(entry))) != sizeof(entry))
-		return 0;
-	return (int64_t)(entry & (((uint64_t)1 << 55) - 1));
-}
-
 static int run(struct assay_job *job)
 {
-	const int64_t record[9] = { getpid(),
-				    (intptr_t)job->state,
-				    (intptr_t)job->tensors[0].data,
-				    (intptr_t)prepared,
-				    (intptr_t)run,
-				    (intptr_t)__builtin_frame_address(0),
-				    sched_getscheduler(0),
-				    (intptr_t)job,
-				    physical_page(job) };
+	const int64_t record[7] = { getpid(),           (intptr_t)job->state, (intptr_t)job->tensors[0].data,
+				    (intptr_t)prepared, (intptr_t)run,        (intptr_t)__builtin_frame_address(0),
+				    (intptr_t)job };
 	const uint64_t start = job->host->now_ns();
 
 	if (write(trace, record, sizeof(record)) != sizeof(record))

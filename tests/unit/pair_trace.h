@@ -7,8 +7,7 @@
 
 #include <unistd.h>
 
-#define MAX_RUNS  65536
-#define MAX_PAGES 256
+#define MAX_RUNS 65536
 
 /* Runs of the two processes of a pair in their order, as compare_trace writes them. */
 struct trace {
@@ -18,21 +17,8 @@ struct trace {
 	int32_t *copies[2]; /* of their runs */
 	size_t n_runs[2];
 	int64_t tensor[2], prepared[2], code[2], stack[2]; /* where they are in the last run */
-	int64_t policy[2];                                 /* of the kernel's scheduler */
 	int64_t job[2];                                    /* of copy 0 */
-	int64_t stack_pages[2][MAX_PAGES],
-		job_pages[2][MAX_PAGES]; /* different ones, in order; of jobs physical ones */
-	size_t n_stack_pages[2], n_job_pages[2];
 };
-
-static inline void note_page(int64_t *pages, size_t *n, int64_t page)
-{
-	for (size_t i = 0; i < *n; i++)
-		if (pages[i] == page)
-			return;
-	if (*n < MAX_PAGES)
-		pages[(*n)++] = page;
-}
 
 static inline void trace_open(struct trace *t, const char *spin_ns)
 {
@@ -64,12 +50,10 @@ static inline void trace_clear(struct trace *t)
 
 static inline void trace_read(struct trace *t)
 {
-	int64_t record[9];
+	int64_t record[7];
 
 	memset(t->process, 0, sizeof(t->process));
 	memset(t->n_runs, 0, sizeof(t->n_runs));
-	memset(t->n_stack_pages, 0, sizeof(t->n_stack_pages));
-	memset(t->n_job_pages, 0, sizeof(t->n_job_pages));
 	assert_int_equal(lseek(t->fd, 0, SEEK_SET), 0);
 	while (read(t->fd, record, sizeof(record)) == sizeof(record)) {
 		const int i = t->process[0] && record[0] != t->process[0];
@@ -82,10 +66,7 @@ static inline void trace_read(struct trace *t)
 		t->prepared[i] = record[3];
 		t->code[i] = record[4];
 		t->stack[i] = record[5];
-		t->policy[i] = record[6];
-		t->job[i] = record[1] ? t->job[i] : record[7];
-		note_page(t->stack_pages[i], &t->n_stack_pages[i], record[5] / 4096);
-		note_page(t->job_pages[i], &t->n_job_pages[i], record[8]);
+		t->job[i] = record[1] ? t->job[i] : record[6];
 	}
 	assert_true(t->n_runs[0] && t->n_runs[1]);
 }

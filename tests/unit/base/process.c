@@ -84,53 +84,6 @@ TEST(says_why_it_cannot_start)
 	assert_int_equal(errno, ECHILD);
 }
 
-/* Whoever is asked for waits until it may end. */
-static pid_t waiting_child(int *hold, int *said)
-{
-	int in[2], out[2];
-	char byte;
-	pid_t pid;
-
-	assert_int_equal(pipe(in), 0);
-	assert_int_equal(pipe(out), 0);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		pid_t grand;
-
-		close(in[1]);
-		grand = fork();
-		if (grand > 0 && write(out[1], &grand, sizeof(grand)) != sizeof(grand))
-			_exit(1);
-		_exit(read(in[0], &byte, 1) != 0);
-	}
-	close(in[0]);
-	close(out[1]);
-	*hold = in[1];
-	*said = out[0];
-	return pid;
-}
-
-TEST(knows_its_descendants)
-{
-	int hold, said;
-	pid_t child = waiting_child(&hold, &said), grandchild;
-
-	assert_int_equal(read(said, &grandchild, sizeof(grandchild)), sizeof(grandchild));
-	errno = 77;
-	assert_true(assay_process_is_kin(child));
-	assert_true(assay_process_is_kin(grandchild));
-	assert_false(assay_process_is_kin(getpid()));
-	assert_false(assay_process_is_kin(getppid()));
-	assert_false(assay_process_is_kin(1));
-	assert_false(assay_process_is_kin(0));
-	assert_int_equal(errno, 77);
-	close(hold);
-	assert_int_equal(waitpid(child, NULL, 0), child);
-	assert_false(assay_process_is_kin(child));
-	close(said);
-}
-
 TEST(kills_one_that_hangs)
 {
 	/* It ignores what can be ignored and has a child of its own that sleeps. */
@@ -194,62 +147,6 @@ static __attribute__((noreturn)) void be_traced_by_child(void)
 		trace_and_stay(self, 1);
 	for (;;)
 		pause();
-}
-
-TEST(kills_what_traces_it)
-{
-	const char *argv[] = { "/proc/self/exe", "traced", NULL };
-	struct assay_process_options o = plain(argv);
-	struct assay_process p;
-	char byte;
-	int fd[2];
-
-	assert_int_equal(pipe2(fd, O_CLOEXEC), 0);
-	o.stdout_fd = fd[1];
-	assert_int_equal(assay_process_start(&p, &o, NULL), 0);
-	close(fd[1]);
-	assert_int_equal(read(fd[0], &byte, 1), 1);
-	close(fd[0]);
-	alarm(60); /* a wait that has no end is a failure */
-	assay_process_kill(&p);
-	alarm(0);
-	assert_true(p.reaped);
-	assert_true(WIFSIGNALED(p.status) && WTERMSIG(p.status) == SIGKILL);
-}
-
-TEST(gives_up_what_a_stranger_traces)
-{
-	const char *argv[] = { "sleep", "600", NULL };
-	struct assay_process_options o = plain(argv);
-	struct assay_process p;
-	char how[100], want[100];
-	pid_t tracer, child;
-	int fd[2], status;
-
-	assert_int_equal(assay_process_start(&p, &o, NULL), 0);
-	assert_int_equal(pipe2(fd, O_CLOEXEC), 0);
-	/* its parent ends, so that it is none of ours */
-	child = fork();
-	if (!child) {
-		if (!fork())
-			trace_and_stay(p.pid, fd[1]);
-		_exit(0);
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	close(fd[1]);
-	assert_int_equal(read(fd[0], how, 1), 1);
-	tracer = assay_process_tracer(p.pid);
-	alarm(60);
-	assay_process_kill(&p);
-	alarm(0);
-	assert_true(p.reaped);
-	assert_int_equal(p.status, -1);
-	assay_process_describe(&p, how, sizeof(how));
-	snprintf(want, sizeof(want), "process %d does not end, since process %d traces it", (int)p.pid, (int)tracer);
-	assert_string_equal(how, want);
-	kill(tracer, SIGKILL);
-	assert_int_equal(waitpid(p.pid, &status, 0), p.pid);
-	close(fd[0]);
 }
 
 TEST(waits_without_a_pidfd)

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "drive/compare/duration.h"
+#include "drive/compare/one_case.h"
 #include "drive/compare/pair_loop.h"
 #include "drive/next_step.h"
 #include "paired_fixture.h"
@@ -334,6 +335,22 @@ TEST(durations)
 		assay_compare_duration_text(&rows[i].d, text, sizeof(text));
 		assert_string_equal(text, rows[i].want);
 	}
+}
+
+/* One pair of a side that was disturbed says nothing of how far its ratio may be off. */
+TEST(a_ratio_without_an_interval_is_not_told)
+{
+	struct assay_case_answer a = { .verdict = ASSAY_PASS, .ratio = 0.99999, .ci_lo = NAN, .ci_hi = NAN };
+	char text[128];
+
+	snprintf(a.reason, sizeof(a.reason), "same machine code, so it was not timed");
+	assay_case_answer_text(&a, text, sizeof(text));
+	assert_string_equal(text, a.reason);
+	a.ratio = 1.049;
+	a.ci_lo = 1.046;
+	a.ci_hi = 1.052;
+	assay_case_answer_text(&a, text, sizeof(text));
+	assert_string_equal(text, "+4.90 % (+4.60 to +5.20 %)");
 }
 
 UNIT_GROUP(NULL, NULL)

@@ -396,47 +396,6 @@ STORE_TEST(criterion)
 	assay_import_report_release(&report);
 }
 
-STORE_TEST(options_beat_the_file)
-{
-	struct fixture *f = *state;
-	const struct assay_import_request q = { .db = f->db,
-						.format = "google-benchmark",
-						.path = FIXTURES "google_benchmark_1.8.json",
-						.commit = "fedcba",
-						.machine = "other",
-						.label = "nightly",
-						.suite = "mine",
-						.started_ns = 1000000000 };
-	struct assay_import_report report;
-	struct assay_run run;
-
-	assert_ok(f, assay_import(&q, &nobody, &report, &f->err));
-	assert_ok(f, assay_stored_run(f->db, 1, NULL, &run, &f->err));
-	assert_string_equal(run.build.commit, "fedcba");
-	assert_string_equal(run.machine.label, "other");
-	assert_string_equal(run.label, "nightly");
-	assert_string_equal(run.suite, "mine");
-	assert_true(run.started_ns == 1000000000 && !run.started_unknown);
-	assay_run_release(&run);
-	assay_import_report_release(&report);
-}
-
-STORE_TEST(twice_is_once)
-{
-	struct fixture *f = *state;
-	struct assay_import_report report;
-
-	assert_ok(f, import(f, "hyperfine", FIXTURES "hyperfine.json", &report));
-	assert_int_equal(report.n_runs, 1);
-	assay_import_report_release(&report);
-	assert_ok(f, import(f, "auto", FIXTURES "hyperfine.json", &report));
-	assert_int_equal(report.n_runs, 0);
-	assert_int_equal(report.n_same, 1);
-	assert_int_equal(report.n_other, 0);
-	assay_import_report_release(&report);
-	assert_int_equal(ask(f->db, "SELECT count(*) FROM run"), 1);
-}
-
 #define CONTEXT  "{\"num_cpus\": 1, \"mhz_per_cpu\": 1, \"library_build_type\": \"release\"}"
 #define GB(rows) "{\"context\": " CONTEXT ", \"benchmarks\": [" rows "]}"
 #define ROW(name, more)                                                                                                \
@@ -610,25 +569,6 @@ STORE_TEST(counters_keep_their_names)
 		for (size_t k = 0; k < i; k++)
 			assert_string_not_equal(r->metrics[i].tag, r->metrics[k].tag);
 	assay_run_release(&run);
-}
-
-/* What looks like an argument in a name is part of it: no row says that it is one. */
-STORE_TEST(a_benchmark_keeps_its_whole_name)
-{
-	static const char *const names[] = { "a/t=3/b=9/cold", "std::sort/1024/n:8", "a//", "/", "a/threads:2/b" };
-	struct fixture *f = *state;
-
-	for (size_t i = 0; i < N_OF(names); i++) {
-		char text[300], key[100];
-		struct assay_run run;
-
-		snprintf(text, sizeof(text), GB(ROW("%s", ", \"threads\": 1")), names[i]);
-		snprintf(key, sizeof(key), "%s/google-benchmark/-/t=1", names[i]);
-		run = import_text(f, text);
-		assert_int_equal(result(&run, key)->c.n_axes, 0);
-		assert_string_equal(result(&run, key)->c.op, names[i]);
-		assay_run_release(&run);
-	}
 }
 
 /* In every format, text in another encoding is named with the line and with what makes text in UTF-8 of it. */

@@ -109,30 +109,6 @@ static void refuse(const char *arg, const char *text)
 	assert_int_equal(s.plugins.n, 0);
 }
 
-TEST_WITH(test_files_and_folders, fresh, NULL)
-{
-	struct assay_side_source s;
-
-	sh("mkdir -p plugins/deep.so.d && touch plugins/b.so plugins/a.so plugins/c.txt");
-	resolve("plugins/b.so", &s);
-	assert_int_equal(s.plugins.n, 1);
-	assert_string_equal(s.plugins.v[0], "plugins/b.so");
-	assert_string_equal(s.name, "plugins/b.so");
-	assert_false(s.from_git);
-	assert_null(s.top);
-	/* of the repository that it lies in, where it is a file beyond what is committed */
-	assert_int_equal(strlen(s.build.commit), 40);
-	assert_true(s.build.dirty);
-	assay_side_source_release(&s);
-
-	resolve("plugins", &s);
-	assert_int_equal(s.plugins.n, 2);
-	assert_string_equal(s.plugins.v[0], "plugins/a.so");
-	assert_string_equal(s.plugins.v[1], "plugins/b.so");
-	assay_side_source_release(&s);
-	assert_builds("");
-}
-
 TEST_WITH(test_unknown, fresh, NULL)
 {
 	refuse("mian", "unknown revision 'mian', did you mean 'main'?");
@@ -226,42 +202,6 @@ TEST_WITH(test_another_command_builds_again, fresh, NULL)
 	assert_int_equal(told, 1);
 }
 
-TEST_WITH(test_failure_shows_last_lines, fresh, NULL)
-{
-	struct assay_revision_options passing;
-	struct assay_side_source s;
-	struct assay_err err = { 0 };
-	struct assay_text log = { 0 };
-	unsigned lines = 0;
-
-	put("assay.conf", "build = \"printf b >>../../../count; seq 1 40; echo 'kernel.c:3: error: no' >&2; exit "
-			  "2\"\nplugins = \"out\"\n");
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(assay_revision_resolve("one", &options, &s, &log, &err), ASSAY_EUSAGE);
-		assert_non_null(strstr(err.text, "cannot build 'one'"));
-		assert_non_null(strstr(err.text, "exited with status 2, see '"));
-	}
-	assert_builds("bb");
-	assay_text_release(&log);
-	assert_int_equal(assay_revision_resolve("one", &options, &s, &log, &err), ASSAY_EUSAGE);
-	for (const char *p = log.s; *p; p++)
-		lines += *p == '\n';
-	assert_int_equal(lines, 11);
-	assert_true(!strncmp(log.s, "30\n31\n", 6));
-	assert_non_null(strstr(log.s, "\n40\nkernel.c:3: error: no"));
-	/* a message does not name a file that is about to go, but says what stands in it */
-	passing = options;
-	passing.passing = true;
-	assert_int_equal(assay_revision_resolve("one", &passing, &s, NULL, &err), ASSAY_EUSAGE);
-	assert_non_null(strstr(err.text, "exited with status 2: kernel.c:3: error: no"));
-	assert_null(strstr(err.text, "see '"));
-	assay_text_release(&log);
-
-	put("assay.conf", "build = \"true\"\nplugins = \"out\"\n");
-	refuse("one", "made no plugin");
-	refuse("one", "made no plugin");
-}
-
 TEST_WITH(test_bad_conf, fresh, NULL)
 {
 	struct assay_side_source s;
@@ -311,66 +251,6 @@ TEST_WITH(test_survives_a_lost_or_half_made_cache, fresh, NULL)
 	sh("test $(git worktree list | wc -l) = 2");
 }
 
-TEST_WITH(test_state_of_plugins, fresh, NULL)
-{
-	struct assay_strings plugins = { 0 };
-	struct assay_commit c, sides[2] = { { .hash = "old" }, { .hash = "old" } };
-	static const char *const bad[] = { "", "+", "-x", "a b", "a..b", "a%b" };
-	char path[PATH_MAX];
-
-	sh("mkdir -p out && touch out/k.so && git rev-parse HEAD >../head");
-	snprintf(path, sizeof(path), "%s/repo/out/k.so", root);
-	assert_int_equal(assay_strings_add(&plugins, path, NULL), 0);
-	assert_int_equal(assay_revision_of_plugins(&plugins, NULL, &c, NULL), 0);
-	assert_int_equal(strlen(c.hash), 40);
-	assert_false(c.dirty);
-	put("kernel", "third");
-	assert_int_equal(assay_revision_of_plugins(&plugins, NULL, &c, NULL), 0);
-	assert_true(c.dirty);
-	assay_strings_release(&plugins);
-	/* no plugin, or none that is there */
-	assert_int_equal(assay_revision_of_plugins(&plugins, NULL, &c, NULL), 0);
-	assert_string_equal(c.hash, "");
-
-	assert_int_equal(assay_revision_read("v1.2-rc/3+", &c, NULL), 0);
-	assert_string_equal(c.hash, "v1.2-rc/3");
-	assert_true(c.dirty);
-	for (size_t i = 0; i < N_OF(bad); i++)
-		assert_int_equal(assay_revision_read(bad[i], &c, NULL), ASSAY_EUSAGE);
-	assert_string_equal(c.hash, "v1.2-rc/3");
-	assert_int_equal(assay_revision_read_sides("new", sides, NULL), 0);
-	assert_string_equal(sides[0].hash, "old");
-	assert_string_equal(sides[1].hash, "new");
-	assert_int_equal(assay_revision_read_sides("one+..two", sides, NULL), 0);
-	assert_string_equal(sides[0].hash, "one");
-	assert_true(sides[0].dirty && !sides[1].dirty);
-	assert_string_equal(sides[1].hash, "two");
-	assert_int_equal(assay_revision_read_sides("..two", sides, NULL), ASSAY_EUSAGE);
-	assert_int_equal(assay_revision_read_sides("one..", sides, NULL), ASSAY_EUSAGE);
-}
-
-TEST_WITH(test_working_tree, fresh, NULL)
-{
-	struct assay_side_source s;
-
-	resolve(NULL, &s);
-	assert_false(s.build.dirty);
-	assert_int_equal(strlen(s.build.commit), 40);
-	assert_string_equal(s.name, "working tree");
-	assert_file(s.plugins.v[0], "second");
-	assay_side_source_release(&s);
-	put("kernel", "uncommitted");
-	sh("touch -d 2001-01-01 .gitignore && cp .git/index ../index");
-	resolve(NULL, &s);
-	sh("cmp .git/index ../index");
-	assert_true(s.build.dirty);
-	assert_file(s.plugins.v[0], "uncommitted");
-	assay_side_source_release(&s);
-	assert_builds("bb");
-	assert_false(assay_file_exists("../cache/repo"));
-	sh("test $(git worktree list | wc -l) = 1");
-}
-
 TEST_WITH(test_hooks_do_not_run, fresh, NULL)
 {
 	struct assay_side_source s;
@@ -379,18 +259,6 @@ TEST_WITH(test_hooks_do_not_run, fresh, NULL)
 	sh("chmod +x .git/hooks/post-checkout");
 	resolve("one", &s);
 	assay_side_source_release(&s);
-}
-
-TEST_WITH(test_interrupted, fresh, NULL)
-{
-	static volatile sig_atomic_t yes = 1;
-	struct assay_revision_options o = options;
-	struct assay_side_source s;
-	struct assay_err err = { 0 };
-
-	put("assay.conf", "build = \"sleep 100\"\nplugins = \"out\"\n");
-	o.interrupted = &yes;
-	assert_int_equal(assay_revision_resolve("one", &o, &s, NULL, &err), ASSAY_EINTERRUPTED);
 }
 
 TEST_WITH(test_two_at_once, fresh, NULL)

@@ -80,40 +80,6 @@ TEST(test_cuda_ternary_wraps)
 	mini_free(c);
 }
 
-/* The kernels around a library's product of bytes, with a plain product between them. */
-TEST(test_cuda_unpacked)
-{
-	enum { M = 12, K = 384, N = 3 };
-	static int8_t w[M * K];
-	static int32_t sums[N * M];
-	int (*unpack)(const struct assay_job *job, int8_t *to);
-	int (*scale)(const struct assay_job *job, const int32_t *from);
-	struct mini_case *c;
-	const int8_t *x;
-	void *dl, *symbol;
-
-	needs_emulated();
-	c = mini_new("matmul.ternary", "cuda", "m=12,k=384,n=3", NULL);
-	dl = dlopen(emulated_plugin, RTLD_NOW);
-	assert_non_null(dl);
-	symbol = dlsym(dl, "assay_ternary_unpack_cuda");
-	assert_non_null(symbol);
-	memcpy(&unpack, &symbol, sizeof(symbol));
-	symbol = dlsym(dl, "assay_ternary_scale_cuda");
-	assert_non_null(symbol);
-	memcpy(&scale, &symbol, sizeof(symbol));
-	mini_fill(c);
-	assert_int_equal(unpack(&c->job, w), 0);
-	x = c->tensors[ASSAY_TERNARY_X].data;
-	for (int i = 0; i < N * M; i++)
-		for (int k = 0; k < K; k++)
-			sums[i] += w[i % M * K + k] * x[i / M * K + k];
-	assert_int_equal(scale(&c->job, sums), 0);
-	mini_check(c);
-	mini_free(c);
-	dlclose(dl);
-}
-
 TEST(test_cuda_quantize)
 {
 	static const char *const formats[] = { "quantize.q8_0",   "quantize.tq2_0",   "quantize.i2_s",
@@ -134,19 +100,6 @@ TEST(test_cuda_quantize)
 		check("quantize.i8_token", tokens[i]);
 		check("dequantize.i8_token", tokens[i]);
 	}
-}
-
-/* More sums of blocks than are on their way at once. */
-TEST(test_cuda_many_sums)
-{
-	struct mini_case *c;
-
-	needs_emulated();
-	c = mini_new("quantize.i2_s", "cuda", "n=4206720", &(struct mini_options){ .seed = 5 });
-	mini_fill(c);
-	mini_run(c);
-	mini_check(c);
-	mini_free(c);
 }
 
 /* The op's own sizes would take the emulator minutes. */
@@ -175,17 +128,6 @@ TEST(test_cuda_stream)
 		for (int i = 0; i < N + 4; i++)
 			assert_true(out[i] == (i >= N ? 0 : op ? in[i] + 3 * (float)(i % 7) : in[i]));
 	}
-}
-
-/* A GPU has other caches than the CPU whose sizes l1, l2 and l3 are. */
-TEST(test_cuda_stream_levels)
-{
-	const struct assay_shape shape = { .axis = { ASSAY_LEVEL_L3 } };
-	struct assay_reason why = { "" };
-
-	needs_emulated();
-	assert_true(mini_variant("stream.copy", "cuda")->supports(&shape, &why) < 0);
-	assert_non_null(strstr(why.text, "level=dram"));
 }
 
 UNIT_GROUP(use_emulated, NULL)

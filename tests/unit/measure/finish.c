@@ -201,37 +201,6 @@ TEST(the_roof_in_turn)
 
 /* Metrics of a case from what its worker reports: a number that is not known is left out, with a reason. */
 
-TEST(test_rss_peak)
-{
-	static const struct {
-		uint64_t reported;
-		bool known;
-	} rows[] = { { 4096, true }, { 0, false } };
-
-	for (size_t i = 0; i < N_OF(rows); i++) {
-		static struct assay_worker_reply reply;
-		const struct assay_catalog_op op = { 0 };
-		const struct assay_cost cost = { 0 };
-		const struct assay_counter_choice choice = { 0 };
-		const struct assay_case_report from = { &reply, &op, &cost, 0, &choice, NULL, false, 0 };
-		const struct assay_unavailable *missing;
-		const struct assay_metric *m;
-		struct assay_result r = { .status = ASSAY_STATUS_OK };
-		struct assay_err err = { 0 };
-
-		reply.rss_peak_bytes = rows[i].reported;
-		assert_int_equal(assay_case_metrics(&from, &r, &err), 0);
-		m = assay_result_metric(&r, "rss_peak_bytes");
-		missing = assay_counters_find_missing(&r.counters, "rss_peak_bytes");
-		assert_true(rows[i].known == (m != NULL) && rows[i].known == (missing == NULL));
-		if (m)
-			assert_true(m->value == 4096);
-		else
-			assert_string_equal(missing->reason, "this machine shows no VmHWM in '/proc/self/status'");
-		assay_result_release(&r);
-	}
-}
-
 /* A side of a pair that has two copies where a run has one is held against limits by what the run would have. */
 TEST(a_second_copy_is_left_out)
 {
@@ -291,54 +260,5 @@ TEST(tokens_follow_the_time)
 /* ---- case plugins ---- */
 
 /* Which plugins a worker loads that counts one case. */
-
-static char files[][16] = { "accelerator.so", "library.so", "matrices.so", "ops.so" };
-static char product[] = "product", model[] = "model", fast[] = "fast", bought[] = "bought";
-
-TEST(a_case_loads_what_it_needs)
-{
-	static struct assay_catalog_plugin plugins[4];
-	static struct assay_catalog_op ops[] = { { .name = product, .plugin = 3 },
-						 { .name = model, .plugin = 3, .composes = product } };
-	static struct assay_catalog_variant variants[] = {
-		{ .op = product, .name = fast, .plugin = 2 },
-		{ .op = product, .name = bought, .plugin = 1 },
-		{ .op = model, .name = fast, .plugin = 3 },
-	};
-	const struct assay_catalog cat = { .plugins = plugins,
-					   .n_plugins = N_OF(files),
-					   .ops = ops,
-					   .n_ops = N_OF(ops),
-					   .variants = variants,
-					   .n_variants = N_OF(variants) };
-	char *const names[] = { files[0], files[1], files[2], files[3] };
-	const struct assay_strings all = { (char **)names, N_OF(files) };
-	static const struct {
-		const char *op, *variant, *parts;
-	} cases[] = {
-		{ "product", "fast", "CD" },
-		{ "product", "bought", "BD" },
-		{ "model", "fast", "CD" },
-		{ "product", "unknown", "ABCD" }, /* the worker says so */
-	};
-
-	for (size_t i = 0; i < N_OF(cases); i++) {
-		struct assay_case_plugins p;
-		struct assay_case c = { .key = "" };
-
-		snprintf(c.op, sizeof(c.op), "%s", cases[i].op);
-		snprintf(c.variant, sizeof(c.variant), "%s", cases[i].variant);
-		assert_int_equal(assay_case_plugins_find(&c, &cat, &all, "ABCD", &p, NULL), 0);
-		assert_string_equal(p.parts, cases[i].parts);
-		assert_int_equal(p.files.n, strlen(cases[i].parts));
-		for (size_t k = 0; k < p.files.n; k++)
-			assert_string_equal(p.files.v[k], files[cases[i].parts[k] - 'A']);
-		assay_case_plugins_release(&p);
-		assert_int_equal(assay_case_plugins_find(&c, &cat, &all, NULL, &p, NULL), 0);
-		assert_null(p.parts);
-		assert_int_equal(p.files.n, strlen(cases[i].parts));
-		assay_case_plugins_release(&p);
-	}
-}
 
 MEASURE_GROUP

@@ -133,46 +133,6 @@ TEST(cold_rotates)
 	assay_result_release(&r);
 }
 
-static double calls_of(const struct assay_result *r)
-{
-	const struct assay_count *c = assay_counters_find(&r->counters, "example_calls");
-
-	return c ? c->value : -1;
-}
-
-/* The same work, twice: not a call more or less. */
-TEST(deterministic_runs_do_equal_work)
-{
-	struct world *w = *state;
-	struct assay_case c = make_case("ref", 4096, 1, ASSAY_CACHE_WARM);
-	struct assay_result a, b;
-
-	measure_with(w, &c, true, &a);
-	measure_with(w, &c, true, &b);
-	assert_int_equal(ASSAY_STATUS_OK, a.status);
-	assert_int_equal(20, a.n_samples);
-	assert_int_equal(a.iterations, b.iterations);
-	assert_true(calls_of(&a) == 1 && calls_of(&b) == 1);
-	assay_result_release(&a);
-	assay_result_release(&b);
-}
-
-TEST(interrupt_stops_a_case)
-{
-	struct world *w = *state;
-	static volatile sig_atomic_t stop = 1;
-	struct assay_case c = make_case("hang", 100, 1, ASSAY_CACHE_WARM);
-	struct assay_measure_options o = { .worker = setup_of(w, &w->plugins) };
-	struct assay_case_facts facts;
-	struct assay_result r;
-
-	o.worker.interrupted = &stop;
-	assert_int_equal(0, assay_inventory_describe(w->inv, &c, 1, &facts, NULL));
-	assert_int_equal(ASSAY_EINTERRUPTED,
-			 assay_measure_case(&c, assay_inventory_catalog(w->inv), &facts, &o, &r, NULL));
-	assay_result_release(&r);
-}
-
 /* A controller that is killed takes its workers with it. */
 TEST(workers_die_with_their_parent)
 {

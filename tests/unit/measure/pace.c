@@ -317,9 +317,8 @@ static void measure_hanging(struct world *w, const char *const names[2], uint64_
 }
 
 /*
- * Whoever waits for its turn is not the one that hangs. On a busy machine a side that goes on may get no processor for
- * as long as the floor, and calls that are slow hang when the other side has had its turns; so all is doubled for
- * another try.
+ * The side that waits for its turn is not the one that hangs. The floor is so long because a side that goes on must get
+ * a processor within it, on a busy machine as well.
  */
 TEST(a_side_that_hangs_is_told_from_the_one_that_waits)
 {
@@ -332,11 +331,7 @@ TEST(a_side_that_hangs_is_told_from_the_one_that_waits)
 	for (int hanging = 0; hanging < 2; hanging++) {
 		struct assay_pair p = { 0 };
 
-		for (uint64_t floor = S; floor <= 16 * S && p.side[!hanging].status != ASSAY_STATUS_FAILED;
-		     floor *= 2) {
-			assay_pair_release(&p);
-			measure_hanging(*state, sides[!hanging], floor, &p);
-		}
+		measure_hanging(*state, sides[!hanging], 4 * S, &p);
 		assert_int_equal(p.side[hanging].status, ASSAY_STATUS_TIMEOUT);
 		if (strncmp(p.side[hanging].reason, "not done after ", 15))
 			fail_msg("%s", p.side[hanging].reason);

@@ -245,36 +245,6 @@ TEST(a_fill_with_state)
 	}
 }
 
-/* A control does what it says: whole iterations of the head that are as much of its work as was asked for. */
-TEST(injected_work_is_as_asked)
-{
-	static const struct {
-		double frac;
-		uint64_t iterations, of, extra;
-	} rows[] = { { 0.8, 1, 5, 4 }, { 0.25, 3, 4, 1 }, { 1.5, 1, 2, 3 }, { 0.5, 2, 2, 1 } };
-
-	if (ASSAY_SANITIZED_HEAP) /* so slow calls are stretched by time instead */
-		skip();
-	for (size_t i = 0; i < N_OF(rows); i++) {
-		struct assay_measure_options o;
-		struct measured m;
-
-		plan(*state, (const char *const[2]){ "compare_base", "compare_base" }, &m);
-		o = options_of(*state, &m);
-		/* a sample that was disturbed takes too long for more work */
-		for (int k = 0; k < 20 && !m.pair.extra_iterations[ASSAY_HEAD]; k++)
-			take_pair_as(&o,
-				     (struct assay_pair_options){ .iterations = rows[i].iterations,
-								  .injected_frac = rows[i].frac },
-				     &(struct assay_pair_calibration){ 0 }, &m);
-		assert_ok(&m);
-		assert_int_equal(m.pair.iterations, rows[i].of);
-		assert_int_equal(m.pair.extra_iterations[ASSAY_HEAD], rows[i].extra);
-		assert_int_equal(m.pair.extra_iterations[ASSAY_BASE], 0);
-		release(&m);
-	}
-}
-
 /* A case that is wrong once, and right when it is tried again, was wrong. */
 TEST(wrong_once_is_wrong)
 {
@@ -347,62 +317,6 @@ TEST(sides_lie_alike)
 	unsetenv("ASSAY_TEST_PREPARE");
 	trace_close(&t);
 	release(&m);
-}
-
-static bool same_pages(const struct trace *t)
-{
-	for (size_t i = 0; i < t->n_stack_pages[0]; i++) {
-		bool there = false;
-
-		for (size_t k = 0; k < t->n_stack_pages[1]; k++)
-			there |= t->stack_pages[1][k] == t->stack_pages[0][i];
-		if (!there)
-			return false;
-	}
-	return t->n_stack_pages[0] == t->n_stack_pages[1];
-}
-
-static bool many_pages_drawn(const struct later *l)
-{
-	for (int side = 0; side < 2; side++)
-		if (l->t.n_stack_pages[side] < 6 || (l->t.job_pages[side][0] && l->t.n_job_pages[side] < 14))
-			return false;
-	return !addresses_can_be_fixed() || same_pages(&l->t);
-}
-
-static bool no_pages_drawn(const struct later *l)
-{
-	return l->t.n_stack_pages[0] <= 3 && l->t.n_stack_pages[1] <= 3 && l->t.n_job_pages[0] == 1 &&
-	       l->t.n_job_pages[1] == 1;
-}
-
-/*
- * Short calls meet many pages of what their side has to itself: the same ones of the stack, and physical ones of the
- * job. Long calls do not, since they would not show it.
- */
-TEST(pages_of_short_calls_are_remapped)
-{
-	static const struct {
-		const char *spin_ns;
-		bool (*as_wanted)(const struct later *l);
-	} rows[] = { { "20000", many_pages_drawn }, { "100000", no_pages_drawn } };
-
-	for (size_t i = 0; i < N_OF(rows); i++) {
-		bool as_wanted = false;
-
-		/* on a busy machine a short call can take long, a pair have few turns, or one side an audit */
-		for (uint64_t k = 0; k < 10 && !as_wanted; k++) {
-			struct later l;
-			size_t others[2];
-
-			later_open(&l, *state, rows[i].spin_ns, 1);
-			later_take(&l, 3 + k, others);
-			as_wanted = rows[i].as_wanted(&l);
-			later_close(&l);
-		}
-		if (!as_wanted)
-			fail_msg("row %zu: pages are drawn otherwise", i);
-	}
 }
 
 /* ---- pair metrics ---- */
@@ -492,102 +406,7 @@ TEST(a_side_has_what_a_case_has)
 	release(&m);
 }
 
-/* Without samples there is no time, but what making the case took. */
-TEST(verifying_measures_memory)
-{
-	struct measured m;
-
-	measure_both(*state, true, &m);
-	assert_true(assay_result_metric(&m.of_run, "prepare_bytes")->value == KEPT_BYTES);
-	assert_non_null(assay_result_metric(&m.of_run, "rss_peak_bytes"));
-	assert_non_null(assay_result_metric(&m.of_run, "machine_total_bytes"));
-	assert_null(assay_result_metric(&m.of_run, "time_s"));
-	assert_int_equal(m.of_run.counters.n, 0);
-	release(&m);
-}
-
 /* ---- from the measurement to the verdict ---- */
-
-static enum assay_verdict demand_verdict(const struct assay_gate_report *r, const char *metric)
-{
-	enum assay_verdict found = ASSAY_N_VERDICTS;
-
-	for (size_t i = 0; i < r->n_cases; i++)
-		if (!strcmp(r->cases[i].metric, metric)) {
-			assert_int_equal(found, ASSAY_N_VERDICTS);
-			found = r->cases[i].verdict;
-		}
-	return found;
-}
-
-static enum assay_verdict gated(const struct measured *m, const struct assay_policy *p, const char *metric)
-{
-	struct assay_result results[] = { m->of_run };
-	const struct assay_run run = { .results = results, .n_results = 1 };
-	const struct assay_manifest manifest = { .n_entries = 0 };
-	const struct assay_gate_input in = {
-		.run = &run, .manifest = &manifest, .policy = p, .allow_no_baseline = true
-	};
-	struct assay_gate_report r;
-	struct assay_err err = { 0 };
-	enum assay_verdict v;
-
-	if (assay_gate_judge(&in, &r, &err))
-		fail_msg("%s", err.text);
-	v = demand_verdict(&r, metric);
-	assay_gate_report_release(&r);
-	return v;
-}
-
-static enum assay_verdict compared(const struct measured *m, const struct assay_policy *p, const char *metric)
-{
-	struct assay_pair pairs[] = { m->pair };
-	struct assay_comparison_case c = { .c = m->c, .in_base = true, .in_head = true, .pairs = pairs, .n_pairs = 1 };
-	const struct assay_comparison cmp = {
-		.alpha = 0.01, .family = 1, .max_pairs = 64, .rule = ASSAY_JUDGE_RULE, .cases = &c, .n_cases = 1
-	};
-	struct assay_gate_report r;
-	struct assay_err err = { 0 };
-	enum assay_verdict v;
-
-	if (assay_comparison_judge(&cmp, p, &(struct assay_comparison_judging){ 0 }, &r, &err))
-		fail_msg("%s", err.text);
-	v = demand_verdict(&r, metric);
-	assay_gate_report_release(&r);
-	return v;
-}
-
-TEST(memory_is_judged_alike)
-{
-	static const struct {
-		const char *metric, *holds, *fails;
-	} rows[] = {
-		{ "prepare_bytes", "<= 12345", "<= 0" },   { "op_bytes", "<= 1e9", "<= 0" },
-		{ "rss_peak_bytes", "<= 1e12", "<= 0" },   { "machine_used_bytes", ">= 1", "<= 0" },
-		{ "machine_total_bytes", ">= 1", "<= 0" }, { "prepare_s", "<= 100", "<= -1" },
-		{ "arith_intensity", ">= 0.1", ">= 1" },   { "items_per_s", ">= 1", ">= 1e18" },
-	};
-	struct measured m;
-
-	measure_both(*state, false, &m);
-	for (size_t i = 0; i < N_OF(rows); i++)
-		for (int fails = 0; fails < 2; fails++) {
-			enum assay_verdict want = fails ? ASSAY_REGRESSED : ASSAY_PASS, got[2];
-			struct assay_policy p;
-			char text[128];
-
-			snprintf(text, sizeof(text), "limit \"lenient.*\" { require = {\"%s %s\"} }\n", rows[i].metric,
-				 fails ? rows[i].fails : rows[i].holds);
-			assert_int_equal(assay_policy_parse(&p, text, "p.conf", NULL), 0);
-			got[0] = gated(&m, &p, rows[i].metric);
-			got[1] = compared(&m, &p, rows[i].metric);
-			if (got[0] != want || got[1] != want)
-				fail_msg("%s: gate %s, comparison %s", text, assay_verdict_name(got[0]),
-					 assay_verdict_name(got[1]));
-			assay_policy_release(&p);
-		}
-	release(&m);
-}
 
 /* ---- rounds ---- */
 
@@ -742,37 +561,6 @@ TEST(a_bad_round_decides)
 		assay_result_release(&r);
 		assay_result_release(&second);
 	}
-}
-
-/* The first words stay; silence gives way to words. */
-TEST(words_of_good_rounds)
-{
-	struct assay_result r, round[2];
-
-	make_round(&r, 10, 100, 30, 5000);
-	r.log = strdup("");
-	for (unsigned i = 0; i < 2; i++) {
-		make_round(&round[i], 10, 100, 30, 5000);
-		round[i].log = strdup(i ? "later" : "sooner");
-		assert_int_equal(0, assay_result_add_round(&r, &round[i], &cost, NULL));
-		assay_result_release(&round[i]);
-		assert_string_equal("sooner", r.log);
-	}
-	assay_result_release(&r);
-}
-
-TEST(only_what_is_worth_it)
-{
-	struct assay_result r;
-
-	make_round(&r, 10, 100, 1, 1); /* of a budget of 1000 ns */
-	assert_true(assay_round_wanted(&r, 12000));
-	assert_false(assay_round_wanted(&r, 12001));
-	r.status = ASSAY_STATUS_SKIPPED;
-	assert_false(assay_round_wanted(&r, 0));
-	assay_result_release(&r);
-	assert_int_equal(900, assay_round_budget_ns(900, 1));
-	assert_int_equal(300, assay_round_budget_ns(900, 3));
 }
 
 MEASURE_GROUP

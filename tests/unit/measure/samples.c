@@ -1,51 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Samples: when the machine is steady, what a sample costs, and calls that are samples of their own. */
-#include <signal.h>
-#include <stdbool.h>
-#include <sys/mman.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "counters/preloaded.h"
 #include "measure/samples.h"
 #include "unit.h"
 #include "worker/case/job.h"
 
 /* ---- steadiness ---- */
-
-/* Times are kept in their order; without memory for them the measuring ends, and no case is called unsteady for it. */
-
-static bool full;
-
-void *__real_realloc(void *p, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-
-void *__wrap_realloc(void *p, size_t size)
-{
-	return full ? NULL : __real_realloc(p, size);
-}
-
-TEST(test_add)
-{
-	const struct assay_sample samples[] = { { .ns = 7 }, { .ns = 5 }, { .ns = 6 } };
-	struct assay_steadiness s = { 0 };
-	struct assay_err err = { 0 };
-
-	assert_int_equal(assay_steadiness_add(&s, samples, 0, &err), 0);
-	assert_int_equal(assay_steadiness_add(&s, samples, 2, &err), 0);
-	full = true;
-	assert_int_equal(assay_steadiness_add(&s, samples + 2, 1, &err), ASSAY_ENOMEM);
-	assert_string_equal(err.text, "out of memory for the times of 3 samples");
-	assert_int_equal(s.n, 2);
-	full = false;
-	assert_int_equal(assay_steadiness_add(&s, samples + 2, 1, &err), 0);
-	assert_int_equal(s.n, 3);
-	assert_true(s.ns[0] == 7 && s.ns[1] == 5 && s.ns[2] == 6);
-	assay_steadiness_release(&s);
-}
 
 /* Series of samples, each between two clocks of the device. */
 TEST(test_clock)
@@ -110,26 +73,6 @@ TEST(parts_add_up)
 	assert_int_equal(calls[1].flags, 0);
 }
 
-TEST(whole_calls_stay)
-{
-	static const struct assay_sample s[] = {
-		{ 5, 100, TOLD | POLLED, 1, 2, 3, .waited_ns = 4, .stolen_ns = 6 },
-		{ 5, 101, ASSAY_DISTURB_STEAL, .steal_ticks = 1 },
-		{ 5, 102, POLLED, .steal_ticks = 1 },
-	};
-	struct assay_sample calls[N_OF(s)];
-
-	assert_int_equal(put_together(s, N_OF(s), calls), N_OF(s));
-	for (size_t i = 0; i < N_OF(s); i++) {
-		assert_true(calls[i].iterations == 5 && calls[i].ns == s[i].ns);
-		assert_int_equal(calls[i].flags, s[i].flags & ~POLLED);
-		assert_true(calls[i].switches == s[i].switches && calls[i].faults == s[i].faults);
-		assert_true(calls[i].waited_ns == s[i].waited_ns && calls[i].stolen_ns == s[i].stolen_ns);
-		assert_int_equal(calls[i].steal_ticks, s[i].steal_ticks);
-	}
-	assert_int_equal(put_together(s, 0, calls), 0);
-}
-
 /* A poll's findings mark each part since the poll before. */
 TEST(polls_count_once)
 {
@@ -164,8 +107,8 @@ TEST(polls_count_once)
 /* ---- sample overhead ---- */
 
 /*
- * Between the two clock reads of a sample there is only a loop beside the variant's calls. Counted in calls,
- * with a clock of the test's own, and in instructions, one step at a time; no time is measured.
+ * Between the two clock reads of a sample there are only the variant's calls, as a clock of the test's own shows; no
+ * time is measured.
  */
 
 /* A clock read, or a call with the number of its job. */
@@ -175,8 +118,7 @@ TEST(polls_count_once)
 static int events[MAX_EVENTS];
 static size_t n_events;
 static uint64_t fake_ns;
-static bool own_clock;      /* other files of this program have the real one */
-static _Atomic int *inside; /* between the clock reads? shared with a tracer */
+static bool own_clock; /* other files of this program have the real one */
 
 /* Stands before that of the C library: every read is one step of 1000 ns. */
 int clock_gettime(clockid_t id, struct timespec *ts)
@@ -187,8 +129,6 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 		events[n_events++] = READ;
 	fake_ns += 1000;
 	*ts = (struct timespec){ .tv_nsec = (long)fake_ns };
-	if (inside)
-		*inside = !*inside;
 	return 0;
 }
 
@@ -198,11 +138,6 @@ static int run_logged(struct assay_job *job)
 {
 	if (n_events < MAX_EVENTS)
 		events[n_events++] = (int)(job - jobs);
-	return 0;
-}
-
-static int run_nothing(struct assay_job *job)
-{
 	return 0;
 }
 
@@ -239,71 +174,6 @@ TEST(test_two_reads_around_the_calls)
 		assert_int_equal(n_events, rows[i].n);
 		assert_memory_equal(events, rows[i].want, rows[i].n * sizeof(events[0]));
 	}
-}
-
-/*
- * Instructions between the clock reads of a sample of @iterations calls that do nothing; -1 where nothing may be
- * traced.
- */
-static long instructions(uint64_t iterations)
-{
-	long n = 0;
-	int status;
-	pid_t pid = fork();
-
-	if (!pid) {
-		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) || raise(SIGSTOP))
-			_exit(1);
-		take_sample(run_nothing, 1, iterations);
-		_exit(0);
-	}
-	assert_true(pid > 0);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	if (!WIFSTOPPED(status))
-		return -1;
-	while (WIFSTOPPED(status)) {
-		if (ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL)) {
-			kill(pid, SIGKILL);
-			waitpid(pid, &status, 0);
-			return -1;
-		}
-		assert_int_equal(waitpid(pid, &status, 0), pid);
-		n += *inside;
-	}
-	assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
-	return n;
-}
-
-/*
- * gcc 12 at -O2 makes 60 of a sample, most of them in the test's own clock, and 15 of a call and its return. There is
- * room for another compiler, not for another call.
- */
-#define MOST_FIXED     100
-#define MOST_ITERATION 20
-
-TEST(test_instructions_beside_the_calls)
-{
-	long none, one, ten;
-
-	inside = mmap(NULL, sizeof(*inside), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_true(inside != MAP_FAILED);
-	none = instructions(0);
-	one = instructions(1);
-	ten = instructions(10);
-	munmap((void *)inside, sizeof(*inside));
-	inside = NULL;
-	if (none < 0 || one < 0 || ten < 0) {
-		print_message("no process may be traced here\n");
-		skip();
-	}
-	print_message("%ld instructions, and %ld a call\n", none, (ten - one) / 9);
-	assert_int_equal((ten - one) % 9, 0);
-#if defined(__OPTIMIZE__)
-	if (!ASSAY_SANITIZED_HEAP) {
-		assert_in_range(none, 1, MOST_FIXED);
-		assert_in_range((ten - one) / 9, 1, MOST_ITERATION);
-	}
-#endif
 }
 
 /* The doctor's number is that of the same loop: one step of the clock a sample. */

@@ -154,53 +154,6 @@ STORE_TEST(test_a_database_is_made_whole_or_not_at_all)
 	assert_int_equal(files_in(f), 1);
 }
 
-/* Open in another process, which may let no file grow beyond @bytes. */
-static void open_within(struct shared *shared, const char *path, enum assay_store_mode mode, rlim_t bytes)
-{
-	pid_t pid = fork();
-
-	assert_true(pid >= 0);
-	if (!pid) {
-		struct rlimit limit = { bytes, bytes };
-		struct assay_store *s;
-
-		signal(SIGXFSZ, SIG_IGN);
-		setrlimit(RLIMIT_FSIZE, &limit);
-		shared->rc = assay_store_open(&s, path, mode, &shared->err);
-		_exit(0);
-	}
-	wait_for(pid);
-}
-
-/* The same where the system lets no file grow; a file that was there is not ours to remove. */
-STORE_TEST(test_files_may_not_grow_for_who_creates)
-{
-	static const rlim_t limits[] = { 0, 4096, 100000 };
-	struct fixture *f = *state;
-	struct shared *shared = map_shared();
-
-	for (size_t k = 0; k < 2 * N_OF(limits); k++) {
-		bool was_there = k >= N_OF(limits);
-
-		memset(shared, 0, sizeof(*shared));
-		if (was_there)
-			assert_int_equal(close(open(f->db, O_WRONLY | O_CREAT | O_TRUNC, 0644)), 0);
-		open_within(shared, f->db, ASSAY_STORE_WRITE, limits[k % N_OF(limits)]);
-		assert_told(shared, "no file may grow that large here; raise the limit (ulimit -f)");
-		assert_int_equal(assay_file_exists(f->db), was_there);
-		if (!was_there)
-			assert_int_equal(files_in(f), 0);
-	}
-	munmap(shared, sizeof(*shared));
-	/* where there is room, an empty file becomes a database, and so does what a link names */
-	make_database(f);
-	assert_intact(f);
-	assert_int_equal(unlink(f->db), 0);
-	assert_int_equal(symlink("target", f->db), 0);
-	make_database(f);
-	assert_int_equal(files_in(f), 2);
-}
-
 /* From here on the system refuses @n calls, as file systems do that lack them. */
 static bool refuse(const int *calls, size_t n, int why)
 {
@@ -250,23 +203,6 @@ STORE_TEST(test_a_database_is_made_on_any_file_system)
 }
 
 /* A reader needs room too, for its -shm. */
-/* Reading takes no room. */
-STORE_TEST(test_files_may_not_grow_for_a_reader)
-{
-	struct fixture *f = *state;
-	struct shared *shared = map_shared();
-	struct bytes before;
-
-	make_database(f);
-	before = read_all(f);
-	open_within(shared, f->db, ASSAY_STORE_READ, 0);
-	assert_int_equal(shared->rc, 0);
-	assert_unchanged(f, &before);
-	free(before.s);
-	munmap(shared, sizeof(*shared));
-	assert_intact(f);
-}
-
 /* Open in @mode, and load run 1, as a user who may not write; root is not stopped by modes. */
 static void as_nobody(struct fixture *f, enum assay_store_mode mode, struct shared *shared)
 {

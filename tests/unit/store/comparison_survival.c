@@ -8,30 +8,6 @@
 
 /* ---- versions ---- */
 
-STORE_TEST(test_next_version_is_refused)
-{
-	static const enum assay_store_mode modes[] = { ASSAY_STORE_READ, ASSAY_STORE_WRITE };
-	struct fixture *f = *state;
-	char *before, *after;
-	size_t n, m;
-
-	make_database(f);
-	run_sql(f->db, "PRAGMA user_version = " NEXT_VERSION_TEXT);
-	assert_ok(f, assay_file_read(f->db, &before, &n, &f->err));
-	for (unsigned i = 0; i < 2; i++) {
-		struct assay_store *s = NULL;
-
-		assert_error(f, assay_store_open(&s, f->db, modes[i], &f->err), ASSAY_ESTORE,
-			     "has version " NEXT_VERSION_TEXT ", this assay knows up to " VERSION_TEXT);
-		assert_null(s);
-		assert_ok(f, assay_file_read(f->db, &after, &m, &f->err));
-		assert_int_equal(n, m);
-		assert_memory_equal(before, after, n);
-		free(after);
-	}
-	free(before);
-}
-
 /* ---- kills, several writers, damage ---- */
 
 /* Begins, adds 3 pairs, and is killed in the fourth. */
@@ -104,65 +80,6 @@ STORE_TEST(test_a_kill_loses_the_pair_in_flight_only)
 }
 
 #define PER_WRITER 40
-
-static void be_writer(struct fixture *f, const char *machine)
-{
-	struct assay_store *s;
-	struct assay_pair p;
-	int64_t case_id, id;
-
-	if (assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err))
-		_exit(1);
-	id = begin(f, s, machine, &case_id);
-	for (unsigned i = 0; i < PER_WRITER; i++) {
-		make_pair(&p, i);
-		if (assay_store_pair_add(s, case_id, &p, &f->err))
-			_exit(1);
-		assay_pair_release(&p);
-	}
-	if (assay_store_comparison_end(s, id, 99, "PASS", 0, &f->err))
-		_exit(1);
-	assay_store_close(s);
-	_exit(0);
-}
-
-STORE_TEST(test_two_programs_write_at_once)
-{
-	static const char *const machines[] = { "m1", "m2" };
-	struct fixture *f = *state;
-	struct assay_store *s;
-	pid_t pids[2];
-	int status;
-
-	for (unsigned k = 0; k < 2; k++) {
-		pids[k] = fork();
-		assert_true(pids[k] >= 0);
-		if (!pids[k])
-			be_writer(f, machines[k]);
-	}
-	for (unsigned k = 0; k < 2; k++) {
-		assert_int_equal(waitpid(pids[k], &status, 0), pids[k]);
-		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	}
-	s = open_store(f, ASSAY_STORE_READ);
-	for (int64_t id = 1; id <= 2; id++) {
-		struct assay_comparison got;
-
-		assert_ok(f, assay_store_comparison_load(s, id, &got, NULL, NULL, &f->err));
-		assert_true(got.ended_ns == 99);
-		assert_int_equal(got.cases[0].n_pairs, PER_WRITER);
-		for (unsigned i = 0; i < PER_WRITER; i++) {
-			struct assay_pair want;
-
-			make_pair(&want, i);
-			same_pair(&got.cases[0].pairs[i], &want);
-			assay_pair_release(&want);
-		}
-		assay_comparison_release(&got);
-	}
-	assay_store_close(s);
-	assert_int_equal(ask(f->db, "SELECT count(DISTINCT machine) FROM comparison"), 2);
-}
 
 /* Rows that contradict each other are said to be damaged: a verdict must not be recomputed from them. */
 STORE_TEST(test_damaged_rows)

@@ -126,37 +126,6 @@ STORE_TEST(test_many_programs_create_at_once)
 	}
 }
 
-/* The switch to WAL waits for a writer too; SQLite by itself would give up at once. */
-STORE_TEST(test_the_switch_to_wal_waits)
-{
-	struct fixture *f = *state;
-	struct assay_store *s;
-	sqlite3 *other;
-	int pipes[2];
-	char c = 0;
-	pid_t pid;
-
-	make_database(f);
-	run_sql(f->db, "PRAGMA journal_mode = DELETE");
-	assert_int_equal(pipe(pipes), 0);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (!pid) {
-		if (sqlite3_open(f->db, &other) || sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL) ||
-		    write(pipes[1], &c, 1) != 1)
-			_exit(1);
-		usleep(200000);
-		_exit(0);
-	}
-	assert_int_equal(read(pipes[0], &c, 1), 1);
-	s = open_store(f, ASSAY_STORE_WRITE);
-	assay_store_close(s);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	close(pipes[0]);
-	close(pipes[1]);
-	assert_intact(f);
-}
-
 /* Killed at any statement of a result's transaction: those before it are there, it is not, the run is unfinished. */
 STORE_TEST(test_a_kill_loses_the_case_in_flight_only)
 {

@@ -4,8 +4,6 @@
 #include "measure/turns.h"
 #include "pair_trace.h"
 
-#include <sched.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /*
@@ -51,106 +49,6 @@ TEST(rotations_keep_apart)
 		release(&m);
 	}
 	assert_true(begins[0] + begins[1] + begins[2] + begins[3] + begins[4] + begins[5] > 1);
-}
-
-/*
- * Pairs that check few copies use all of them before the first sample, since the first use takes longer. Calls are too
- * long for other turns of warm-up.
- */
-TEST(copies_are_used_before_samples)
-{
-	enum { copies = 16 };
-	struct assay_kept_memory kept = { 0 };
-	struct later l;
-
-	later_open(&l, *state, "400000", copies);
-	for (uint64_t seed = 1; seed <= 2; seed++) { /* the first finds no memory that was kept */
-		trace_clear(&l.t);
-		take_pair_as(&l.o,
-			     (struct assay_pair_options){
-				     .pair_seed = seed, .iterations = 1, .sampling_ns = 10000000, .kept = &kept },
-			     &l.calibration, &l.m);
-		assert_ok(&l.m);
-	}
-	trace_read(&l.t);
-	for (int side = 0; side < 2; side++) {
-		const size_t before = l.t.n_runs[side] - 2 * l.m.pair.n_blocks;
-		bool used[copies] = { false };
-
-		assert_in_range(before, 2 + copies, 2 * copies); /* two were checked */
-		for (size_t k = 2; k < before; k++)
-			used[l.t.copies[side][k]] = true;
-		for (int k = 0; k < copies; k++)
-			assert_true(used[k]);
-	}
-	assay_kept_memory_release(&kept);
-	later_close(&l);
-}
-
-/* May a process choose SCHED_BATCH here? Some sandboxes refuse it. */
-static bool batch_is_allowed(void)
-{
-	const struct sched_param none = { 0 };
-	int status;
-	pid_t pid = fork();
-
-	if (!pid)
-		_exit(sched_setscheduler(0, SCHED_BATCH, &none) != 0);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	return sched_getscheduler(0) == SCHED_OTHER && WIFEXITED(status) && !WEXITSTATUS(status);
-}
-
-/* Who wakes the partner is not to be preempted by it. */
-TEST(turns_are_scheduled_as_batch)
-{
-	struct later l;
-
-	if (!batch_is_allowed())
-		skip();
-	later_open(&l, *state, "0", 1);
-	assert_ok(&l.m);
-	trace_read(&l.t);
-	for (int side = 0; side < 2; side++)
-		assert_int_equal(l.t.policy[side], SCHED_BATCH);
-	later_close(&l);
-}
-
-/*
- * After a hand-over a side runs once untimed, since the partner had the caches; for a long call they matter little, and
- * that would take a third of the time or more. Where the partner had them for the same data, calls are long sooner.
- */
-TEST(long_calls_are_not_repeated)
-{
-	static const struct {
-		const char *spin_ns;
-		bool own_memory, repeated;
-	} rows[] = {
-		{ "20000", false, true },
-		{ "100000", false, false },
-		{ "100000", true, true },
-		{ "6000000", true, false },
-	};
-
-	for (size_t i = 0; i < N_OF(rows); i++) {
-		bool as_wanted = false;
-
-		/* on a busy machine a short call can take long */
-		for (int k = 0; k < 10 && !as_wanted; k++) {
-			struct later l;
-			size_t others[2], few;
-
-			later_open(&l, *state, rows[i].spin_ns, 1);
-			l.calibration.own_memory = rows[i].own_memory;
-			later_take(&l, 2, others);
-			/* the first call, and the turns of two blocks that fit into an eighth of the time */
-			few = 1 + 4 * (l.m.pair.iterations + 1);
-			as_wanted = l.m.pair.n_blocks >= 8 || !rows[i].repeated;
-			for (int side = 0; side < 2; side++)
-				as_wanted &= (others[side] > few) == rows[i].repeated;
-			later_close(&l);
-		}
-		assert_true(as_wanted);
-	}
 }
 
 /* Median of the calls that the samples of a side make up. */
