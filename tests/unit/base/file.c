@@ -160,20 +160,6 @@ TEST(creates_only_what_is_not_there)
 	assert_false(assay_file_exists(in_folder("nowhere")));
 }
 
-TEST(makes_folders)
-{
-	struct assay_err err = { 0 };
-
-	assert_int_equal(assay_file_mkdirs(in_folder("x//y/z/"), &err), 0);
-	assert_true(assay_file_exists(in_folder("x/y/z")));
-	assert_int_equal(assay_file_mkdirs(in_folder("x/y/z"), &err), 0);
-	assert_int_equal(assay_file_write(in_folder("x/f"), "", 0, &err), 0);
-	assert_int_equal(assay_file_mkdirs(in_folder("x/f/g"), &err), ASSAY_EIO);
-	assert_non_null(strstr(err.text, "Not a directory"));
-	assert_int_equal(assay_file_mkdirs("", &err), ASSAY_EIO);
-	assert_false(assay_file_exists(in_folder("x/none")));
-}
-
 TEST(finds_the_program)
 {
 	struct assay_err err = { 0 };
@@ -186,29 +172,6 @@ TEST(finds_the_program)
 	assert_int_equal(assay_file_exe_dir(path, sizeof(path), &err), 0);
 	assert_string_equal(path, exe);
 	assert_int_equal(assay_file_exe_dir(tiny, sizeof(tiny), &err), ASSAY_ELIMIT);
-}
-
-TEST(maps)
-{
-	struct assay_err err = { 0 };
-	const void *data;
-	char path[256];
-	size_t len;
-
-	snprintf(path, sizeof(path), "%s/mapped", folder);
-	assert_int_equal(0, assay_file_write(path, "seven\n\n", 7, NULL));
-	assert_int_equal(0, assay_file_map(path, &data, &len, &err));
-	assert_int_equal(7, len);
-	assert_memory_equal("seven\n\n", data, 7);
-	assay_file_unmap(data, len);
-	assert_int_equal(0, assay_file_write(path, "", 0, NULL));
-	assert_int_equal(0, assay_file_map(path, &data, &len, &err));
-	assert_true(!data && !len);
-	assay_file_unmap(data, len);
-	assert_int_equal(ASSAY_EIO, assay_file_map(folder, &data, &len, &err));
-	assert_non_null(strstr(err.text, "Is a directory"));
-	snprintf(path, sizeof(path), "%s/nothing", folder);
-	assert_int_equal(ASSAY_ENOTFOUND, assay_file_map(path, &data, &len, &err));
 }
 
 /* A file that has no end or is too large is refused before a byte of it is read. */

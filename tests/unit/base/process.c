@@ -297,19 +297,6 @@ TEST(capturing_is_interrupted)
 	assert_string_equal(err.text, "interrupted");
 }
 
-TEST(captures_more_than_a_pipe_holds)
-{
-	const char *argv[] = { "sh", "-c", "head -c 1000000 /dev/zero >&2; head -c 3000000 /dev/zero | tr '\\0' x",
-			       NULL };
-	struct assay_err err = { 0 };
-	char *out = NULL;
-
-	assert_int_equal(capture(argv, LONG_NS, &out, &err), 0);
-	assert_int_equal(strspn(out, "x"), 3000000);
-	assert_int_equal(strlen(out), 3000000);
-	free(out);
-}
-
 /* ---- roles ---- */
 
 static int list_fds(void)
@@ -396,29 +383,6 @@ TEST(a_flood_comes_in_parts)
 	assert_int_equal(p.text.len, 100);
 	assert_int_equal(p.left_out, taken - 100);
 	assay_pipe_release(&p);
-}
-
-TEST(the_last_line)
-{
-	static const struct {
-		const char *s, *want;
-	} cases[] = {
-		{ "", "" },
-		{ "\n \n", "" },
-		{ "one", "one" },
-		{ "one\n\t two  \n\n", "two" },
-		{ "a line that does not fit", "a line that" },
-	};
-
-	for (size_t i = 0; i < N_OF(cases); i++) {
-		struct assay_text t = { 0 };
-		char line[12];
-
-		assay_text_add(&t, cases[i].s);
-		assay_text_last_line(&t, line, sizeof(line));
-		assert_string_equal(line, cases[i].want);
-		assay_text_release(&t);
-	}
 }
 
 UNIT_GROUP_WITH(NULL, NULL, NULL, is_child)

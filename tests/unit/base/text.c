@@ -28,64 +28,6 @@ TEST(words_survive_a_shell)
 	}
 }
 
-TEST(text_grows)
-{
-	struct assay_text t = { 0 };
-	char *s;
-
-	for (int i = 0; i < 1000; i++)
-		assay_text_addf(&t, "%d,", i);
-	assert_int_equal(t.len, 10 * 2 + 90 * 3 + 900 * 4);
-	assert_int_equal(strlen(t.s), t.len);
-	assert_memory_equal(t.s + t.len - 8, "998,999,", 8);
-	assay_text_addn(&t, "a\0b", 3);
-	assert_int_equal(t.len, 3890 + 3);
-	s = assay_text_take(&t);
-	assert_null(t.s);
-	assert_memory_equal(s + 3890, "a\0b", 4);
-	free(s);
-
-	s = assay_text_take(&t);
-	assert_string_equal(s, "");
-	free(s);
-
-	assay_text_add(&t, "lost");
-	t.failed = true;
-	assay_text_add(&t, "never added");
-	assert_int_equal(t.len, 4);
-	assert_null(assay_text_take(&t));
-	assert_false(t.failed);
-}
-
-TEST(strings_split)
-{
-	static const struct {
-		const char *s;
-		size_t n;
-		const char *want[4];
-	} cases[] = {
-		{ "a", 1, { "a" } },
-		{ " a , b\t,c ", 3, { "a", "b", "c" } },
-		{ "a,,b", 3, { "a", "", "b" } },
-		{ ",", 2, { "", "" } },
-		{ "", 1, { "" } },
-		{ "a b , c", 2, { "a b", "c" } },
-	};
-
-	for (size_t i = 0; i < N_OF(cases); i++) {
-		struct assay_strings l = { 0 };
-
-		assert_int_equal(assay_strings_split(&l, cases[i].s, ',', NULL), 0);
-		assert_int_equal(l.n, cases[i].n);
-		for (size_t j = 0; j < l.n; j++)
-			assert_string_equal(l.v[j], cases[i].want[j]);
-		assert_true(assay_strings_has(&l, cases[i].want[0]));
-		assert_false(assay_strings_has(&l, "zz"));
-		assay_strings_release(&l);
-		assert_null(l.v);
-	}
-}
-
 TEST(parses_u64)
 {
 	static const struct {

@@ -47,44 +47,6 @@ TEST(an_access_across_lines_uses_both)
 	assay_cache_sim_release(&c);
 }
 
-/* Two threads with caches of their own and one that they share: the second finds what the first brought. */
-TEST(misses_go_to_the_level_that_is_shared)
-{
-	struct assay_cache_sim a = cache(256, 2, 64), b = cache(256, 2, 64), ll = cache(4096, 4, 64);
-
-	assert_int_equal(assay_cache_sim_access(&a, NULL, &ll, 0, 4), ASSAY_CACHE_MEMORY);
-	assert_int_equal(assay_cache_sim_access(&a, NULL, &ll, 4, 4), ASSAY_CACHE_L1);
-	assert_int_equal(assay_cache_sim_access(&b, NULL, &ll, 8, 4), ASSAY_CACHE_LL);
-	assert_int_equal(assay_cache_sim_access(&b, NULL, &ll, 8, 4), ASSAY_CACHE_L1);
-	/* what leaves the shared level stays in the others */
-	for (uint64_t line = 16; line <= 64; line += 16)
-		assert_int_equal(assay_cache_sim_access(&b, NULL, &ll, line * 64, 4), ASSAY_CACHE_MEMORY);
-	assert_int_equal(assay_cache_sim_access(&a, NULL, &ll, 0, 4), ASSAY_CACHE_L1);
-	assert_int_equal(assay_cache_sim_access(&b, NULL, &ll, 0, 4), ASSAY_CACHE_MEMORY);
-	assay_cache_sim_release(&a);
-	assay_cache_sim_release(&b);
-	assay_cache_sim_release(&ll);
-}
-
-TEST(the_fixed_model_is_one_that_can_be_built)
-{
-	struct assay_cache_model m;
-	struct assay_cache_sim c;
-
-	assert_true(assay_cache_model_find("canon", &m));
-	assert_int_equal(assay_cache_sim_init(&c, &m.i1, NULL), 0);
-	assay_cache_sim_release(&c);
-	assert_int_equal(assay_cache_sim_init(&c, &m.d1, NULL), 0);
-	/* the 13th line of a set pushes out the first */
-	for (uint64_t i = 0; i < 13; i++)
-		assert_false(assay_cache_sim_use(&c, i * 4096, 1));
-	assert_true(assay_cache_sim_use(&c, 4096, 1));
-	assert_false(assay_cache_sim_use(&c, 0, 1));
-	assay_cache_sim_release(&c);
-	assert_int_equal(assay_cache_sim_init(&c, &m.ll, NULL), 0);
-	assay_cache_sim_release(&c);
-}
-
 TEST(caches_that_cannot_be_are_refused)
 {
 	static const struct assay_cache_level cases[] = {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The operating system's counts of a thread: page faults are exact, sums are sums. */
 #include <sched.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -10,76 +9,6 @@
 #include "unit.h"
 
 #define PAGES 64
-
-/* Touch pages that were never touched, each of which faults once; huge pages would make it fewer. */
-static void touch_fresh_pages(void)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	char *p = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	assert_ptr_not_equal(p, MAP_FAILED);
-	madvise(p, PAGES * page, MADV_NOHUGEPAGE);
-	for (size_t i = 0; i < PAGES; i++)
-		((volatile char *)p)[i * page] = 1;
-	munmap(p, PAGES * page);
-}
-
-TEST(test_counts_of_this_thread)
-{
-	const struct timespec nap = { .tv_nsec = 1000000 };
-	struct assay_os_counts a, b, d;
-
-	assay_os_counts_read(&a);
-	assay_os_counts_read(&b);
-	d = assay_os_counts_between(&a, &b);
-	assert_int_equal(d.major_faults, 0);
-
-	assay_os_counts_read(&a);
-	touch_fresh_pages();
-	nanosleep(&nap, NULL);
-	assay_os_counts_read(&b);
-	d = assay_os_counts_between(&a, &b);
-	assert_in_range(d.minor_faults, PAGES, PAGES + 16);
-	assert_in_range(d.voluntary_switches, 1, 16);
-	assert_int_equal(d.cpu, b.cpu);
-}
-
-TEST(test_differences_and_sums)
-{
-	const struct assay_os_counts a = { 1, 2, 3, 4, 0 }, b = { 11, 13, 15, 17, 3 };
-	struct assay_os_counts d = assay_os_counts_between(&a, &b), sum = { 0 };
-
-	assert_int_equal(d.cpu, 3);
-	assay_os_counts_add(&sum, &d);
-	assay_os_counts_add(&sum, &d);
-	assert_int_equal(sum.minor_faults, 20);
-	assert_int_equal(sum.major_faults, 22);
-	assert_int_equal(sum.voluntary_switches, 24);
-	assert_int_equal(sum.involuntary_switches, 26);
-}
-
-/* One reading gives all of getrusage's events, which hang together. */
-TEST(test_rusage_events)
-{
-	enum { MINOR, MAJOR, VOLUNTARY, FORCED, SWITCHES, TASK_CLOCK, N };
-	const struct assay_counter_provider *p = &assay_provider_rusage;
-	struct assay_counter_context ctx = { 0 };
-	struct assay_os_counts now;
-	uint64_t v[N];
-	void *set;
-
-	assert_string_equal(p->events[VOLUNTARY], "voluntary_switches");
-	assert_string_equal(p->events[SWITCHES], "context_switches");
-	assert_string_equal(p->events[TASK_CLOCK], "task_clock_ns");
-	assert_null(p->events[N]);
-	sched_yield();
-	assay_os_counts_read(&now);
-	assert_int_equal(0, p->open(&ctx, &set, NULL));
-	assert_int_equal(0, p->read_os(set, &now, v));
-	assert_int_equal(v[MINOR], now.minor_faults);
-	assert_int_equal(v[SWITCHES], v[VOLUNTARY] + v[FORCED]);
-	assert_true(v[TASK_CLOCK] > 0);
-}
 
 /* ---- migrations: a thread that is moved a known number of times -------------------------------------------------- */
 

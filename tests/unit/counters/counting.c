@@ -339,24 +339,6 @@ TEST(test_cells_from_memory)
 	unsetenv("ASSAY_PAPI");
 }
 
-TEST(test_cells_without_papi)
-{
-	struct assay_counter_context ctx;
-	uint64_t cells[2] = { 0 };
-	struct assay_counting *c;
-	struct assay_counters out;
-
-	assay_counter_context_init(&ctx, cell_names, cells, 2);
-	ctx.cells_from_memory = true;
-	c = start_counting(&ctx, "misses\tmisses\nhits\thits\n", NULL, 0);
-	out = samples(c, 5, 10, publish, cells);
-	assert_true(value(&out, "hits") == 3 && value(&out, "misses") == 1);
-	assert_string_equal(assay_counters_find(&out, "hits")->source, "op");
-	assert_false(ctx.papi_loaded);
-	assay_counting_close(c);
-	assay_counters_release(&out);
-}
-
 /* PAPI keeps what is published for as long as it is loaded, so the cells live as long. */
 TEST(test_cells_through_papi)
 {

@@ -52,24 +52,6 @@ TEST(test_pmu_without_counters)
 		assert_false(sets[i].used);
 }
 
-/* The advice is that of the reason. */
-TEST(test_probe_without_pmu)
-{
-	struct assay_counter_context ctx = with_pmu(false);
-	struct assay_counter_probe found;
-
-	assay_provider_papi.probe(&ctx, &found);
-	assert_true(found.works);
-	assert_string_equal(found.value, "PAPI 7.0.0, 4 hardware counters at once");
-	assert_string_equal(found.advice, "");
-	snprintf(ctx.papi.pmu_reason, sizeof(ctx.papi.pmu_reason), "forbidden");
-	snprintf(ctx.papi.pmu_advice, sizeof(ctx.papi.pmu_advice), "allow it");
-	assay_provider_papi.probe(&ctx, &found);
-	assert_false(found.works);
-	assert_string_equal(found.value, "forbidden");
-	assert_string_equal(found.advice, "allow it");
-}
-
 TEST(test_what_is_believed)
 {
 	static const struct {

@@ -276,30 +276,6 @@ TEST(operations_are_what_is_calculated)
 	assert_int_equal(mix.instructions[ASSAY_STEP_CONTROL][ASSAY_STEP_WIDTH_SCALAR], 2);
 }
 
-TEST(sums_hold_bytes_and_hints)
-{
-	static const uint8_t *const codes[] = { step_probe_load_512,    step_probe_store_aside, step_probe_modify,
-						step_probe_prefetch,    step_probe_load_aside,  step_probe_signed_load,
-						step_probe_signed_store };
-	struct assay_step_mix mix = { 0 };
-
-	for (size_t i = 0; i < N_OF(codes); i++) {
-		const struct assay_step_regs r = registers(0x3c);
-		struct assay_step_accesses acc;
-		struct assay_step_insn insn;
-
-		assert_int_equal(assay_step_decode(codes[i], ASSAY_STEP_LENGTH_MAX, 0, &insn), ASSAY_STEP_OK);
-		assert_int_equal(assay_step_accesses(&insn, &r, &acc), ASSAY_STEP_OK);
-		assert_int_equal(assay_step_mix_add(&mix, &insn, &r, &acc), ASSAY_STEP_OK);
-	}
-	assert_int_equal(mix.bytes_read, 64 + 4 + 64 + 16);
-	assert_int_equal(mix.bytes_written, 64 + 4 + 16);
-	assert_int_equal(mix.prefetches, 1);
-	assert_int_equal(mix.non_temporal_writes, 1);
-	assert_int_equal(mix.masked_reads, 1);
-	assert_int_equal(mix.masked_elements, 4);
-}
-
 TEST(branches_go_elsewhere_or_on)
 {
 	static const struct {
@@ -383,17 +359,6 @@ TEST(what_is_not_known_is_named)
 	}
 }
 
-TEST(a_refusal_says_what_and_which_bytes)
-{
-	const struct assay_step_refusal r = { ASSAY_STEP_UNKNOWN, 0x7f12, 3, { 0x62, 0xf1, 0x05 } };
-	char text[128];
-
-	assay_step_refusal_text(&r, text, sizeof(text));
-	assert_string_equal(text, "is not a known instruction: 62 f1 05");
-	assay_step_refusal_text(&r, text, 12);
-	assert_string_equal(text, "is not a kn");
-}
-
 /* ---- the table ---- */
 
 static const uint8_t *pages(size_t n)
@@ -403,30 +368,6 @@ static const uint8_t *pages(size_t n)
 	assert_true(p != MAP_FAILED);
 	memset(p, 0x90, n * 4096);
 	return p;
-}
-
-TEST(instructions_are_decoded_once_and_stay)
-{
-	struct assay_step_table *t;
-	struct assay_step_refusal why;
-	const uint8_t *code = pages(1);
-	const struct assay_step_insn *first, *again;
-
-	assert_int_equal(assay_step_table_new(&t, 100, NULL), 0);
-	for (size_t i = 0; i < 100; i++)
-		assert_non_null(assay_step_table_get(t, (uintptr_t)code + i, &why));
-	assert_int_equal(assay_step_table_size(t), 100);
-	first = assay_step_table_at(t, 0);
-	again = assay_step_table_get(t, (uintptr_t)code, &why);
-	assert_ptr_equal(first, again);
-	assert_int_equal(first->address, (uintptr_t)code);
-	for (size_t i = 0; i < 100; i++)
-		assert_int_equal(assay_step_table_index(t, assay_step_table_get(t, (uintptr_t)code + i, &why)), i);
-	assert_null(assay_step_table_get(t, (uintptr_t)code + 100, &why));
-	assert_int_equal(why.status, ASSAY_STEP_TABLE_FULL);
-	assert_int_equal(why.address, (uintptr_t)code + 100);
-	assay_step_table_free(t);
-	munmap((void *)(uintptr_t)code, 4096);
 }
 
 TEST(code_that_changes_is_refused)
@@ -470,14 +411,6 @@ TEST(nothing_behind_the_page_is_read_that_is_not_needed)
 	munmap(code, 2 * 4096);
 }
 
-TEST(a_table_of_nothing_is_refused)
-{
-	struct assay_step_table *t;
-
-	assert_int_equal(assay_step_table_new(&t, 0, NULL), ASSAY_EUSAGE);
-	assert_null(t);
-	assay_step_table_free(NULL);
-}
 #else
 TEST(it_says_why_not)
 {

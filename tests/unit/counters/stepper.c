@@ -406,26 +406,6 @@ TEST(a_system_call_is_one_step)
 	assert_false(got.r11 & 0x100);
 }
 
-TEST(progress_goes_on_from_pass_to_pass)
-{
-	_Atomic uint64_t progress = 0;
-	const struct assay_stepper_options o = { .threads = 1, .max_steps = 10000, .progress = &progress };
-	unsigned char *code = place(read_lines, sizeof(read_lines));
-	struct assay_stepper *s = open_with(&o);
-
-	for (uint64_t pass = 1; pass <= 3; pass++) {
-		const uint64_t before = atomic_load(&progress);
-
-		assay_stepper_begin(s, 0);
-		step(s, 0, code, memory);
-		end_whole(s);
-		/* entering and leaving are steps, too */
-		assert_in_range(atomic_load(&progress) - before, 4 * LOOPS, 8 * LOOPS);
-	}
-	assay_stepper_close(s);
-	munmap(code, 4096);
-}
-
 TEST(no_more_steps_than_allowed)
 {
 	const struct end end = step_code(read_lines, sizeof(read_lines), 50, memory);
@@ -434,49 +414,7 @@ TEST(no_more_steps_than_allowed)
 	assert_int_equal(end.steps, 50);
 }
 
-/* The row of a thread asks for more memory where it lies; what stands there already ends it. */
-TEST(a_trace_grows_in_place)
-{
-	const struct assay_step_accesses acc = { .n = ASSAY_STEP_ACCESSES_MAX };
-	struct assay_step_words w;
-	const uint64_t *begin;
-	size_t room, n = 0;
-	void *there;
-
-	assert_int_equal(assay_step_words_open(&w, 3, NULL), 0);
-	begin = w.words;
-	room = w.room;
-	for (; w.room == room; n++) {
-		assert_true(assay_step_words_need(&w));
-		assert_int_equal(assay_step_words_add(&w, n, &acc), n * (1 + 2 * (size_t)acc.n));
-	}
-	assert_ptr_equal(w.words, begin);
-	assert_int_equal(w.room, 2 * room);
-	assert_int_equal(assay_step_entry_of(w.words[w.n - 1 - 2 * acc.n]).instruction, n - 1);
-	there = mmap(w.words + w.room, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-	assert_true(there != MAP_FAILED);
-	w.n = w.room;
-	errno = 7;
-	assert_false(assay_step_words_need(&w));
-	assert_int_equal(errno, 7);
-	assay_step_words_mark(&w, 1);
-	assert_int_equal(w.n, w.room);
-	munmap(there, 4096);
-	assay_step_words_close(&w);
-}
-
 #endif
-
-TEST(what_a_step_costs_is_told_or_why_not)
-{
-	struct assay_err err = { 0 };
-	double ns = 0;
-
-	if (assay_stepper_try(&ns, &err))
-		assert_true(err.text[0] != '\0');
-	else
-		assert_true(ns > 0);
-}
 
 /* Against the counters by hand: a branch is predicted by its last outcomes with the same history. */
 TEST(branches_train_their_predictors)

@@ -1,42 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The pace of a core, with a clock of the test's own; what a survey of real cores looks like to the doctor. No time is
- * measured.
- */
+/* When a core counts as slow, and what a survey of cores looks like to the doctor. No time is measured. */
 #include <math.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "machine/core_pace.h"
 #include "unit.h"
-
-static const struct assay_clock clock_of_test = { .source = ASSAY_CLOCK_MONOTONIC_RAW, .ns_per_tick = 1 };
-static uint64_t now_ns, step_ns = 100;
-static unsigned reads;
-static bool own_clock; /* other files of this program have the real one */
-
-/* Stands before that of the C library: the clock goes on by a step at each read, by a tenth of one at the tenth. */
-int clock_gettime(clockid_t id, struct timespec *ts)
-{
-	if (!own_clock)
-		return (int)syscall(SYS_clock_gettime, id, ts);
-	now_ns += ++reads == 10 ? step_ns / 10 : step_ns;
-	*ts = (struct timespec){ .tv_nsec = (long)now_ns };
-	return 0;
-}
-
-/* A short loop for the caches, and the one that counts. */
-TEST(test_a_loop_lies_between_two_reads)
-{
-	reads = 10;
-	assert_int_equal(assay_core_pace_ticks(&clock_of_test), 100);
-	assert_int_equal(reads, 14);
-	reads = 8; /* the tenth read ends the short one */
-	assert_int_equal(assay_core_pace_ticks(&clock_of_test), 100);
-	reads = 6;
-	assert_int_equal(assay_core_pace_ticks(&clock_of_test), 10);
-}
 
 TEST(test_slow_is_a_quarter_more)
 {
@@ -51,45 +18,6 @@ TEST(test_slow_is_a_quarter_more)
 	for (size_t i = 0; i < N_OF(rows); i++)
 		if (assay_core_pace_slow(rows[i].ticks, rows[i].least) != rows[i].slow)
 			fail_msg("row %zu", i);
-}
-
-TEST(test_each_cpu_is_known_by_its_least)
-{
-	static struct assay_core_pace p;
-
-	assay_core_pace_learn(&p, 3, 700);
-	assay_core_pace_learn(&p, 3, 900);
-	assay_core_pace_learn(&p, 3, 0);
-	assert_int_equal(assay_core_pace_known(&p, 3), 700);
-	assay_core_pace_learn(&p, 3, 600);
-	assert_int_equal(assay_core_pace_known(&p, 3), 600);
-	assert_int_equal(assay_core_pace_known(&p, 2), 0);
-	/* what cannot be watched is not known, and nobody's table is nobody's */
-	assay_core_pace_learn(&p, ASSAY_PACE_CPUS, 5);
-	assay_core_pace_learn(&p, -1, 5);
-	assay_core_pace_learn(NULL, 3, 5);
-	assert_int_equal(assay_core_pace_known(&p, ASSAY_PACE_CPUS), 0);
-	assert_int_equal(assay_core_pace_known(&p, -1), 0);
-	assert_int_equal(assay_core_pace_known(NULL, 3), 0);
-}
-
-/* A core with all others busy, or behind wide vectors, is not slow: its clock is lower. */
-TEST(test_a_table_for_each_variant_and_number_of_threads)
-{
-	struct assay_core_paces all = { 0 };
-	struct assay_core_pace *one = assay_core_paces_of(&all, "avx2", 1), *two = assay_core_paces_of(&all, "avx2", 2),
-			       *wide = assay_core_paces_of(&all, "avx512", 1);
-
-	assert_true(one && two && wide && one != two && one != wide && two != wide);
-	assay_core_pace_learn(one, 0, 700);
-	assert_int_equal(assay_core_pace_known(two, 0), 0);
-	assert_int_equal(assay_core_pace_known(wide, 0), 0);
-	assert_ptr_equal(assay_core_paces_of(&all, "avx2", 1), one);
-	assert_ptr_equal(assay_core_paces_of(&all, "avx512", 1), wide);
-	assert_int_equal(all.n, 3);
-	assert_null(assay_core_paces_of(NULL, "avx2", 1));
-	assay_core_paces_release(&all);
-	assert_int_equal(all.n, 0);
 }
 
 TEST(test_where_the_loop_would_tell_nothing)
@@ -194,30 +122,6 @@ TEST(test_what_the_doctor_says)
 	}
 }
 
-/* With a clock that always goes on by as much no loop is slow; with one of coarse steps there is nothing to tell. */
-TEST(test_a_survey_of_this_machine)
-{
-	struct assay_clock coarse = clock_of_test;
-	struct assay_topology *t = NULL;
-	const struct assay_placement_options one_a_core = { 0 };
-	struct assay_core_share share[ASSAY_SURVEY_CPUS];
-	struct assay_err err = { 0 };
-	size_t n, n_cores;
-
-	reads = 10;
-	step_ns = 50000;
-	coarse.resolution_ns = 100;
-	assert_int_equal(assay_topology_open(&t, NULL, &err), 0);
-	assert_null(assay_core_survey_take(t, &one_a_core, &clock_of_test, share, &n, &n_cores, &err));
-	assert_true(n >= 1 && n <= n_cores);
-	for (size_t i = 0; i < n; i++)
-		assert_true(share[i].loops && !share[i].slow);
-	assert_string_equal(assay_core_survey_take(t, &one_a_core, &coarse, share, &n, &n_cores, &err),
-			    "the steps of the clock are too coarse");
-	assert_int_equal(n, 0);
-	assay_topology_close(t);
-}
-
 /* Something has a part of the core that makes many loops slow, or stops few for long. */
 TEST(what_shares_a_core)
 {
@@ -262,10 +166,4 @@ TEST(noise_of_turns)
 	assert_true(isnan(assay_core_share_noise(ticks, 0, 10000)));
 }
 
-static int use_own_clock(void **state)
-{
-	own_clock = true;
-	return 0;
-}
-
-UNIT_GROUP(use_own_clock, NULL)
+UNIT_GROUP(NULL, NULL)

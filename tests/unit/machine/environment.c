@@ -264,18 +264,6 @@ TEST(test_fingerprint_ignores_the_cpuset)
 	assay_topology_close(part);
 }
 
-TEST(test_fingerprint_here_is_stable)
-{
-	struct assay_topology *t = open_topology(NULL);
-	struct assay_fingerprint a, b;
-	struct assay_err err = { 0 };
-
-	assert_int_equal(assay_fingerprint_take(t, &a, &err), 0);
-	assert_int_equal(assay_fingerprint_take(t, &b, &err), 0);
-	assert_string_equal(a.id, b.id);
-	assay_topology_close(t);
-}
-
 static const struct {
 	const char *root, *name;
 	enum assay_health health;
@@ -338,40 +326,6 @@ TEST(test_doctor)
 	assay_topology_close(t);
 }
 
-TEST(test_numa_balancing_matters_with_nodes)
-{
-	struct assay_topology *t = open_topology("tests/fixtures/topology/two-sockets.xml");
-	struct assay_findings all = { 0 };
-	struct assay_err err = { 0 };
-	bool found = false;
-
-	assert_int_equal(assay_doctor_at(host("intel-v2"), t, NULL, &all, &err), 0);
-	for (size_t i = 0; i < all.n; i++) {
-		assert_string_not_equal(all.v[i].name, "clock");
-		found = found || (!strcmp(all.v[i].name, "numa_balancing") && all.v[i].health == ASSAY_HEALTH_WARN);
-	}
-	assert_true(found);
-	assay_findings_release(&all);
-	assay_topology_close(t);
-}
-
-/* A machine with many counters has a finding for each. */
-TEST(test_any_number_of_findings)
-{
-	struct assay_findings all = { 0 };
-	char name[16];
-
-	for (int i = 0; i < 200; i++) {
-		snprintf(name, sizeof(name), "finding_%d", i);
-		assay_findings_add(&all, name, ASSAY_HEALTH_GOOD, "", "");
-	}
-	assert_int_equal(all.n, 200);
-	assert_false(all.failed);
-	assert_string_equal(all.v[0].name, "finding_0");
-	assert_string_equal(all.v[199].name, "finding_199");
-	assay_findings_release(&all);
-}
-
 /* The findings of a probe depend on the host, but it must always explain itself. */
 TEST(test_paranoid)
 {
@@ -390,17 +344,6 @@ TEST(test_paranoid)
 				 cases[i].want[0] != '\0');
 		assert_string_equal(why, cases[i].want);
 	}
-}
-
-TEST(test_pmu_probe_explains)
-{
-	struct assay_pmu_probe hw, sw;
-
-	assay_pmu_probe_hardware(&hw);
-	assay_pmu_probe_software(&sw);
-	assert_true(hw.value[0] && sw.value[0]);
-	assert_false(hw.works && hw.advice[0]);
-	assert_false(sw.works && sw.advice[0]);
 }
 
 TEST(test_texts)
@@ -478,18 +421,6 @@ TEST(polls_see_changes)
 	}
 }
 
-/* A host that shows nothing is not a disturbed one. */
-TEST(hidden_counters_flag_nothing)
-{
-	const int cpus[] = { 0 };
-	struct assay_disturbance d;
-	uint32_t ticks;
-
-	assay_disturbance_begin(&d, "/nonexistent", cpus, 1);
-	assert_false(d.steal_known || d.quota_known || d.pressure_known || d.frequency_khz);
-	assert_int_equal(0, assay_disturbance_poll(&d, &ticks));
-}
-
 /* ---- lost time ---- */
 
 /* The time that a thread lost, from two readings of its clocks. */
@@ -532,42 +463,6 @@ TEST(from_two_readings)
 			fail_msg("%s: waited %llu, stolen %llu, told %d", rows[i].name,
 				 (unsigned long long)lost.waited_ns, (unsigned long long)lost.stolen_ns, lost.told);
 	}
-}
-
-/* One thread of which nothing is known makes the most unknown. */
-TEST(most_of_threads)
-{
-	const struct assay_lost_time a = { 5, 7, true }, b = { 6, 1, true }, unknown = { 0, 0, false };
-	struct assay_lost_time most = { .told = true };
-
-	assay_lost_time_most(&most, &a);
-	assay_lost_time_most(&most, &b);
-	assert_true(most.waited_ns == 6 && most.stolen_ns == 7 && most.told);
-	assay_lost_time_most(&most, &unknown);
-	assert_true(most.waited_ns == 6 && most.stolen_ns == 7 && !most.told);
-}
-
-TEST(ticks_give_way_to_clocks)
-{
-	assert_true(assay_steal_is_timed(0, 0));
-	assert_false(assay_steal_is_timed(2499999, 1));
-	assert_true(assay_steal_is_timed(2500000, 1));
-	assert_false(assay_steal_is_timed(7000000, 3));
-}
-
-/* A thread that sleeps lets the wall clock run, and its own clock stand. */
-TEST(this_thread)
-{
-	const struct timespec nap = { .tv_nsec = 20000000 };
-	struct assay_thread_time before, after;
-
-	assay_thread_time_read(&before);
-	nanosleep(&nap, NULL);
-	assay_thread_time_read(&after);
-	assert_true(after.wall_ns - before.wall_ns >= 20000000);
-	assert_true(after.cpu_ns > before.cpu_ns || !after.cpu_told);
-	assert_true(after.cpu_ns - before.cpu_ns < after.wall_ns - before.wall_ns);
-	assert_true(after.waited_ns >= before.waited_ns);
 }
 
 UNIT_GROUP(hosts_make, folder_remove)

@@ -326,37 +326,6 @@ STORE_TEST(test_read_only_file_system)
 	munmap(shared, sizeof(*shared));
 }
 
-/* Results that are still in the -wal of a killed program must not be passed over in silence. */
-STORE_TEST(test_read_only_with_a_wal)
-{
-	struct fixture *f = *state;
-	struct shared *shared = map_shared();
-	char path[128];
-	pid_t pid;
-
-	make_database(f);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (!pid) {
-		struct assay_store *s;
-
-		if (assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &f->err))
-			_exit(1);
-		add_run(f, s, "quick", "m1", 0, 1, false);
-		_exit(0); /* as if killed: the database is not closed */
-	}
-	wait_for(pid);
-	snprintf(path, sizeof(path), "%s-shm", f->db);
-	assert_true(assay_file_exists(path));
-	unlink(path);
-	assert_int_equal(chmod(f->folder, 0555), 0);
-	as_nobody(f, ASSAY_STORE_READ, shared);
-	assert_told(shared, "has a '-wal' file and its folder is read-only; copy both to a writable folder");
-	assert_int_equal(chmod(f->folder, 0755), 0);
-	munmap(shared, sizeof(*shared));
-	assert_filled(f, 1);
-}
-
 STORE_TEST(test_locked)
 {
 	static const struct assay_store_options hasty = { .busy_timeout_ms = 50 };

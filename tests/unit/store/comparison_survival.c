@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Comparisons in newer databases, in programs that are killed or write at the same time, and in damaged ones.
- */
+/* Comparisons of programs that are killed, and in damaged databases. */
 #include "store_comparison_fixture.h"
 
 #include <signal.h>
-
-/* ---- versions ---- */
-
-/* ---- kills, several writers, damage ---- */
 
 /* Begins, adds 3 pairs, and is killed in the fourth. */
 static void be_killed(struct fixture *f, const char *place)

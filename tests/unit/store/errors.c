@@ -140,16 +140,6 @@ STORE_TEST(test_another_schema)
 	}
 }
 
-/* Tables that SQLite keeps for itself belong to nobody. */
-STORE_TEST(test_statistics_of_sqlite)
-{
-	struct fixture *f = *state;
-
-	make_database(f);
-	run_sql(f->db, "ANALYZE");
-	assay_store_close(open_store(f, ASSAY_STORE_READ));
-}
-
 STORE_TEST(test_newer_version)
 {
 	struct fixture *f = *state;

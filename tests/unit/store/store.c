@@ -100,52 +100,6 @@ STORE_TEST(test_a_run_begins_with_its_first_result)
 	assay_store_close(s);
 }
 
-/* Nothing but the database lies in the folder once every program has closed it. */
-STORE_TEST(test_nothing_is_left_behind)
-{
-	static const char *const rests[] = { "-wal", "-shm", "-journal" };
-	struct fixture *f = *state;
-
-	make_database(f);
-	assert_intact(f);
-	for (unsigned i = 0; i < 3; i++) {
-		char path[128];
-
-		snprintf(path, sizeof(path), "%s%s", f->db, rests[i]);
-		assert_false(assay_file_exists(path));
-	}
-}
-
-STORE_TEST(test_settings)
-{
-	static const struct {
-		const char *sql;
-		const char *want;
-	} cases[] = {
-		{ "PRAGMA journal_mode", "wal" },
-		{ "PRAGMA foreign_keys", "1" },
-		{ "PRAGMA synchronous", "2" },
-		{ "PRAGMA application_id", "1095979841" },
-		{ "PRAGMA user_version", VERSION_TEXT },
-		{ "PRAGMA busy_timeout", "10000" },
-		{ "SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite_%' AND "
-		  "strict = 0",
-		  "0" },
-	};
-	struct fixture *f = *state;
-	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
-
-	for (size_t i = 0; i < N_OF(cases); i++) {
-		sqlite3_stmt *st = NULL;
-
-		assert_int_equal(sqlite3_prepare_v2(s->db, cases[i].sql, -1, &st, NULL), SQLITE_OK);
-		assert_int_equal(sqlite3_step(st), SQLITE_ROW);
-		assert_string_equal((const char *)sqlite3_column_text(st, 0), cases[i].want);
-		sqlite3_finalize(st);
-	}
-	assay_store_close(s);
-}
-
 STORE_TEST(test_end_of_a_run)
 {
 	struct fixture *f = *state;

@@ -174,36 +174,6 @@ STORE_TEST(test_a_kill_loses_the_case_in_flight_only)
 	assay_store_close(s);
 }
 
-/* Killed while the database is made, early and late: whoever comes next makes it, as if nobody had tried. */
-STORE_TEST(test_a_kill_during_creation)
-{
-	static const struct assay_migration endless[] = {
-		{ "001_endless.sql",
-		  "CREATE TABLE t (x); WITH RECURSIVE c (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c)"
-		  " INSERT INTO t SELECT i FROM c LIMIT 1000000000;" },
-	};
-	static const struct assay_store_options o = { .migrations = endless, .n_migrations = 1 };
-	static const unsigned delays_ms[] = { 0, 1, 5, 100 };
-	struct fixture *f = *state;
-
-	for (size_t k = 0; k < N_OF(delays_ms); k++) {
-		struct assay_store *s;
-		int status;
-		pid_t pid;
-
-		pid = fork();
-		assert_true(pid >= 0);
-		if (!pid)
-			_exit(assay_store_open_with(&s, f->db, ASSAY_STORE_WRITE, &o, &f->err) != 0);
-		usleep(delays_ms[k] * 1000);
-		kill(pid, SIGKILL);
-		assert_int_equal(waitpid(pid, &status, 0), pid);
-		assert_true(WIFSIGNALED(status));
-	}
-	make_database(f);
-	assert_intact(f);
-}
-
 /* Versions of a small database; the third rebuilds a table that another refers to. */
 static const struct assay_migration small[] = {
 	{ "001_first.sql", "CREATE TABLE a (id INTEGER PRIMARY KEY, x TEXT NOT NULL) STRICT;"

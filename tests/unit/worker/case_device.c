@@ -25,39 +25,6 @@ TEST(what_a_kernel_must_leave_alone)
 	close_sides(&s);
 }
 
-/* The status of a case, and what its reason begins with. */
-static void check_fails(struct sides *s, const char *variant, int64_t n, enum assay_status status, const char *reason)
-{
-	struct assay_result r = { 0 };
-
-	measure_alone(s, variant, n, ASSAY_CACHE_WARM, 1, &r);
-	if (r.status != status || !strstr(r.reason, reason))
-		fail_msg("'%s': %s, '%s'", r.c.key, assay_status_name(r.status), r.reason);
-	assert_int_equal(r.n_samples, 0);
-	assay_result_release(&r);
-}
-
-/* The outcome of a case; the next one must run. */
-TEST(failures)
-{
-	struct sides s;
-
-	open_mock(*state, &s);
-	check_fails(&s, "mock_faults", N, ASSAY_STATUS_FAILED,
-		    "a kernel faulted on device 'mock:0', found while running: illegal address");
-	check_alone(&s, "mock_honest", N, ASSAY_CACHE_WARM, 1, NULL);
-	check_fails(&s, "mock_loses", N, ASSAY_STATUS_FAILED, "device 'mock:0' was lost while running: launch");
-	check_fails(&s, "mock_falls_back", N, ASSAY_STATUS_FAILED,
-		    "fell back from device 'mock:0' to the CPU 1 times: no kernel for this n");
-	check_fails(&s, "mock_takes_all", N, ASSAY_STATUS_FAILED,
-		    "out of memory on device 'mock:0' while preparing: the tensors of n=4096 take 34.0 KiB, free are ");
-	check_fails(&s, "mock_honest", 16 << 20, ASSAY_STATUS_FAILED,
-		    "out of memory on device 'mock:0' while allocating: the tensors of n=16777216 take 128 MiB, free "
-		    "are 96.0 MiB");
-	check_alone(&s, "mock_honest", N, ASSAY_CACHE_WARM, 1, NULL);
-	close_sides(&s);
-}
-
 static double metric_of(const struct assay_result *r, const char *tag)
 {
 	const struct assay_metric *m = assay_result_metric(r, tag);
@@ -190,22 +157,6 @@ TEST(throttling)
 			assert_true(r.disturbed_frac > 0);
 		assay_result_release(&r);
 	}
-	close_sides(&s);
-}
-
-/* Times alone are steady from the first; samples are taken once the clock is. */
-TEST(clocks_are_steady_before_samples)
-{
-	struct assay_result r = { 0 };
-	struct sides s;
-
-	open_mock(*state, &s);
-	s.budget_ns = 10 * (uint64_t)BUDGET_NS; /* the warm-up has half of it */
-	measure_alone(&s, "mock_ramps", N, ASSAY_CACHE_WARM, 1, &r);
-	assert_int_equal(r.status, ASSAY_STATUS_OK);
-	assert_true(r.steady);
-	assert_true(metric_of(&r, "device_clock_hz") == 1e9);
-	assay_result_release(&r);
 	close_sides(&s);
 }
 

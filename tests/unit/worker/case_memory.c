@@ -101,105 +101,6 @@ TEST(pooled_buffers_are_guarded)
 	assert_null(assay_alloc_pool_newest(&pool));
 }
 
-/* The first parts, less than a huge page of them, are few. */
-TEST(many_parts_are_known)
-{
-	struct assay_alloc_pool pool = { 0 };
-
-	assert_false(assay_alloc_pool_many(&pool, 100u << 20)); /* that is one, however large */
-	for (int i = 0; i < 100; i++)
-		assert_false(assay_alloc_pool_many(&pool, 100)); /* and these gain nothing */
-	assert_false(assay_alloc_pool_many(&pool, 1 << 20));
-	assert_false(assay_alloc_pool_many(&pool, (1 << 20) - 1));
-	assert_true(assay_alloc_pool_many(&pool, 16384));
-	assert_true(assay_alloc_pool_many(&pool, 1 << 20));
-}
-
-/* A large buffer ends on the boundary of a huge page, right before the guard page. */
-TEST(test_large_buffers_fit_huge_pages)
-{
-	static const size_t sizes[] = { (2 << 20) - 64, 2 << 20, (4 << 20) + 1, 5000000 };
-	const size_t page = (size_t)sysconf(_SC_PAGESIZE), huge = 2 << 20;
-
-	for (size_t i = 0; i < N_OF(sizes); i++) {
-		const struct assay_arena_options o = { .bytes = sizes[i], .copies = 2, .cpu = -1 };
-		struct assay_arena a;
-		unsigned char *end;
-
-		assert_int_equal(0, assay_arena_init(&a, &o, NULL));
-		end = a.map + a.map_bytes - page;
-		assert_int_equal((uintptr_t)end % huge, 0);
-		assert_true((unsigned char *)assay_arena_copy(&a, 1) + sizes[i] <= end);
-		assert_true((unsigned char *)assay_arena_copy(&a, 1) + sizes[i] + 128 > end);
-		assert_true(a.map_bytes < 2 * sizes[i] + 4 * page);
-		assay_arena_release(&a);
-	}
-}
-
-/* Bytes of the mapping at @p that lie on huge pages, whether the system gives them by itself or not. */
-static size_t on_huge_pages(const void *p)
-{
-	static const char name[] = "ShmemPmdMapped:";
-	FILE *f = fopen("/proc/self/smaps", "r");
-	unsigned long long from, to, kib = 0;
-	bool within = false;
-	char line[512];
-
-	assert_non_null(f);
-	while (fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%llx-%llx ", &from, &to) == 2)
-			within = from <= (uintptr_t)p && (uintptr_t)p < to;
-		else if (within && !strncmp(line, name, sizeof(name) - 1))
-			kib = strtoull(line + sizeof(name) - 1, NULL, 10);
-	}
-	fclose(f);
-	return kib << 10;
-}
-
-/* Does this kernel give huge pages to shared memory that asks for them afterwards? */
-static bool shared_memory_collapses(void)
-{
-	enum { HUGE = 2 << 20, COLLAPSE = 25 };
-	const int fd = memfd_create("test", 0);
-	unsigned char *p, *at;
-	bool can;
-
-	assert_true(fd >= 0 && !ftruncate(fd, HUGE));
-	p = mmap(NULL, 2 * HUGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	assert_true(p != MAP_FAILED);
-	at = p + (HUGE - (uintptr_t)p % HUGE) % HUGE;
-	assert_true(mmap(at, HUGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == at);
-	*at = 1;
-	can = !madvise(at, HUGE, COLLAPSE);
-	munmap(p, 2 * HUGE);
-	close(fd);
-	return can;
-}
-
-TEST(shared_memory_lies_on_huge_pages)
-{
-	const int fd = memfd_create("test", 0);
-	struct assay_arena_file file = { .fd = fd };
-	const struct assay_arena_options o = { .bytes = 5 << 20, .copies = 1, .cpu = -1, .file = &file };
-	size_t huge = 0;
-
-	assert_true(fd >= 0);
-	if (!shared_memory_collapses()) {
-		close(fd);
-		skip();
-	}
-	/* the kernel may have too few free huge pages at the moment */
-	for (int i = 0; i < 10 && huge != 4 << 20; i++) {
-		struct assay_arena a;
-
-		assert_int_equal(0, assay_arena_init(&a, &o, NULL));
-		huge = on_huge_pages(assay_arena_copy(&a, 0));
-		assay_arena_release(&a);
-	}
-	assert_int_equal(huge, 4 << 20);
-	close(fd);
-}
-
 /*
  * Two processes share out a file by huge pages: whatever sizes each takes, no byte is of both, and the seed draws whose
  * each page is.
@@ -256,33 +157,6 @@ TEST(two_sides_share_out_a_file)
 	}
 	for (size_t k = 0; k < PAGES; k++)
 		assert_in_range(of_head[k], SEEDS / 4, SEEDS - SEEDS / 4);
-}
-
-/* One of many that is smaller than a huge page takes a whole one, if it fills half of it. */
-TEST(one_of_many_takes_a_huge_page)
-{
-	const size_t page = (size_t)sysconf(_SC_PAGESIZE), huge = 2 << 20;
-	static const struct {
-		size_t bytes, huge_pages;
-		bool whole;
-	} rows[] = { { 1000000, 0, true }, { 1100000, 1, true }, { 1100000, 0, false }, { 3000000, 2, true } };
-
-	for (size_t i = 0; i < N_OF(rows); i++) {
-		const struct assay_arena_options o = {
-			.bytes = rows[i].bytes, .copies = 1, .cpu = -1, .whole_huge = rows[i].whole
-		};
-		struct assay_arena a;
-		size_t room;
-
-		assert_int_equal(0, assay_arena_init(&a, &o, NULL));
-		room = a.map_bytes - 2 * page;
-		if (rows[i].huge_pages)
-			assert_int_equal(room, rows[i].huge_pages * huge);
-		else
-			assert_true(room < rows[i].bytes + 2 * page);
-		assert_true((unsigned char *)assay_arena_copy(&a, 0) + rows[i].bytes + 128 > a.map + page + room);
-		assay_arena_release(&a);
-	}
 }
 
 /* Far beyond a buffer there is no memory to harm. */

@@ -2,7 +2,6 @@
 /* Parts of the worker on their own: the thread pool, the ELF reader, the shared page. */
 #include <signal.h>
 #include <stdatomic.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -113,20 +112,6 @@ TEST(pools_share_words)
 	assay_topology_close(t);
 }
 
-TEST(pool_names_a_bad_cpu)
-{
-	struct assay_topology *t;
-	struct assay_pool *pool = NULL;
-	struct assay_err err = { 0 };
-	int cpus[2] = { 0, 4095 }, bound[2];
-
-	assert_int_equal(0, assay_topology_open(&t, NULL, &err));
-	assert_int_equal(0, assay_placement_pick(t, &(struct assay_placement_options){ 0 }, 1, cpus, &err));
-	assert_int_not_equal(0, assay_pool_new(&pool, t, cpus, 2, bound, NULL, &err));
-	assert_non_null(strstr(err.text, "4095"));
-	assay_topology_close(t);
-}
-
 TEST(elf_is_read_before_loading)
 {
 	char dir[4096], path[8192];
@@ -157,28 +142,6 @@ TEST(elf_is_read_before_loading)
 	free(data);
 	assert_int_equal(ASSAY_EPLUGIN, assay_plugin_file_read("/proc/self/cmdline", &f, &err));
 	assert_non_null(strstr(err.text, "not a shared object for this processor"));
-}
-
-TEST(text_behind_a_page_reaches_the_worker)
-{
-	const char *const texts[] = { "<topology/>", "", NULL };
-	struct assay_err err = { 0 };
-
-	for (int i = 0; i < 3; i++) {
-		struct assay_page *page;
-		char *text;
-		int fd;
-
-		assert_int_equal(0, assay_page_create(&page, texts[i], &fd, &err));
-		text = assay_page_text(fd);
-		if (i == 0)
-			assert_string_equal(texts[0], text);
-		else
-			assert_null(text);
-		free(text);
-		assay_page_unmap(page);
-		close(fd);
-	}
 }
 
 TEST(page_refuses_another_version)

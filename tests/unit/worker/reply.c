@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the controller reads a page in which a plugin wrote. */
-#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -255,61 +254,6 @@ TEST(a_pair_has_its_own_numbers)
 	pair.command = ASSAY_CMD_RECHECK;
 	assert_int_equal(assay_reply_take(w->got, w->page, &of_pair, &err), ASSAY_EWORKER);
 	assert_non_null(strstr(err.text, "n_samples 2, 0 were asked for"));
-}
-
-TEST(the_page_cannot_be_resized)
-{
-	struct assay_page *page;
-	struct assay_err err = { 0 };
-	int fd;
-
-	assert_int_equal(assay_page_create(&page, NULL, &fd, &err), 0);
-	assert_int_not_equal(ftruncate(fd, 0), 0);
-	assert_int_not_equal(ftruncate(fd, 2 * sizeof(*page)), 0);
-	assert_int_not_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), 0);
-	close(fd);
-	assay_page_unmap(page);
-}
-
-/* Tensors come to lie behind it, so it grows. */
-TEST(the_file_of_a_pair_only_grows)
-{
-	struct assay_pair_shared *pair;
-	struct assay_err err = { 0 };
-	int fd;
-
-	assert_int_equal(assay_pair_create(&pair, &fd, &err), 0);
-	assert_int_equal(ftruncate(fd, 1 << 20), 0);
-	assert_int_not_equal(ftruncate(fd, (1 << 20) - 1), 0);
-	close(fd);
-	assay_pair_unmap(pair);
-}
-
-/* A plugin sees another value of the turn in each series of calls, and never one that a partner waits for. */
-TEST(every_series_of_calls_looks_the_same)
-{
-	const struct assay_worker_spec spec = { .settings.layout_seed = 5 };
-	_Atomic uint32_t phase;
-	struct assay_pair_turn turn;
-	struct assay_case_job *j = calloc(1, sizeof(*j));
-	uint32_t seen[8];
-
-	assert_non_null(j);
-	j->spec = &spec;
-	j->phase = &phase;
-	j->turn = &turn;
-	for (size_t i = 0; i < N_OF(seen); i++) {
-		assay_pair_hold(&turn, 42);
-		assert_int_equal(turn.slot % 2, 0);
-		assay_case_job_phase(j, ASSAY_PHASE_CHECK);
-		assert_int_equal(turn.slot % 2, 0);
-		assay_case_job_phase(j, ASSAY_PHASE_RUN);
-		seen[i] = turn.slot;
-		assert_int_equal(seen[i] % 2, 1);
-		for (size_t k = 0; k < i; k++)
-			assert_int_not_equal(seen[i], seen[k]);
-	}
-	free(j);
 }
 
 /* The times that a worker tells lie between the order and now, but for what two CPUs may differ by. */
