@@ -16,7 +16,7 @@ else # the largest first, which tend to take longest
 fi
 left_out=()
 # Of a sanitized build, the command line tests are those that attack the program: tests/README.md. It is three times as slow, and would
-# show the same of some unit tests: simulations with fixed seeds, kernels for GPUs, which are not sanitized, and inputs of the largest size.
+# show the same of some unit tests: simulations with fixed seeds, and kernels for GPUs, which are not sanitized.
 if grep -q sanitizers "$build/features" 2>/dev/null; then
 	scripts=(tests/cli/{bad_input,cheats,fuzz,hostile,hostile_worker,import,interrupt}.bats)
 	left_out=(-paired_simulation -paired_load -change_simulation -cuda_generate)

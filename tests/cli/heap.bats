@@ -34,12 +34,10 @@ watches() {
 		| map(.value))' <<<"$output" >counts
 	cat counts
 	for row in '"refused",1,10,10,10,0' '"asks",1,2048,2048,2048,0' '"keeps",1,256,300,300,0' '"moves",2,640,512,512,0' '"foreign",0,0,0,0,0' \
-		'"many",5000,120000,120000,24,0'; do
+		'"many",5000,120000,120000,24,0' '"hoards",1,64,384,64,0'; do
 		grep -qxF "[$row]" counts
 	done
 	[ "$(nproc)" = 1 ] || grep -qxF '["threads",20,960,960,48,0]' counts
-	# of each sample and check something is kept until the end
-	jq -e '.cases[] | select(.variant == "hoards").counters | .heap_allocations.value == 1 and .heap_leaked_bytes.value == 0' <<<"$output"
 }
 
 @test "OpenBLAS is set up without a trace" {

@@ -42,34 +42,6 @@ planted() {
 	planted harness/novel/a.c '#include <stdio.h>'
 }
 
-@test "files of a folder that include each other in a circle are found" {
-	mkdir -p tree/harness/base tree/kernels/k tree/reports tree/bench tree/tests
-	echo '#include "base/b.h"' >tree/harness/base/a.c
-	echo >tree/harness/base/a.h
-	echo >tree/harness/base/b.h
-	echo '#include "base/c.h"' >tree/harness/base/b.c
-	echo >tree/harness/base/c.h
-	run -0 "$ASSAY_SOURCE/ci/check_layers.sh" tree
-	echo '#include "base/a.h"' >tree/harness/base/c.h
-	run -1 "$ASSAY_SOURCE/ci/check_layers.sh" tree
-	[[ $output == *"contains a loop"*"harness/base/a"* ]]
-	rm tree/harness/base/c.h
-	echo '#include "y.h"' >tree/kernels/k/x.h
-	echo '#include "x.h"' >tree/kernels/k/y.h
-	run -1 "$ASSAY_SOURCE/ci/check_layers.sh" tree
-	[[ $output == *"contains a loop"*"kernels/k/x"* ]]
-}
-
-@test "a folder that grows beyond its budget of lines is found" {
-	mkdir -p tree/{reports,bench,kernels} tree/harness/stats
-	budget=$(sed -n 's|^harness/stats ||p' "$ASSAY_SOURCE/ci/check_layers.sh")
-	seq "$budget" >tree/harness/stats/README.md
-	run -0 "$ASSAY_SOURCE/ci/check_layers.sh" tree
-	echo >>tree/harness/stats/README.md
-	run -1 "$ASSAY_SOURCE/ci/check_layers.sh" tree
-	[ "$output" = "harness/stats has $((budget + 1)) lines, its budget is $budget" ]
-}
-
 # A PATH with nothing but what a bare system has.
 bare_path() {
 	mkdir bin
@@ -99,39 +71,6 @@ deps() {
 		[ "$status" = 1 ]
 		# what has no file for pkg-config may be on this machine
 		[ "${output/ libzydis-dev/}" = "packages are missing: get them with 'apt-get update && apt-get install -y pkg-config libhwloc-dev libsqlite3-dev libconfuse-dev libjansson-dev libxxhash-dev libpapi-dev valgrind libdw-dev libmicrohttpd-dev'" ]
-		[ -z "$stderr" ]
-	done
-	[ ! -e apt.log ]
-}
-
-@test "what is missing is named and then installed, after one update, and what still is missing is said" {
-	fake_apt
-	deps build test
-	[ "$status" = 1 ]
-	[[ ${stderr_lines[0]} == "installing: pkg-config libhwloc-dev "*" libcmocka-dev bats "*" libpapi-dev valgrind "* ]]
-	[[ ${stderr_lines[0]} == *"(ASSAY_NO_INSTALL=1 installs nothing)" ]]
-	[ "$(grep -c '^update' apt.log)" = 1 ]
-	grep -q '^install .*pkg-config libhwloc-dev .*libcmocka-dev' apt.log
-	[[ $output == "packages are missing: "*"libhwloc-dev"* ]]
-}
-
-@test "an optional package that is missing is said once, and once more when it could not be installed" {
-	fake_apt
-	export ASSAY_DEPS_STATE=$PWD/state
-	deps --check run
-	[ "$status" = 0 ]
-	[[ $stderr == *"goes on without"*"gnuplot"*"get them with: apt-get update && apt-get install"* ]]
-	deps --check run
-	[ "$status" = 0 ]
-	[ -z "$stderr" ]
-	[ ! -e apt.log ]
-	deps run
-	[ "$status" = 0 ]
-	[[ ${stderr_lines[0]} == "installing: "*"gnuplot"* && $stderr == *"goes on without"*"gnuplot"* ]]
-	rm apt.log
-	for again in "deps run" "deps --check run"; do
-		$again
-		[ "$status" = 0 ]
 		[ -z "$stderr" ]
 	done
 	[ ! -e apt.log ]
@@ -172,17 +111,6 @@ bare_make() {
 		[[ $stderr == *"*** packages are missing: "* ]]
 		grep -q '^install .* pkg-config libhwloc-dev' apt.log
 		rm apt.log
-	done
-}
-
-@test "compilers for 32 bits and for other C libraries are refused in one line" {
-	printf '#!/bin/sh\necho 4\n' >narrow
-	printf '#!/bin/sh\ncase "$(cat)" in *SIZEOF*) echo 8 ;; *) echo __GLIBC__ ;; esac\n' >other
-	chmod +x narrow other
-	for compiler in narrow other; do
-		run --separate-stderr env -u MAKEFLAGS -u MAKELEVEL make -s -C "$ASSAY_SOURCE" BUILD="$PWD/b" CC="$PWD/$compiler" -n all
-		[ "$status" = 2 ] && [ "${#stderr_lines[@]}" = 1 ] || { echo "$stderr"; false; }
-		[[ $stderr == *"$compiler compiles for "*", and assay needs "* ]]
 	done
 }
 
@@ -256,27 +184,4 @@ bare_make() {
 	export PKG_CONFIG_PATH="$root$prefix/lib/pkgconfig"
 	[ "$(pkg-config --variable=plugindir assay)" = "$prefix/lib/assay/plugins" ]
 	[ "$(pkg-config --cflags assay | xargs -n 1 echo)" = "-I$prefix/include" ]
-}
-
-@test "make says what it builds, and shows the compiler with V=1 or when it complains" {
-	build() {
-		# what is missing on this machine is said on standard error
-		run --separate-stderr env -u MAKEFLAGS -u MAKELEVEL make -C "$ASSAY_SOURCE" --no-print-directory ASSAY_NO_INSTALL=1 BUILD="$PWD/b" \
-			CFLAGS=-O0 "$@" "$PWD/b/plugins/overhead.so"
-	}
-	build
-	[ "$status" = 0 ]
-	[ "$output" = $'  make  obj/kernels/overhead/overhead_plugin.o\n  make  plugins/overhead.so' ]
-	# nothing to do is nothing to say
-	build
-	[ -z "$output" ]
-	# a value of the command line stays one, whatever a shell would make of it
-	rm b/plugins/overhead.so
-	build PREFIX="$PWD/the user's & b;touch $PWD/run"
-	[ "$output" = '  make  plugins/overhead.so' ]
-	[ ! -e run ]
-	build V=1 CFLAGS='-O0 -DX'
-	[[ $status = 0 && $output == *" -DX "*"overhead_plugin.o"* && $output != *"  make  "* ]]
-	build CFLAGS='-O0 -Dint=oops'
-	[[ $status = 2 && $output == '  make  obj/kernels/overhead/overhead_plugin.o' && $stderr == *error:* ]]
 }

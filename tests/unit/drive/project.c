@@ -66,61 +66,6 @@ static void refused(const char *want)
 		fail_msg("want '%s', got '%s'", want, err.text);
 }
 
-/* Sections of profiling stand beside what describes a repository, or alone. */
-TEST_WITH(profiling_is_as_it_says, fresh, NULL)
-{
-	static const struct {
-		const char *text, *want; /* NULL: it is read */
-	} cases[] = {
-		{ "cpu { rate = \"0\" }", ":1: rate of cpu is '0', expected a number of samples a second" },
-		{ "\nmemory { sample = \"much\" }", ":2: sample of memory is 'much', expected a size such as 512KiB" },
-		{ "gpu { duration = \"2h\" }",
-		  ":1: duration of gpu is '2h', expected a time such as 5s, up to an hour" },
-		{ "bottleneck { cpu = \"101%\" }", ":1: cpu of bottleneck is '101%', expected a share such as 90%" },
-		{ "storage { days = \"-1\" }", ":1: days of storage is '-1', expected a number from 1 to 18000" },
-		{ "storage { dais = \"1\" }", "dais" },
-		{ "disk { }", "disk" },
-		{ "gpu { }\ngpu { }", ":2: section 'gpu' appears twice" },
-		{ "bench = \"b\"\ngpu { }", "has no build" },
-		{ "cpu { rate = \"100\" }\nstorage { profiles = \"7\" }", NULL },
-	};
-	struct assay_profiling_conf c;
-	struct assay_err err;
-
-	assert_int_equal(assay_project_profiling(&c, NULL), 0);
-	assert_true(c.cpu_rate_hz == 997 && c.keep_profiles == 1000 && c.keep_days == 30 && c.full_frac == 0.95);
-	for (size_t i = 0; i < N_OF(cases); i++) {
-		put("assay.conf", cases[i].text);
-		memset(&err, 0, sizeof(err));
-		assert_int_equal(assay_project_profiling(&c, &err), cases[i].want ? ASSAY_EUSAGE : 0);
-		if (cases[i].want && !strstr(err.text, cases[i].want))
-			fail_msg("want '%s', got '%s'", cases[i].want, err.text);
-		assert_true(c.cpu_rate_hz == (cases[i].want ? 997 : 100));
-	}
-	assert_true(c.keep_profiles == 7 && c.keep_days == 30);
-	/* it describes no repository: benches are the program's, and no revision can be built */
-	assert_bench("");
-	{
-		struct assay_project_conf p;
-
-		assert_int_equal(assay_project_conf_read(&p, ".", &err), ASSAY_EUSAGE);
-		assert_non_null(strstr(err.text, "has no build"));
-		assay_project_conf_release(&p);
-	}
-	assert_int_equal(unlink("assay.conf"), 0);
-	put("../assay.conf", CONF "gpu { duration = \"1s\" }\n");
-	assert_int_equal(assay_project_profiling(&c, NULL), 0);
-	assert_true(c.gpu_for_ns == 1000000000u);
-	assert_bench("top/b");
-	/* the last of its names is as good as the first */
-	assert_int_equal(chdir(".."), 0);
-	folder("ci");
-	assert_int_equal(rename("assay.conf", "ci/assay.conf"), 0);
-	memset(&err, 0, sizeof(err));
-	assert_int_equal(assay_project_profiling(&c, &err), 0);
-	assert_true(c.gpu_for_ns == 1000000000u && !err.code && !err.text[0]);
-}
-
 TEST_WITH(folders_are_the_repositorys, fresh, NULL)
 {
 	char dir[ASSAY_INSTALLED_PATH_MAX], build[64], path[ASSAY_INSTALLED_PATH_MAX];
@@ -262,12 +207,6 @@ TEST(keys_and_blocks)
 		assay_text_release(&values[0]);
 		assay_text_release(&out);
 	}
-}
-
-TEST(templates_are_there)
-{
-	assert_non_null(assay_template_text("variant.c"));
-	assert_null(assay_template_text("variant"));
 }
 
 UNIT_GROUP(set_up, tear_down)

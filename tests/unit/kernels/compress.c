@@ -16,16 +16,6 @@ static const struct {
 	{ "snappy", "snappy", 0, 0 },   { "brotli", "brotli", 0, 9 },
 };
 
-/* FNV-1a of the first 20000 bytes of each corpus, for seed 42. */
-static const struct {
-	const char *name;
-	uint64_t hash;
-} corpora[] = {
-	{ "text", 0x242368b62c5256a2 },  { "json", 0x7b4c708ad1580bdf },    { "f32", 0x7845bca1761b3590 },
-	{ "bf16", 0xe5dc034cd825d417 },  { "ternary", 0x6ef915ec8952e27c }, { "kv", 0xd4be0460b08effc3 },
-	{ "pages", 0x50bda453921b8988 },
-};
-
 static struct mini_case *new_case(const char *direction, size_t codec, const char *shape, uint32_t n_threads)
 {
 	char op[64];
@@ -41,66 +31,6 @@ static bool installed(size_t codec)
 
 	snprintf(op, sizeof(op), "compress.%s", codecs[codec].format);
 	return mini_can_run(op, codecs[codec].variant);
-}
-
-TEST(test_corpora)
-{
-	for (size_t i = 0; i < N_OF(corpora); i++)
-		for (uint32_t t = 1; t <= 3; t += 2) {
-			struct mini_case *c;
-			char shape[64];
-
-			snprintf(shape, sizeof(shape), "corpus=%s,bytes=20000,block=4096", corpora[i].name);
-			c = new_case("compress", 0, shape, t);
-			mini_fill(c);
-			assert_string_equal(corpora[i].name, c->op->axes[0].symbols[i]);
-			if (mini_hash_inputs(c) != corpora[i].hash)
-				fail_msg("%s on %u threads: 0x%016llx", corpora[i].name, t,
-					 (unsigned long long)mini_hash_inputs(c));
-			mini_free(c);
-		}
-}
-
-static void round_trip(size_t codec, const char *corpus, int level, uint32_t n_threads)
-{
-	static const char *const directions[] = { "compress", "decompress" };
-	double bytes[2];
-	char shape[96];
-
-	for (int d = 0; d < 2; d++) {
-		struct mini_case *c;
-
-		snprintf(shape, sizeof(shape),
-			 codecs[codec].most ? "corpus=%s,bytes=30000,block=4096,level=%d"
-					    : "corpus=%s,bytes=30000,block=4096",
-			 corpus, level);
-		c = new_case(directions[d], codec, shape, n_threads);
-		mini_fill(c);
-		mini_run(c);
-		mini_check(c);
-		mini_run(c);
-		mini_check(c);
-		mini_report(c);
-		bytes[d] = mini_metric(c, "compressed_bytes");
-		assert_true(bytes[d] > 0 && bytes[d] < 31000);
-		assert_true(mini_metric(c, "compressed_frac") == bytes[d] / 30000);
-		mini_free(c);
-	}
-	/* the op's own streams are those of the variant, where both are made by the same library */
-	if (strcmp(codecs[codec].variant, "libdeflate"))
-		assert_true(bytes[0] == bytes[1]);
-}
-
-TEST(test_round_trips)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < N_OF(codecs); i++)
-		for (size_t k = 0; k < N_OF(corpora) && installed(i); k++, n++) {
-			round_trip(i, corpora[k].name, codecs[i].least, 1);
-			round_trip(i, corpora[k].name, codecs[i].most, 3);
-		}
-	assert_true(n); /* zlib is a package that all others need */
 }
 
 /* One bit of a stream, and sizes that cannot be. */
@@ -169,20 +99,6 @@ TEST(test_broken_stream)
 		assert_non_null(strstr(c->reason.text, "fails on block 1"));
 		mini_free(c);
 	}
-}
-
-TEST(test_refused)
-{
-	struct assay_problem p;
-	struct assay_reason why;
-	struct assay_host_info host = { .size = sizeof(host), .n_cores = 1 };
-	struct assay_shape shape = { .size = sizeof(shape), .n_threads = 1, .host = &host };
-
-	assert_true(mini_try_describe("compress.zstd", "bytes=4096,block=4097", &p, &why) < 0);
-	assert_string_equal(why.text, "block is 4097, expected at most the 4096 bytes of the corpus");
-	mini_bind(mini_op("compress.deflate"), "level=10", &shape);
-	assert_true(mini_variant("compress.deflate", "zlib")->supports(&shape, &why) < 0);
-	assert_string_equal(why.text, "level is 10, libz.so.1 has levels up to 9");
 }
 
 /* Bytes that the tool writes for the file; 0: it is not installed. */

@@ -3,7 +3,6 @@
  * The generate ops as the harness sees them, on the tiny model: the same bits whatever the threads, the matmul variant
  * and the batch; an oracle that finds sabotage.
  */
-#include <float.h>
 #include <math.h>
 
 #include "assay/float_bits.h"
@@ -433,42 +432,6 @@ static const struct gen_vector *widest(void)
 	return assay_generate_vector(NULL);
 }
 
-/* The exponential of softmax, beside a maximum of 0. */
-static float exp_of(float x)
-{
-	float both[2] = { 0, x };
-
-	widest()->softmax(both, 2, 1);
-	assert_true(both[0] == 1.0f);
-	return both[1];
-}
-
-TEST(test_exp)
-{
-	for (int i = -86999; i <= 0; i += 7) {
-		float x = (float)i * 1e-3f;
-		double want = exp((double)x);
-
-		assert_near(exp_of(x), want, want * 2 * FLT_EPSILON);
-	}
-	assert_true(exp_of(0) == 1.0f);
-	assert_true(exp_of(-87.5f) == 0.0f);
-	assert_true(exp_of(-1e30f) == 0.0f);
-	assert_true(exp_of(-INFINITY) == 0.0f);
-}
-
-TEST(test_double_functions)
-{
-	for (int i = -40000; i <= 40000; i++) {
-		double x = i * 1e-3, s, c;
-
-		assert_near(assay_generate_exp_f64(x) / exp(x), 1, 1e-15);
-		assay_generate_sincos(x * 103.7, &s, &c);
-		assert_near(s, sin(x * 103.7), 3e-16);
-		assert_near(c, cos(x * 103.7), 3e-16);
-	}
-}
-
 TEST(test_bf16)
 {
 	static const struct {
@@ -490,42 +453,6 @@ TEST(test_bf16)
 	assert_true(assay_f32_of_bf16(0x3f81) == 0x1.02p0f);
 }
 
-TEST(test_rmsnorm)
-{
-	float x[96], gain[96], out[96];
-	double sum = 0;
-
-	for (int i = 0; i < 96; i++) {
-		x[i] = 3 * noise((uint64_t)i);
-		gain[i] = 1 + 0.1f * noise(1000 + (uint64_t)i);
-		sum += (double)x[i] * x[i];
-	}
-	widest()->rmsnorm(x, gain, 96, out);
-	for (int i = 0; i < 96; i++)
-		assert_near(out[i], x[i] * gain[i] / sqrt(sum / 96 + 1e-5), 2e-6);
-	memset(x, 0, sizeof(x));
-	widest()->rmsnorm(x, gain, 96, out);
-	assert_true(out[0] == 0.0f && out[95] == 0.0f);
-}
-
-TEST(test_quantize)
-{
-	static const float x[16] = { 127,   0.5f,   1.5f, 2.5f, -0.5f, -1.5f, -127, 0.49f,
-				     0.51f, 126.4f, 0,    -3,   64,    -64,   1,    -1 };
-	static const int8_t want[16] = { 127, 0, 2, 2, 0, -2, -127, 0, 1, 126, 0, -3, 64, -64, 1, -1 };
-	float zeros[16] = { 0 }, tiny[16];
-	int8_t q[16];
-
-	assert_true(widest()->quantize(x, 16, q) == 1.0f);
-	assert_memory_equal(q, want, sizeof(want));
-	assert_true(widest()->quantize(zeros, 16, q) == 0.0f);
-	assert_memory_equal(q, (const int8_t[16]){ 0 }, sizeof(q));
-	for (int i = 0; i < 16; i++)
-		tiny[i] = x[i] * 0x1p-60f;
-	assert_true(widest()->quantize(tiny, 16, q) == 0x1p-60f);
-	assert_memory_equal(q, want, sizeof(want));
-}
-
 TEST(test_softmax)
 {
 	static const int lengths[] = { 1, 2, 3, 4, 5, 15, 16, 17, 64, 100, 101 };
@@ -545,41 +472,6 @@ TEST(test_softmax)
 		sum = widest()->softmax(x, n, 1.25f);
 		assert_near(sum / want, 1, 1e-6);
 		assert_near(x[0], exp((first - max) / 0.8), 1e-6);
-	}
-}
-
-TEST(test_dot_and_weighted_sum)
-{
-	enum { ROWS = 37, DIM = 96 };
-	float a[DIM], w[ROWS], whole[DIM], pieces[DIM], dots[3];
-	uint16_t rows[ROWS * DIM];
-	double want = 0;
-
-	for (int i = 0; i < DIM; i++)
-		a[i] = noise((uint64_t)i);
-	for (int i = 0; i < ROWS * DIM; i++)
-		rows[i] = assay_bf16_of_f32(noise(5000 + (uint64_t)i));
-	for (int i = 0; i < ROWS; i++)
-		w[i] = noise(9000 + (uint64_t)i);
-	widest()->dots_bf16(a, rows, 3, DIM, dots);
-	for (int r = 0; r < 3; r++) {
-		want = 0;
-		for (int i = 0; i < DIM; i++)
-			want += (double)a[i] * assay_f32_of_bf16(rows[r * DIM + i]);
-		assert_near(dots[r], want, 1e-5);
-	}
-
-	memset(whole, 0, sizeof(whole));
-	memset(pieces, 0, sizeof(pieces));
-	widest()->weighted_sum(w, rows, ROWS, DIM, whole);
-	for (int i = 0; i < ROWS; i += 16)
-		widest()->weighted_sum(w + i, rows + i * DIM, ROWS - i < 16 ? ROWS - i : 16, DIM, pieces);
-	assert_memory_equal(whole, pieces, sizeof(whole));
-	for (int c = 0; c < DIM; c++) {
-		want = 0;
-		for (int i = 0; i < ROWS; i++)
-			want += (double)w[i] * assay_f32_of_bf16(rows[i * DIM + c]);
-		assert_near(whole[c], want, 1e-5);
 	}
 }
 
@@ -658,53 +550,6 @@ TEST(test_vector_cap)
 	host.vector_bits = 128;
 	host.size = offsetof(struct assay_host_info, vector_bits); /* of a harness that does not say */
 	assert_ptr_equal(assay_generate_vector(&host), widest());
-}
-
-TEST(test_relu2_gate)
-{
-	static const float gate[16] = { -1, 0, 2, 0.5f }, up[16] = { 3, 3, -3, 4 };
-	float out[16];
-
-	widest()->relu2_gate(gate, up, 16, out);
-	assert_true(out[0] == 0 && out[1] == 0 && out[2] == -12 && out[3] == 1);
-}
-
-static double rotated_dot(int64_t p, int64_t s, const float *q, const float *k)
-{
-	float row[64], a[64], b[64];
-	double dot = 0;
-
-	memcpy(a, q, sizeof(a));
-	memcpy(b, k, sizeof(b));
-	assay_generate_rope_row(log(500000.0), 64, p, row);
-	widest()->rope(row, 64, a);
-	assay_generate_rope_row(log(500000.0), 64, s, row);
-	widest()->rope(row, 64, b);
-	for (int i = 0; i < 64; i++)
-		dot += (double)a[i] * b[i];
-	return dot;
-}
-
-TEST(test_rope)
-{
-	float row[64], q[64], k[64];
-
-	for (int64_t pos = 0; pos < 4096; pos += 45) {
-		assay_generate_rope_row(log(500000.0), 64, pos, row);
-		for (int i = 0; i < 32; i++) {
-			double angle = (double)pos * pow(500000.0, -2.0 * i / 64);
-
-			assert_near(row[i], cos(angle), 6e-8);
-			assert_near(row[32 + i], sin(angle), 6e-8);
-		}
-	}
-	for (int i = 0; i < 64; i++) {
-		q[i] = noise((uint64_t)i);
-		k[i] = noise(100 + (uint64_t)i);
-	}
-	/* Only the distance of two positions counts, and it does count. */
-	assert_near(rotated_dot(7, 3, q, k), rotated_dot(1007, 1003, q, k), 1e-5);
-	assert_true(fabs(rotated_dot(7, 3, q, k) - rotated_dot(7, 4, q, k)) > 1e-3);
 }
 
 /* ---- sampling ---- */

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stream.* and peak.*: every variant against the oracle, oracles against single flipped bits, sizes against the caches.
  */
-#include <signal.h>
-#include <sys/mman.h>
-
 #include "mini_host.h"
 
 #include "assay/op_stream.h"
@@ -49,72 +46,6 @@ TEST(test_stream_dram)
 	run_variant("stream.copy", "avx2", "level=dram", &(struct mini_options){ .offset_bytes = 4 });
 }
 
-/* The pages at both ends of the first slice of the first array: one is closed; when it is read, the other is. */
-static struct {
-	char *page[2];
-	size_t page_bytes;
-	volatile int closed, passes;
-} guard;
-
-static void on_fault(int sig, siginfo_t *info, void *context)
-{
-	char *p = guard.page[guard.closed], *at = info->si_addr;
-
-	if (at < p || at >= p + guard.page_bytes) { /* a fault of somebody else: let it end the program */
-		signal(sig, SIG_DFL);
-		return;
-	}
-	mprotect(p, guard.page_bytes, PROT_READ | PROT_WRITE);
-	guard.closed = !guard.closed;
-	guard.passes += !guard.closed;
-	mprotect(guard.page[guard.closed], guard.page_bytes, PROT_NONE);
-}
-
-/* @want 0: as many as fill 16 MiB. */
-static void expect_passes(const char *op, unsigned n_arrays, const char *variant, const char *axes, uint64_t want)
-{
-	/* so many that a slice has less than the bytes that a run touches */
-	const struct mini_options o = { .n_threads = 32, .seed = 2 };
-	struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO }, before;
-	struct mini_case *c = mini_new(op, variant, axes, &o);
-	uint64_t slice = c->tensors[0].bytes / o.n_threads;
-	uint64_t passes = want ? want : (16u << 20) / (slice * n_arrays);
-	uintptr_t first = (uintptr_t)c->tensors[0].data, mask = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
-	int rc;
-
-	assert_true(passes > 1);
-	mini_fill(c);
-	guard.page_bytes = mask + 1;
-	guard.page[0] = (char *)((first + mask) & ~mask);
-	guard.page[1] = (char *)(((first + slice) & ~mask) - guard.page_bytes);
-	guard.closed = guard.passes = 0;
-	assert_int_equal(sigaction(SIGSEGV, &action, &before), 0);
-	assert_int_equal(mprotect(guard.page[0], guard.page_bytes, PROT_NONE), 0);
-	rc = mini_try_run(c);
-	assert_int_equal(mprotect(guard.page[0], guard.page_bytes, PROT_READ | PROT_WRITE), 0);
-	assert_int_equal(mprotect(guard.page[1], guard.page_bytes, PROT_READ | PROT_WRITE), 0);
-	assert_int_equal(sigaction(SIGSEGV, &before, NULL), 0);
-	assert_int_equal(rc, 0);
-	if ((uint64_t)guard.passes != passes)
-		fail_msg("%s/%s: %d passes, want %llu", op, variant, guard.passes, (unsigned long long)passes);
-	mini_check(c);
-	mini_free(c);
-}
-
-/* A run makes the passes that its bytes are counted for, also where it stores around the caches. */
-TEST(test_passes)
-{
-	for (size_t op = 0; op < N_OF(stream_ops); op++)
-		for (size_t v = 0; v < mini_variant_names()->n; v++) {
-			const char *variant = mini_variant_names()->v[v];
-
-			if (!mini_can_run(stream_ops[op], variant))
-				continue;
-			expect_passes(stream_ops[op], (unsigned)op + 1, variant, "level=dram", 0);
-			expect_passes(stream_ops[op], (unsigned)op + 1, variant, "level=dram,passes=2", 2);
-		}
-}
-
 TEST(test_peak_variants)
 {
 	for (size_t op = 0; op < N_OF(peak_ops); op++)
@@ -124,21 +55,6 @@ TEST(test_peak_variants)
 					run_variant(peak_ops[op], mini_variant_names()->v[v], "",
 						    &(struct mini_options){ .n_threads = t, .seed = seed });
 	assert_true(run_variant("peak.i8_dot", "ref", "", NULL));
-}
-
-/* Fewer steps are that many, by every variant; what a variant cannot do is no shape. */
-TEST(test_peak_steps)
-{
-	struct assay_problem p = { 0 };
-	struct assay_reason why = { "" };
-
-	for (size_t op = 0; op < N_OF(peak_ops); op++) {
-		for (size_t v = 0; v < mini_variant_names()->n; v++)
-			run_variant(peak_ops[op], mini_variant_names()->v[v], "steps=192",
-				    &(struct mini_options){ .seed = 5 });
-		assert_true(mini_try_describe(peak_ops[op], "steps=65", &p, &why) < 0);
-		assert_string_equal(why.text, "steps=65 is not a multiple of 64");
-	}
 }
 
 /* One bit anywhere in the output is found, and found in the right place. */
@@ -177,22 +93,6 @@ TEST(test_flips)
 	expect_flips_found("peak.f32_fma", "", ASSAY_PEAK_FMA_Y, 4);
 	expect_flips_found("peak.i8_dot", "", ASSAY_PEAK_DOT_Y, 4);
 	expect_flips_found("peak.ternary_dot", "", ASSAY_PEAK_DOT_Y, 4);
-}
-
-/* The inputs are the same for any number of threads that fill them. */
-TEST(test_fill_threads)
-{
-	struct mini_case *one = mini_new("stream.read", "ref", "level=l3", &(struct mini_options){ .seed = 3 });
-	struct mini_case *three =
-		mini_new("stream.read", "ref", "level=l3", &(struct mini_options){ .n_threads = 3, .seed = 3 });
-	uint64_t bytes =
-		one->tensors[0].bytes < three->tensors[0].bytes ? one->tensors[0].bytes : three->tensors[0].bytes;
-
-	mini_fill(one);
-	mini_fill(three);
-	assert_memory_equal(one->tensors[0].data, three->tensors[0].data, bytes);
-	mini_free(one);
-	mini_free(three);
 }
 
 TEST(test_sizes)

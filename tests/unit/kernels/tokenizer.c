@@ -257,43 +257,6 @@ TEST(test_round_trips)
 			}
 }
 
-TEST(test_counters)
-{
-	/* each piece once: without hits, the fast variant does as much as the plain one */
-	struct mini_case *ref = new_case("encode", "ref", "corpus=letter,bytes=5000"),
-			 *ours = new_case("encode", "ours", "corpus=letter,bytes=5000"), *text, *warm;
-	struct assay_tokenizer t;
-	struct assay_reason why;
-	uint64_t pieces = 0;
-	const uint8_t *s;
-
-	mini_run(ref);
-	mini_run(ours);
-	assert_true(ref->counters[ASSAY_TOKENIZER_MERGES] > 2000);
-	assert_int_equal(ref->counters[ASSAY_TOKENIZER_LOOKUPS], ours->counters[ASSAY_TOKENIZER_LOOKUPS]);
-	assert_int_equal(ref->counters[ASSAY_TOKENIZER_MERGES], ours->counters[ASSAY_TOKENIZER_MERGES]);
-	assert_int_equal(ours->counters[ASSAY_TOKENIZER_HITS], 0);
-	assert_int_equal(ours->counters[ASSAY_TOKENIZER_MISSES], 1);
-	mini_free(ref);
-	mini_free(ours);
-
-	text = new_case("encode", "ours", "corpus=text,bytes=20000,slots=1048576");
-	warm = new_case("encode", "ours", "corpus=text,bytes=20000,slots=1048576,cache=warm");
-	assert_int_equal(assay_tokenizer_init(&t, vocab_of(text), &why), 0);
-	s = text->tensors[ASSAY_TOKENIZER_TEXT].data;
-	for (int64_t at = 0; at < 20000; pieces++)
-		at += assay_tokenizer_piece(&t, s + at, 20000 - at);
-	assay_tokenizer_release(&t);
-	mini_run(text);
-	mini_run(warm);
-	assert_int_equal(text->counters[ASSAY_TOKENIZER_HITS] + text->counters[ASSAY_TOKENIZER_MISSES], pieces);
-	assert_int_equal(warm->counters[ASSAY_TOKENIZER_HITS] + warm->counters[ASSAY_TOKENIZER_MISSES], pieces);
-	assert_true(text->counters[ASSAY_TOKENIZER_MISSES] > pieces / 10);
-	assert_true(warm->counters[ASSAY_TOKENIZER_MISSES] < pieces / 100);
-	mini_free(text);
-	mini_free(warm);
-}
-
 TEST(test_oracle)
 {
 	struct mini_case *c = new_case("encode", "ours", "corpus=code,bytes=3000");

@@ -176,54 +176,6 @@ TEST(checks_ranges)
 	}
 }
 
-TEST(keeps_results)
-{
-	struct assay_run run = { .n_results = 2 };
-	struct assay_result *r;
-	char longer[200];
-
-	memset(longer, 'n', sizeof(longer) - 1);
-	longer[sizeof(longer) - 1] = '\0';
-	run.results = calloc(2, sizeof(*run.results));
-	run.environment = calloc(1, sizeof(*run.environment));
-	run.n_environment = 1;
-	r = &run.results[0];
-	r->samples = calloc(3, sizeof(*r->samples));
-	r->cpus = calloc(2, sizeof(*r->cpus));
-	for (int i = 0; i < 20; i++)
-		assert_int_equal(assay_result_add_metric(r, i == 7 ? "seven" : "x", "s", -1, i), 0);
-	assert_int_equal(assay_result_add_metric(r, longer, longer, 0, 1), 0);
-	assert_int_equal(assay_result_set_count(r, "page_faults", "os", "getrusage", 12), 0);
-	assert_int_equal(assay_result_set_count(r, "kv_hits", NULL, NULL, 3), 0);
-
-	assert_true(assay_result_metric(r, "seven")->value == 7);
-	assert_string_equal(assay_result_metric(r, "seven")->unit, "s");
-	assert_null(assay_result_metric(r, "eight"));
-	assert_int_equal(strlen(r->metrics[20].tag), ASSAY_METRIC_TAG_MAX - 1);
-	assert_int_equal(strlen(r->metrics[20].unit), ASSAY_METRIC_UNIT_MAX - 1);
-	assert_string_equal(assay_counters_find(&r->counters, "page_faults")->how, "getrusage");
-	assert_string_equal(r->counters.v[1].source, "");
-	assert_null(assay_counters_find(&r->counters, "kv_misses"));
-	assert_int_equal(assay_counters_add_missing(&r->counters, "kv_misses", "sde", "not counted"), 0);
-	assert_string_equal(assay_counters_find_missing(&r->counters, "kv_misses")->reason, "not counted");
-	assert_null(assay_counters_find_missing(&r->counters, "kv_hits"));
-
-	assay_run_release(&run);
-	assert_null(run.results);
-	assert_int_equal(run.n_results + run.n_environment, 0);
-	assay_run_release(&run);
-}
-
-TEST(names_statuses)
-{
-	static const char *const want[] = { "ok", "skipped", "wrong", "crashed", "timeout", "failed" };
-
-	assert_int_equal(N_OF(want), ASSAY_N_STATUS);
-	for (unsigned i = 0; i < N_OF(want); i++)
-		assert_string_equal(assay_status_name((enum assay_status)i), want[i]);
-	assert_string_equal(assay_status_name(ASSAY_N_STATUS), "?");
-}
-
 TEST(verdicts_have_exits)
 {
 	static const struct {
@@ -269,37 +221,6 @@ TEST(the_graver_wins)
 		for (size_t j = 0; j < N_OF(verdicts); j++)
 			assert_int_equal(assay_verdict_worse(verdicts[i], verdicts[j]), verdicts[i < j ? i : j]);
 	assert_int_equal(assay_exit_worse(ASSAY_EXIT_USAGE, (enum assay_exit)99), 99);
-}
-
-TEST(catalog_finds)
-{
-	struct assay_catalog cat = { .n_ops = 2, .n_variants = 2, .n_plugins = 1 };
-
-	cat.ops = calloc(2, sizeof(*cat.ops));
-	cat.variants = calloc(2, sizeof(*cat.variants));
-	cat.plugins = calloc(1, sizeof(*cat.plugins));
-	cat.plugins[0].path = strdup("p.so");
-	cat.ops[0].name = strdup("a");
-	cat.ops[1].name = strdup("b");
-	cat.ops[1].axes = calloc(1, sizeof(*cat.ops[1].axes));
-	cat.ops[1].n_axes = 1;
-	cat.ops[1].axes[0].name = strdup("level");
-	assert_int_equal(assay_strings_add(&cat.ops[1].axes[0].symbols, "l1", NULL), 0);
-	cat.ops[1].metrics = calloc(1, sizeof(*cat.ops[1].metrics));
-	cat.ops[1].n_metrics = 1;
-	cat.ops[1].metrics[0].tag = strdup("t");
-	for (int i = 0; i < 2; i++) {
-		cat.variants[i].op = strdup(i ? "b" : "a");
-		cat.variants[i].name = strdup("ref");
-	}
-	assert_ptr_equal(assay_catalog_op(&cat, "b"), &cat.ops[1]);
-	assert_null(assay_catalog_op(&cat, "c"));
-	assert_ptr_equal(assay_catalog_variant(&cat, "b", "ref"), &cat.variants[1]);
-	assert_null(assay_catalog_variant(&cat, "b", "avx2"));
-	assert_null(assay_catalog_variant(&cat, "c", "ref"));
-	assay_catalog_release(&cat); /* the leak checker sees what it forgets */
-	assert_null(cat.ops);
-	assay_catalog_release(&cat);
 }
 
 /* Counts of a case's own samples are known by their names, and not every name that ends alike is one. */

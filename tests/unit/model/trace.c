@@ -3,7 +3,6 @@
 #include "emit_fixture.h"
 
 #include <jansson.h>
-#include <math.h>
 
 #include "model/profile.h"
 #include "model/profile_diff.h"
@@ -275,17 +274,6 @@ TEST(traces_are_compared_by_span)
 		for (unsigned i = 0; i < 2; i++)
 			assay_profile_release(&p[i]);
 	}
-}
-
-TEST(an_empty_trace_is_shown)
-{
-	struct assay_profile p = { .kind = "trace", .what = "x", .unit = "ns" };
-	struct assay_report r = { .kind = ASSAY_REPORT_PROFILE, .profile = { .p = &p } };
-	json_t *root = json_loads(emit(&r, "trace", NULL), 0, NULL);
-
-	assert_int_equal(json_array_size(json_object_get(root, "traceEvents")), 0);
-	json_decref(root);
-	assert_non_null(strstr(emit(&r, "text", NULL), "the critical path takes -"));
 }
 
 UNIT_GROUP(NULL, NULL)

@@ -59,26 +59,6 @@ static int draw(const struct assay_plot_trend *h, const char *path, struct assay
 			       err);
 }
 
-TEST(labels_are_thinned)
-{
-	static const struct {
-		size_t n, labels;
-	} cases[] = { { 2, 2 }, { 9, 9 }, { 10, 5 }, { 30, 8 }, { 300, 9 } };
-
-	for (size_t i = 0; i < N_OF(cases); i++) {
-		struct assay_plot_trend s = series(cases[i].n, 1000);
-		char *text = script_of(&s), last[64];
-
-		assert_int_equal(times(text, ", '2026-"), cases[i].labels);
-		/* The newest run always has one. */
-		snprintf(last, sizeof(last), "array PLACE[%zu] = [%zu", cases[i].labels, cases[i].n);
-		assert_int_equal(times(text, last), 1);
-		snprintf(last, sizeof(last), "XLO = 0.5\nXHI = %zu.5\n", cases[i].n);
-		assert_int_equal(times(text, last), 1);
-		free(text);
-	}
-}
-
 TEST(unit_fits)
 {
 	static const struct {
@@ -187,30 +167,6 @@ TEST(changes_of_several_lines_are_one_flag)
 	free(t);
 }
 
-TEST(the_axis_names_what_stands_there)
-{
-	static const struct {
-		size_t same; /* runs of one commit, of three */
-		const char *name, *label;
-	} cases[] = {
-		{ 1, "XLABEL = 'commit, date, time (UTC)'", "'000abcde', '2026-09-21', '14:13'" },
-		{ 2, "XLABEL = 'commit, date, time (UTC) or number of runs'", "'000abcde', '2026-09-21', '2 runs'" },
-		{ 3, "XLABEL = 'commit, date, number of runs'", "'000abcde', '2026-09-21', '3 runs'" },
-	};
-
-	for (size_t i = 0; i < N_OF(cases); i++) {
-		struct assay_plot_trend s = series(3, 500);
-		char *text;
-
-		for (size_t k = 1; k < cases[i].same; k++)
-			memcpy(runs[k].commit, runs[0].commit, sizeof(runs[k].commit));
-		text = script_of(&s);
-		assert_int_equal(times(text, cases[i].name), 1);
-		assert_int_equal(times(text, cases[i].label), 1);
-		free(text);
-	}
-}
-
 TEST(runs_are_sorted_and_checked)
 {
 	struct assay_plot_trend s = series(4, 500);
@@ -238,21 +194,6 @@ TEST(runs_are_sorted_and_checked)
 	line.n_points = 0;
 	assert_int_equal(script(&s, &t, &err), ASSAY_ENOTFOUND);
 	assay_text_release(&t);
-}
-
-TEST(noise_is_no_cliff)
-{
-	struct assay_plot_trend s = series(2, 100);
-	char *text;
-
-	/* An interval of 0.02 % is shown in a range of 5 %. */
-	for (int i = 0; i < 2; i++) {
-		runs[i].ci95_lo_ns = 99.99;
-		runs[i].ci95_hi_ns = 100.01;
-	}
-	text = script_of(&s);
-	assert_int_equal(times(text, "YLO = 97.5\nYHI = 102.5\n"), 1);
-	free(text);
 }
 
 static void need_gnuplot(void)

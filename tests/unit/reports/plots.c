@@ -103,28 +103,6 @@ TEST(trends_have_gaps_changes_and_marks)
 	free(text);
 }
 
-/* Runs of one commit stand side by side, those of another line at the same places. */
-TEST(lines_share_places)
-{
-	struct assay_trend_line lines[2] = { { .name = "a", .points = points, .n_points = 4 },
-					     { .name = "b", .points = points + 4, .n_points = 2 } };
-	struct assay_plot p = { .kind = ASSAY_PLOT_TREND, .trend = { .key = "k", .lines = lines, .n_lines = 2 } };
-	char *text;
-
-	series();
-	strcpy(points[1].commit, points[0].commit);
-	strcpy(points[4].commit, points[0].commit);
-	strcpy(points[5].commit, points[3].commit);
-	points[5].median_ns = 1000;
-	text = script_of(&p);
-	has(text, "$line1 << END\n1 100 100 100 0\n2 100 100 100 0\n3 100 100 100 0\n4 120 120 120 0\nEND\n");
-	has(text, "$line2 << END\n1 120 120 120 0\n4 1000 1000 1000 0\nEND\n");
-	has(text, "'2 lines, 6 values'");
-	has(text, "LOGARITHMIC = 1");
-	has(text, "'00000000', '2026-09-21', '2 runs'");
-	free(text);
-}
-
 TEST(lines_that_cannot_be_told_apart_are_refused)
 {
 	struct assay_trend_line lines[9] = { { .points = points, .n_points = 1 } };
@@ -288,53 +266,6 @@ TEST(shares_are_sorted)
 	has(text, "array SHARE[3] = ['113 % of its roof wrong', '50 % of its roof', '20 % of its roof']\n");
 	free(text);
 	release();
-}
-
-/* The boxes of two names, along a slope of @angle or flat, and a point and a name. */
-static bool covers(const struct assay_roof_frame *f, const struct assay_roof_label *l, double angle, double x, double y)
-{
-	const double px = f->width * log(x / l->x) / log(f->x_hi / f->x_lo);
-	const double py = f->height * log(y / l->y) / log(f->y_hi / f->y_lo);
-
-	return fabs(px * cos(angle) + py * sin(angle)) < 3.2 * (double)l->chars + 5 &&
-	       fabs(py * cos(angle) - px * sin(angle)) < 12;
-}
-
-/* Memories of nearly the same bandwidth, peaks of nearly the same rate, and points where names would stand first. */
-TEST(names_of_roofs_are_not_covered)
-{
-	const struct assay_roof_frame f = { 0.05, 4000, 2e8, 6e11, 818, 360 };
-	const double angle = atan2(f.height / log(f.y_hi / f.y_lo), f.width / log(f.x_hi / f.x_lo));
-	struct assay_roof_label v[] = {
-		{ .bandwidth = 1.7e11, .rate = 2.7e11, .chars = 11 },
-		{ .bandwidth = 9e10, .rate = 2.7e11, .chars = 12 },
-		{ .bandwidth = 7e10, .rate = 2.7e11, .chars = 12 },
-		{ .bandwidth = 8e9, .rate = 2.7e11, .chars = 14 },
-		{ .rate = 2.7e11, .from = 1.6, .chars = 21 },
-		{ .rate = 1.5e11, .from = 0.9, .chars = 16 },
-		{ .rate = 1.4e11, .from = 0.6, .chars = 18 },
-	};
-	struct assay_roof_points dots = { 0 };
-
-	for (double x = 0.06; x < 0.5; x *= 1.5, dots.n += 2) {
-		dots.x[dots.n] = dots.x[dots.n + 1] = x;
-		dots.y[dots.n] = 1.2e11 * x;
-		dots.y[dots.n + 1] = 9e9 * x;
-	}
-	dots.x[dots.n] = 2000;
-	dots.y[dots.n++] = 3e11;
-	assay_roof_labels_place(&f, &dots, v, N_OF(v));
-	for (size_t i = 0; i < N_OF(v); i++) {
-		const double a = v[i].bandwidth > 0 ? angle : 0;
-
-		assert_true(v[i].x > f.x_lo && v[i].x < f.x_hi && v[i].y > f.y_lo && v[i].y < f.y_hi);
-		for (size_t k = 0; k < dots.n; k++)
-			if (covers(&f, &v[i], a, dots.x[k], dots.y[k]))
-				fail_msg("point %zu covers name %zu", k, i);
-		for (size_t k = 0; k < N_OF(v); k++)
-			if (k != i && covers(&f, &v[i], a, v[k].x, v[k].y))
-				fail_msg("name %zu covers name %zu", k, i);
-	}
 }
 
 /* The bandwidth of a GPU is no roof of the CPU's cases, nor the other way round. */
