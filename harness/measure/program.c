@@ -415,8 +415,11 @@ static int read_output(struct program_session *s, struct program_side *side, con
 		fail(run, "'%.60s': %.90s%s%s", side->words.v[0], reason, last[0] ? ": " : "", last);
 	} else if (s->format) {
 		rc = assay_program_asking_read(asking, s->c->benchmark, &text, &r, why, sizeof(why), err);
+		last[0] = '\0';
+		if (!text.len) /* it may have said why not */
+			assay_text_last_line(&shown, last, sizeof(last));
 		if (!rc && why[0])
-			fail(run, "'%.60s': %s", side->words.v[0], why);
+			fail(run, "'%.60s': %s%s%s", side->words.v[0], why, last[0] ? ": " : "", last);
 		else if (!rc)
 			rc = take_benchmark(s, side, &r, sample, err);
 	} else {

@@ -126,7 +126,8 @@ baselines/quick.manifest bench/mine.bench bench/suites/all.suite bench/suites/qu
 	fails 2 "'bench/mine.bench', 'Makefile', '.gitignore', '.gitlab-ci.yml' are there already, and nothing is overwritten; --here puts" init
 	run -0 assay init --here --json
 	jq -e '.files[0] == "assay/mine.c" and .compile == "make -C assay"' <<<"$output"
-	jq -e '.add == [{file: ".gitlab-ci.yml", line: "include: \u0027/assay/gitlab-ci.yml\u0027"}, {file: ".gitignore", line: "/assay.db*"}]' <<<"$output"
+	jq -e '.add == [{file: ".gitlab-ci.yml", line: "include: \u0027/assay/gitlab-ci.yml\u0027"}, {file: ".gitignore", line: "/assay.db*"},
+		{file: ".gitignore", line: "/build/gate/"}]' <<<"$output"
 	git diff --exit-code
 	[ "$(git status --short | tr '\n' ' ')" = "?? .github/ ?? assay.conf ?? assay/ " ]
 	sed -i 's/n=[0-9]*/n=4096/' assay/bench/mine.bench
@@ -247,7 +248,7 @@ program() {
 	printf 'all:\n' >Makefile
 	run -0 --separate-stderr assay init --program ./work --json
 	jq -e '.schema == 1 and .program == "./work" and .cases == ["work/work/-/t=all/-"] and (.files | index(".gitignore") == null)
-		and [.add[].file] == [".gitlab-ci.yml", ".gitignore"] and .gate == "assay-gate"' <<<"$output"
+		and [.add[].file] == [".gitlab-ci.yml", ".gitignore", ".gitignore"] and .gate == "assay-gate"' <<<"$output"
 	grep -q '^build     = "make"' assay.conf
 	rm -rf assay assay.conf .github
 	assay init --program ./work --build "echo 'it is' \"\$HOME\"" >/dev/null

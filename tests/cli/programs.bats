@@ -170,10 +170,11 @@ compared() {
 		signal) kill -SEGV $$ ;;
 		hangs) sleep 300 ;;
 		floods) exec yes ;;
+		asks) [ -t 0 ] || { echo "this is not a terminal" >&2; exit 1; } ;;
 		esac
 	END
 	cat >bench/ends.bench <<-'END'
-		bench "ends" { command = "./ends.sh {how}" sweep = {"how=exits,signal,floods,well"} threads = "1" budget = "1ms" }
+		bench "ends" { command = "./ends.sh {how}" sweep = {"how=exits,signal,floods,asks,well"} threads = "1" budget = "1ms" }
 		bench "hangs" { command = "./ends.sh hangs" threads = "1" budget = "1ms" timeout = "1s" }
 		bench "gone" { command = "./gone.sh" threads = "1" }
 		bench "path" { command = "no-such-program-here" threads = "1" }
@@ -192,6 +193,7 @@ compared() {
 		["ends", "exits", "failed", "'"'./ends.sh'"': exited with status 3: cannot open corpus.tar"],
 		["ends", "signal", "crashed", "'"'./ends.sh'"': killed by signal 11 (SIGSEGV): cannot open corpus.tar"],
 		["ends", "floods", "failed", "'"'./ends.sh'"': it wrote more than 64 MiB of output: y"],
+		["ends", "asks", "failed", "'"'./ends.sh'"': exited with status 1: this is not a terminal"],
 		["hangs", null, "timeout", "'"'./ends.sh'"': it ran for more than 1 s, the limit of its bench: cannot open corpus.tar"],
 		["gone", null, "failed", "cannot start '"'./gone.sh'"': No such file or directory"],
 		["path", null, "failed", "cannot start '"'no-such-program-here'"': no such program in PATH"],
@@ -439,7 +441,7 @@ self_measuring() {
 
 @test "a program that does not write what its bench says" {
 	bench x 'command = "./tool.sh 1" reads = "google-benchmark"'
-	measured '.[0] | .status == "failed" and .reason == "'"'./tool.sh'"': it wrote no results of google-benchmark"'
+	measured '.[0] | .status == "failed" and .reason == "'"'./tool.sh'"': it wrote no results of google-benchmark: size 1234 bytes"'
 	[ "$status" = 4 ]
 	bench x 'command = "./tool.sh 1" reads = "llama-bench"'
 	measured '.[0] | .status == "failed" and (.reason | startswith("'"'./tool.sh'"': it is not what llama-bench writes: "))'
@@ -468,4 +470,51 @@ self_measuring() {
 	fails 2 "the command of bench 'x' has {levle}, and the bench has no such axis, only {level}, {threads};" list cases
 	bench x 'command = "a | b"'
 	fails 2 "the command of bench 'x': only a shell understands the '|'" run
+}
+
+# stands_in FORMAT COMMAND N: a program that writes what FORMAT does, with N benchmarks, is measured, listed, gated and compared.
+stands_in() {
+	cp "$ASSAY_SOURCE/tests/fixtures/programs/${2%% *}" .
+	echo 1 >factor
+	bench "$1" "command = \"./$2\" reads = \"$1\""
+	"$ASSAY" list --manifest >baselines/quick.manifest
+	git add . && git commit -qm "$1"
+	measured 'length == '"$3"' and ([.[].status] | unique) == ["ok"]'
+	"$ASSAY" list cases >list
+	[ "$(cut -d ' ' -f 1 list)" = "$(jq -r '.cases[].key' <<<"$output")" ]
+	run --separate-stderr "$ASSAY" gate --allow-no-baseline --json
+	[ "$status" = 0 ]
+	# the times are what it says of itself, so that the first self-check is all there is
+	compared 0 '([.cases[].verdict] | unique) == ["PASS"] and [.controls.items[].kind] == ["aa"]' main
+	echo 1.06 >factor
+	compared 1 '([.cases[].verdict] | unique) == ["REGRESSED"] and ([.cases[].ratio | . > 1.059 and . < 1.061] | all)' main
+}
+
+@test "a program of NVBench" {
+	stands_in nvbench nvbench.sh 2
+	echo 1 >factor
+	measured '[.[] | .key, .median_ns, .metrics.bytes_per_s.value, .metrics.host_time_s.value] ==
+		["nvbench/nvbench.sh/copy,device=0,Elements=1024/t=1/-", 10000, 819200000, 0.002,
+		 "nvbench/nvbench.sh/copy,device=0,Elements=4096/t=1/-", 25000, 1310720000, 0.002]'
+}
+
+@test "llama-bench" {
+	stands_in llama-bench 'llama-bench.sh -p 128 -n 16' 2
+	echo 1 >factor
+	measured '[.[] | .metrics.tokens_per_s | .value, .unit, .better] == [6400, "1/s", "higher", 53.333333, "1/s", "higher"]
+		and ([.[].log | contains("asserts enabled")] | all)'
+}
+
+@test "a script of pyperf" {
+	stands_in pyperf pyperf.sh 1
+	echo 1 >factor
+	measured '.[0] | .key == "pyperf/pyperf.sh/telco/t=1/-" and .metrics.time_s.value == 2e-6 and .metrics.wall_s.value > 1e-4'
+}
+
+@test "a program with criterion" {
+	stands_in criterion criterion.sh 2
+	echo 1 >factor
+	measured '[.[] | .key, .median_ns, (.metrics.items_per_s.value | round)] ==
+		["criterion/criterion.sh/fib%2Frecursive%2F20/t=1/-", 26000, 769231,
+		 "criterion/criterion.sh/fib%2Floop/t=1/-", 4000, 5000000]'
 }

@@ -875,8 +875,10 @@ static int tell_lines(struct writing *w, struct assay_err *err)
 	if (assay_file_exists(GITLAB))
 		rc = tell_line(w, GITLAB, "include: '/assay/gitlab-ci.yml'", err);
 	/* results lie where commands are given, most likely at the top */
-	return rc || (w->mode == PROGRAM && !assay_file_exists(GITIGNORE)) ? rc
-									   : tell_line(w, GITIGNORE, "/assay.db*", err);
+	if (rc || (w->mode == PROGRAM && !assay_file_exists(GITIGNORE)))
+		return rc;
+	rc = tell_line(w, GITIGNORE, "/assay.db*", err);
+	return rc ? rc : tell_line(w, GITIGNORE, "/build/gate/", err);
 }
 
 static int decide(struct writing *w, struct assay_err *err)
