@@ -110,8 +110,8 @@ if [ -n "$circles" ]; then
 	exit 1
 fi
 
-# Lines that a folder may hold, documents included and pictures not: a tenth more than when they were counted. Raising one is a commit of its own
-# that says why the folder needs more.
+# Lines that a folder may hold, documents included and pictures not: a tenth more than when they were counted. Raising one is a
+# commit of its own that says why the folder needs more.
 while read -r folder budget; do
 	[ -d "$folder" ] || continue
 	lines=$(find "$folder" -type f ! -name '*.png' -exec cat {} + | wc -l)
