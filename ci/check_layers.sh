@@ -138,7 +138,8 @@ harness/store 9670
 harness/worker 14600
 kernels 12900
 reports 19600
-tests/cli 12600
+tests/cli 12760
+tests/examples 160
 tests/fixtures 2880
 tests/fuzz 1250
 tests/golden 1370
