@@ -13,13 +13,9 @@
 	ROW(run_text)                                                                                                  \
 	ROW(run_json)                                                                                                  \
 	ROW(run_csv)                                                                                                   \
-	ROW(run_junit)                                                                                                 \
-	ROW(run_markdown)                                                                                              \
 	ROW(run_llama_bench)                                                                                           \
 	ROW(run_openmetrics)                                                                                           \
 	ROW(run_cases)                                                                                                 \
-	ROW(run_metric_text)                                                                                           \
-	ROW(run_metric_json)                                                                                           \
 	ROW(counts_text)                                                                                               \
 	ROW(counts_json)                                                                                               \
 	ROW(gate_text)                                                                                                 \
@@ -47,8 +43,6 @@
 	ROW(pareto_json)                                                                                               \
 	ROW(diff_text)                                                                                                 \
 	ROW(diff_json)                                                                                                 \
-	ROW(diff_markdown)                                                                                             \
-	ROW(diff_csv)                                                                                                  \
 	ROW(catalog_text)                                                                                              \
 	ROW(catalog_json)                                                                                              \
 	ROW(source_text)                                                                                               \
@@ -63,7 +57,6 @@
 	ROW(bisection_json)                                                                                            \
 	ROW(changes_text)                                                                                              \
 	ROW(changes_json)                                                                                              \
-	ROW(changes_csv)                                                                                               \
 	ROW(plot_svg)                                                                                                  \
 	ROW(plot_png)                                                                                                  \
 	ROW(import_text)                                                                                               \

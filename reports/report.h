@@ -22,7 +22,6 @@
 
 enum assay_report_kind {
 	ASSAY_REPORT_RUN,        /* one run */
-	ASSAY_REPORT_METRIC,     /* one metric or count of every case of a run */
 	ASSAY_REPORT_COUNTS,     /* exact counts that stand alone */
 	ASSAY_REPORT_GATE,       /* verdicts of a gate or a comparison */
 	ASSAY_REPORT_COMPARISON, /* the pairs and counts of one comparison */
@@ -114,10 +113,6 @@ struct assay_report {
 	enum assay_report_kind kind;
 	union {
 		struct assay_report_run run;
-		struct {
-			const struct assay_run *run;
-			const char *name;
-		} metric;
 		const struct assay_exact_run *counts;
 		struct assay_report_gate gate;
 		struct assay_report_comparison comparison;

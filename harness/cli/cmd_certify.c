@@ -81,7 +81,11 @@ static const struct assay_command_line line = {
 	       "example:\n"
 	       "  assay certify --gates 200 --trials 50\n"
 	       "  assay certify --budget 10s --gates 5 --trials 0",
-	.tables = { ASSAY_OPTIONS_MEASURING, { assay_options_rates, 0 }, { assay_options_budget, 0 }, { options, 0 } },
+	.tables = { ASSAY_OPTIONS_PLANNING,
+		    { assay_options_output, 0 },
+		    { assay_options_rates, 0 },
+		    { assay_options_budget, 0 },
+		    { options, 0 } },
 	.argument = take_arg,
 };
 

@@ -15,7 +15,7 @@ struct diff_args {
 	struct assay_diff_request q;
 	const char *first, *second;
 	const char *by, *out, *kind;
-	bool csv, markdown, sorted, sanitize;
+	bool sanitize;
 };
 
 static int set_argument(void *args, const char *arg, struct assay_err *err)
@@ -28,21 +28,6 @@ static int set_argument(void *args, const char *arg, struct assay_err *err)
 		return assay_err_set(err, ASSAY_EUSAGE, "unexpected argument '%s': diff takes two sides", arg);
 	*(a->first ? &a->second : &a->first) = arg;
 	return 0;
-}
-
-static const char *const orders[] = { "change", "case", "time" };
-
-static int set_order(void *to, const char *arg, const char *name, struct assay_err *err)
-{
-	struct diff_args *a = to;
-
-	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
-		if (!strcmp(arg, orders[i])) {
-			a->q.order = (enum assay_diff_order)i;
-			a->sorted = true;
-			return 0;
-		}
-	return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected change, case or time", name, arg);
 }
 
 static int check(void *args, struct assay_err *err)
@@ -63,38 +48,26 @@ static int check(void *args, struct assay_err *err)
 	if (!a->by && !a->second)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "'%s' against what? Name a second run, such as r3, a label or 'last'", a->first);
-	if (a->q.base_variant && !a->by)
-		return assay_err_set(err, ASSAY_EUSAGE, "--base names a variant: it goes with --by variant");
-	if (a->s.json + a->csv + a->markdown > 1)
-		return assay_err_set(err, ASSAY_EUSAGE, "--json, --csv and --markdown exclude each other");
 	if (a->q.only && !a->q.only[0])
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "bad --only '': expected a part of a key or a glob, such as 'matmul.*'");
 	a->q.by_variant = a->by;
 	a->q.base = a->by ? NULL : a->first;
 	a->q.head = a->by ? a->first : a->second;
-	if (!a->sorted && a->by)
-		a->q.order = ASSAY_DIFF_BY_CASE;
 	return 0;
 }
 
 #define AT(member) offsetof(struct diff_args, member)
 
 static const struct assay_option options[] = {
-	{ "by", 0, "variant", assay_option_text, AT(by), "Compare the variants within one run (default: the newest)" },
-	{ "base", 0, "NAME", assay_option_text, AT(q.base_variant),
-	  "With --by variant: the variant that the others are compared with (default: 'ref', else the slowest of the "
-	  "shape)" },
+	{ "by", 0, "variant", assay_option_text, AT(by),
+	  "Compare the variants within one run (default: the newest) with 'ref', or with the slowest of the shape" },
 	{ "only", 0, "GLOB", assay_option_text, AT(q.only), "Only these cases, by glob or part of the key" },
 	{ "metric", 0, "NAME", assay_option_text, AT(q.metric),
 	  "Compare this metric or count, such as roof_frac or exact_instructions (default: time)" },
-	{ "sort", 0, "ORDER", set_order, 0,
-	  "change (the slowest first; default), case (default with --by variant), or time (the longest first)" },
-	{ "csv", 0, NULL, assay_option_flag, AT(csv), "One row per case, for spreadsheets" },
-	{ "markdown", 0, NULL, assay_option_flag, AT(markdown), "A table for a pull request" },
 	{ "output", 'o', "FILE", assay_option_text, AT(out),
-	  "Write to this file, in the format that its extension names: .text, .json, .markdown, .csv; of profiles "
-	  ".svg, beside the table" },
+	  "Write to this file, in the format that its extension names: .text or .json; of profiles .svg, beside the "
+	  "table" },
 	{ "kind", 0, "KIND", assay_option_profile_kind, AT(kind),
 	  "Of profiles: cpu, heap and so on (default: the newest kind that both names have)" },
 	{ "sanitize", ASSAY_RARELY, NULL, assay_option_flag, AT(sanitize),
@@ -111,8 +84,8 @@ static const struct assay_command_line line = {
 	       "('assay profile --name') or as p3, are compared function by function.\v"
 	       "examples:\n"
 	       "  assay diff main last\n"
-	       "  assay diff --by variant --base avx2 --only 'matmul.*'\n"
-	       "  assay diff r3 r4 --metric exact_instructions -o diff.csv\n"
+	       "  assay diff --by variant --only 'matmul.*'\n"
+	       "  assay diff r3 r4 --metric exact_instructions\n"
 	       "  assay diff before after -o diff.svg",
 	.tables = { ASSAY_OPTIONS_READING, { options, 0 } },
 	.argument = set_argument,
@@ -127,13 +100,7 @@ static bool are_profiles(const struct diff_args *a)
 
 static int check_profiles(const struct diff_args *a, struct assay_err *err)
 {
-	const char *bad = a->by         ? "--by"
-			  : a->q.only   ? "--only"
-			  : a->q.metric ? "--metric"
-			  : a->sorted   ? "--sort"
-			  : a->csv      ? "--csv"
-			  : a->markdown ? "--markdown"
-					: NULL;
+	const char *bad = a->by ? "--by" : a->q.only ? "--only" : a->q.metric ? "--metric" : NULL;
 
 	if (bad)
 		return assay_err_set(err, ASSAY_EUSAGE, "%s is of runs: '%s' and '%s' are profiles", bad, a->first,
@@ -162,27 +129,11 @@ static int diff_profiles(const struct diff_args *a, struct assay_err *err)
 	return rc;
 }
 
-static int put(const struct diff_args *a, const struct assay_report *r, struct assay_err *err)
-{
-	const char *format = a->s.json ? "json" : a->csv ? "csv" : a->markdown ? "markdown" : NULL;
-	struct assay_emit_style style = assay_cli_style();
-	struct assay_text out = { 0 };
-	int rc;
-
-	style.verbose = a->s.verbose;
-	if (a->out)
-		return assay_user_path_error(assay_emit_file(r, format, a->out, err), err);
-	rc = assay_emit(r, format ? format : "text", &style, &out, err);
-	if (!rc)
-		assay_cli_put(&out);
-	assay_text_release(&out);
-	return rc;
-}
-
 static int diff(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
 	struct diff_args *a = args;
 	struct assay_diff d;
+	const struct assay_report r = { .kind = ASSAY_REPORT_DIFF, .diff = { &d, a->q.metric } };
 	bool any = false;
 	int rc;
 
@@ -196,8 +147,10 @@ static int diff(void *args, struct assay_watcher *w, int *status, struct assay_e
 	rc = assay_diff_make(&a->q, &d, err);
 	for (size_t i = 0; i < d.n_cases; i++)
 		any |= assay_diff_compared(&d.cases[i]);
-	if (!rc)
-		rc = put(a, &(struct assay_report){ .kind = ASSAY_REPORT_DIFF, .diff = { &d, a->q.metric } }, err);
+	if (!rc && a->out)
+		rc = assay_user_path_error(assay_emit_file(&r, a->s.json ? "json" : NULL, a->out, err), err);
+	else if (!rc)
+		rc = assay_cli_emit(&r, a->s.json, a->s.verbose, err);
 	if (!rc && !any)
 		*status = ASSAY_EXIT_INCOMPARABLE;
 	assay_diff_release(&d);

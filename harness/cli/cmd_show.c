@@ -19,7 +19,6 @@ struct show_args {
 	bool lines, sanitize;
 	const char *out, *kind;
 	bool samples;
-	const char *metric;
 	bool bottlenecks, pareto;
 	const char *link;
 	struct assay_link parsed; /* of it */
@@ -60,19 +59,16 @@ static int check(void *args, struct assay_err *err)
 {
 	struct show_args *a = args;
 
-	if (of_profile(a) && (a->samples || a->metric || a->only))
+	if (of_profile(a) && (a->samples || a->only))
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "--lines, --output, --kind and --sanitize are of profiles, which have no cases: "
 				     "assay show p3");
 	if (a->samples && !a->only)
 		return assay_err_set(err, ASSAY_EUSAGE, "--samples needs a case: assay show RUN CASE --samples");
-	if (a->metric && (!a->name || a->samples))
-		return assay_err_set(err, ASSAY_EUSAGE,
-				     "--metric is of the cases of a run: assay show RUN [CASE] --metric %s", a->metric);
-	if (a->bottlenecks && (!a->name || a->samples || a->metric))
+	if (a->bottlenecks && (!a->name || a->samples))
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "--bottlenecks is of the cases of a run: assay show RUN [CASE] --bottlenecks");
-	if (a->pareto && (!a->name || a->samples || a->metric || a->bottlenecks))
+	if (a->pareto && (!a->name || a->samples || a->bottlenecks))
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "--pareto is of the codecs of a run: assay show RUN [CASE] --pareto");
 	if (a->link && !a->pareto)
@@ -86,8 +82,6 @@ static int check(void *args, struct assay_err *err)
 static const struct assay_option options[] = {
 	{ "samples", 'r', NULL, assay_option_flag, offsetof(struct show_args, samples),
 	  "With a case, its raw samples as well" },
-	{ "metric", 0, "NAME", assay_option_text, offsetof(struct show_args, metric),
-	  "This metric or count of each case of a run, such as bytes_per_s, kv_cache_hit_rate or exact_instructions" },
 	{ "bottlenecks", 0, NULL, assay_option_flag, offsetof(struct show_args, bottlenecks),
 	  "Say whether memory, compute, latency, allocation, imbalance or overhead bounds each case of a run, or the "
 	  "case of a profile, and give advice with the expected gain" },
@@ -114,7 +108,6 @@ static const struct assay_command_line line = {
 	       "it is shown, down to the samples or process pairs.\v"
 	       "examples:\n"
 	       "  assay show last 'matmul.ternary/avx2/*' --samples\n"
-	       "  assay show r3 --metric roof_frac\n"
 	       "  assay show r3 --bottlenecks\n"
 	       "  assay show r3 --pareto --link 10Gb/s\n"
 	       "  assay show c3\n"
@@ -169,12 +162,6 @@ static int show_run(const struct show_args *a, int64_t id, struct assay_err *err
 			rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_PARETO, .pareto = &p },
 					    a->s.json, a->s.verbose, err);
 		free(p.codecs);
-	} else if (!rc && a->metric) {
-		rc = assay_stored_metric_known(&run, a->metric, err);
-		if (!rc)
-			rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_METRIC,
-								    .metric = { .run = &run, .name = a->metric } },
-					    a->s.json, a->s.verbose, err);
 	} else if (!rc && (a->s.json || a->only))
 		rc = assay_emit(&r, a->s.json ? "json" : "cases", &style, &out, err);
 	else if (!rc)
@@ -259,7 +246,7 @@ static unsigned kinds_of(const struct show_args *a)
 {
 	if (of_profile(a))
 		return ASSAY_STORED_PROFILE;
-	if (a->metric || a->pareto || (a->bottlenecks && a->only))
+	if (a->pareto || (a->bottlenecks && a->only))
 		return ASSAY_STORED_RUN;
 	if (a->bottlenecks)
 		return ASSAY_STORED_RUN | ASSAY_STORED_PROFILE;

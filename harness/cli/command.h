@@ -67,12 +67,12 @@ extern const struct assay_option assay_options_exact[];    /* --cache-model, --c
 extern const struct assay_option assay_options_store[];    /* --db */
 extern const struct assay_option assay_options_output[];   /* --json --verbose */
 
-/* In a list of tables: those of commands that read the store, and of commands that measure. */
+/* In a list of tables: those of commands that read the store, that plan cases, and that measure and store them. */
 /* clang-format off */
 #define ASSAY_OPTIONS_READING { assay_options_store, 0 }, { assay_options_output, 0 }
-#define ASSAY_OPTIONS_MEASURING                                                                                        \
-	{ assay_options_load, 0 }, { assay_options_select, 0 }, { assay_options_place, 0 },                            \
-	{ assay_options_measure, 0 }, ASSAY_OPTIONS_READING
+#define ASSAY_OPTIONS_PLANNING                                                                                         \
+	{ assay_options_load, 0 }, { assay_options_select, 0 }, { assay_options_place, 0 }, { assay_options_measure, 0 }
+#define ASSAY_OPTIONS_MEASURING ASSAY_OPTIONS_PLANNING, ASSAY_OPTIONS_READING
 /* clang-format on */
 
 /* For bool: the option was given. */

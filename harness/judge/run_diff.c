@@ -314,21 +314,23 @@ int assay_diff_runs_compare(const struct assay_diff_runs *base, const struct ass
 /* ---- variants --------------------------------------------------------------------------------------------------- */
 
 /* The variant that others of the shape of @c are held against; NULL: none was measured. */
-static const struct assay_result *base_of(const struct assay_run *run, const struct assay_case *c, const char *wanted)
+static const struct assay_result *base_of(const struct assay_run *run, const struct assay_case *c)
 {
-	const struct assay_result *slowest = NULL, *named = NULL;
+	const struct assay_result *slowest = NULL;
 
 	for (size_t i = 0; i < run->n_results; i++) {
 		const struct assay_result *r = &run->results[i];
 
 		if (!assay_case_same_but_variant(&r->c, c))
 			continue;
-		if (!strcmp(r->c.variant, wanted ? wanted : REFERENCE) && (wanted || assay_diff_has_time(r)))
-			named = r;
-		if (assay_diff_has_time(r) && (!slowest || r->median_ns > slowest->median_ns))
+		if (!assay_diff_has_time(r))
+			continue;
+		if (!strcmp(r->c.variant, REFERENCE))
+			return r;
+		if (!slowest || r->median_ns > slowest->median_ns)
 			slowest = r;
 	}
-	return named || wanted ? named : slowest;
+	return slowest;
 }
 
 static bool has_other(const struct assay_run *run, const struct assay_result *r)
@@ -339,8 +341,8 @@ static bool has_other(const struct assay_run *run, const struct assay_result *r)
 	return false;
 }
 
-int assay_diff_variants_compare(const struct assay_run *run, const char *base, const char *metric,
-				struct assay_diff *out, struct assay_err *err)
+int assay_diff_variants_compare(const struct assay_run *run, const char *metric, struct assay_diff *out,
+				struct assay_err *err)
 {
 	const struct assay_run *const one[] = { run };
 	char name[2][160];
@@ -349,14 +351,13 @@ int assay_diff_variants_compare(const struct assay_run *run, const char *base, c
 	int rc;
 
 	*out = (struct assay_diff){ .by_variant = true };
-	snprintf(name[0], sizeof(name[0]), base ? "variant '%s' of run %" PRId64 : "%s of run %" PRId64,
-		 base ? base : "'" REFERENCE "', else the slowest variant,", run->id);
+	snprintf(name[0], sizeof(name[0]), "'" REFERENCE "', else the slowest variant, of run %" PRId64, run->id);
 	snprintf(name[1], sizeof(name[1]), "the other variants of run %" PRId64, run->id);
 	describe(&out->side[ASSAY_DIFF_BASE], &runs[0]);
 	describe(&out->side[ASSAY_DIFF_HEAD], &runs[1]);
 	rc = work_begin(&w, 1);
 	for (size_t i = 0; i < run->n_results && !rc; i++) {
-		const struct assay_result *head = &run->results[i], *b = base_of(run, &head->c, base);
+		const struct assay_result *head = &run->results[i], *b = base_of(run, &head->c);
 		struct assay_diff_case_side side[2];
 
 		if (b == head || !has_other(run, head))

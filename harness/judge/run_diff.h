@@ -40,11 +40,8 @@ int assay_diff_numbers(const struct assay_diff_case_side side[2], double *values
 int assay_diff_runs_compare(const struct assay_diff_runs *base, const struct assay_diff_runs *head, const char *metric,
 			    struct assay_diff *out, struct assay_err *err);
 
-/*
- * Every variant of each shape in @run against one of them. @base names that; shapes without it are NOT_MEASURED. NULL:
- * the variant 'ref' where it was measured, else the slowest.
- */
-int assay_diff_variants_compare(const struct assay_run *run, const char *base, const char *metric,
-				struct assay_diff *out, struct assay_err *err);
+/* Every variant of each shape in @run against 'ref' where it was measured, else against the slowest. */
+int assay_diff_variants_compare(const struct assay_run *run, const char *metric, struct assay_diff *out,
+				struct assay_err *err);
 
 #endif

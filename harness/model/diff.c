@@ -84,26 +84,24 @@ static int by_key(const void *a, const void *b)
 	return order ? order : x->at < y->at ? -1 : 1;
 }
 
-static double rank_of(const struct assay_diff_case *c, enum assay_diff_order order, const char *metric)
+static double rank_of(const struct assay_diff_case *c, const char *metric)
 {
 	const struct assay_diff_number *m = metric ? assay_diff_number(c, metric) : NULL;
 
-	if (order == ASSAY_DIFF_BY_TIME)
-		return isnan(c->ns[ASSAY_DIFF_HEAD]) ? c->ns[ASSAY_DIFF_BASE] : c->ns[ASSAY_DIFF_HEAD];
 	if (!metric)
 		return c->ratio;
 	return m && m->value[ASSAY_DIFF_BASE] ? m->value[ASSAY_DIFF_HEAD] / m->value[ASSAY_DIFF_BASE] : NAN;
 }
 
-void assay_diff_sort(struct assay_diff *d, enum assay_diff_order order, const char *metric)
+void assay_diff_sort(struct assay_diff *d, const char *metric)
 {
 	struct rank *ranks = malloc((d->n_cases + 1) * sizeof(*ranks));
 	struct assay_diff_case *sorted = malloc((d->n_cases + 1) * sizeof(*sorted));
 
 	for (size_t i = 0; ranks && i < d->n_cases; i++)
-		ranks[i] = (struct rank){ rank_of(&d->cases[i], order, metric), i, &d->cases[i] };
+		ranks[i] = (struct rank){ rank_of(&d->cases[i], metric), i, &d->cases[i] };
 	if (ranks && sorted) {
-		qsort(ranks, d->n_cases, sizeof(*ranks), order == ASSAY_DIFF_BY_CASE ? by_key : by_number);
+		qsort(ranks, d->n_cases, sizeof(*ranks), d->by_variant ? by_key : by_number);
 		for (size_t i = 0; i < d->n_cases; i++)
 			sorted[i] = *ranks[i].c;
 		free(d->cases);

@@ -90,12 +90,9 @@ bool assay_diff_compared(const struct assay_diff_case *c);
 /* Did it become faster or slower, and not by the machine alone? */
 bool assay_diff_moved(const struct assay_diff_case *c);
 
-enum assay_diff_order {
-	ASSAY_DIFF_BY_CHANGE, /* what became slowest first, what has no change last */
-	ASSAY_DIFF_BY_CASE,   /* by key */
-	ASSAY_DIFF_BY_TIME,   /* what takes longest first */
-};
-/* With @metric by the change of that number; NULL: of the time. */
-void assay_diff_sort(struct assay_diff *d, enum assay_diff_order order, const char *metric);
+/*
+ * Of runs: what became slowest first, or with @metric what grew most; what has no change last. Of variants: by key.
+ */
+void assay_diff_sort(struct assay_diff *d, const char *metric);
 
 #endif

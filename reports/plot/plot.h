@@ -24,7 +24,6 @@ enum assay_plot_kind {
 	ASSAY_PLOT_DISTRIBUTION, /* the samples of a case */
 	ASSAY_PLOT_SCALING,      /* what further threads bring */
 	ASSAY_PLOT_SWEEP,        /* over one axis of a shape */
-	ASSAY_PLOT_GENERATE,     /* where generation spends its time */
 	ASSAY_N_PLOTS,
 };
 
@@ -37,16 +36,14 @@ struct assay_plot_trend {
 	const char *key;     /* title */
 	const char *metric;  /* tag of what is shown, NULL: time */
 	const char *unit;    /* then: its base unit */
-	const char *machine; /* label for people, subtitle; NULL: the lines say it */
+	const char *machine; /* label for people, subtitle; NULL: not named */
 	/*
 	 * Points and gaps in any order, but points with changes in order of time. Points whose median is not a positive
 	 * number are left out; of a metric those without a value.
 	 */
-	const struct assay_trend_line *lines;
-	size_t n_lines;
+	struct assay_trend_line line;
 	const struct assay_trend_mark *marks;
 	size_t n_marks;
-	bool by_date; /* the axis is time; otherwise a place for each run, those of a commit side by side */
 };
 
 struct assay_plot_comparison {
@@ -78,7 +75,7 @@ struct assay_plot {
 		struct assay_plot_trend trend;
 		struct assay_plot_comparison comparison;
 		struct assay_plot_distribution distribution;
-		struct assay_plot_run run; /* of ROOFLINE, SCALING, SWEEP and GENERATE */
+		struct assay_plot_run run; /* of ROOFLINE, SCALING and SWEEP */
 	};
 };
 

@@ -12,15 +12,14 @@
 #include "model/build.h"
 #include "model/quantity.h"
 #include "reports/plot/parts.h"
-#include "reports/plot/roof_labels.h"
 #include "reports/run/parts.h"
 
 #define ROOF_HEIGHT 360
 #define MAX_PEAKS   12
 /* Peaks that differ by less are one line, with the names of both. */
-#define SAME_PEAK  1.06
-#define MOST_TICKS 8
-_Static_assert(MAX_PEAKS + 4 <= ASSAY_ROOF_LABELS && ASSAY_PLOT_ROWS <= ASSAY_ROOF_POINTS, "all of them");
+#define SAME_PEAK   1.06
+#define MOST_TICKS  8
+#define NAME_HEIGHT 14
 
 static const char *const levels[] = { "l1", "l2", "l3", "dram" };
 static const char *const level_names[] = { "L1", "L2", "L3", "DRAM" };
@@ -252,66 +251,56 @@ static void tell_missing(const struct roofline *r, char *buf, size_t size)
 	assay_text_release(&t);
 }
 
-/* The roofs, with their names where no point covers them. */
-static void set_limits(struct assay_text *t, struct roofline *r, const struct assay_roof_frame *frame,
-		       const struct assay_plot_unit *unit)
-{
-	struct assay_plot_array bands = { 0 }, peaks = { 0 };
-	struct assay_roof_label v[ASSAY_ROOF_LABELS];
-	struct assay_roof_points points = { 0 };
-	double most = frame->y_hi, widest = 0;
-	char text[128], number[64];
-	size_t n = 0;
+struct frame {
+	double x_lo, x_hi, y_lo, y_hi;
+};
 
-	for (size_t k = 0; k < N_LEVELS; k++)
-		widest = fmax(widest, r->bandwidth[k]);
-	if (r->n_peaks)
-		most = r->peaks[r->n_peaks - 1].rate;
-	/* gnuplot evaluates what it draws of the first one, even where there is none */
-	assay_text_addf(t, "array BANDWIDTH[%zu]\nBANDWIDTH[1] = 1\narray PEAK_RATE[%d]\nPEAK_RATE[1] = 1\n", N_LEVELS,
-			MAX_PEAKS);
+/* The memories stand in the legend, as line 11 and on. */
+static void set_memories(struct assay_text *t, const struct roofline *r, const struct assay_plot_unit *unit,
+			 struct assay_plot_legend *legend)
+{
+	char text[128], number[64];
+	int n = 0;
+
+	/* gnuplot evaluates the first bandwidth and peak even where there is none */
+	assay_text_addf(t, "array BANDWIDTH[%zu]\nBANDWIDTH[1] = 1\n", N_LEVELS);
 	for (size_t k = 0; k < N_LEVELS; k++) {
 		if (!(r->bandwidth[k] > 0))
 			continue;
 		assay_metric_text("bytes_per_s", r->bandwidth[k], "B/s", true, number, sizeof(number));
 		snprintf(text, sizeof(text), "%s %s", level_names[k], number);
-		assay_plot_array_add(&bands, text);
-		assay_text_addf(t, "BANDWIDTH[%zu] = %.9g\n", bands.n, r->bandwidth[k] / unit->factor);
-		v[n++] = (struct assay_roof_label){ .bandwidth = r->bandwidth[k],
-						    .rate = most,
-						    .chars = assay_plot_chars(text) };
+		assay_text_addf(t, "BANDWIDTH[%d] = %.9g\n", ++n, r->bandwidth[k] / unit->factor);
+		assay_plot_legend_add(legend, text, 10 + n);
 	}
-	for (size_t i = 0; i < r->n_peaks; i++) {
-		assay_metric_text("ops_per_s", r->peaks[i].rate, "op/s", true, number, sizeof(number));
-		snprintf(text, sizeof(text), "%s peak %s", r->peaks[i].name, number);
-		assay_plot_array_add(&peaks, text);
-		assay_text_addf(t, "PEAK_RATE[%zu] = %.9g\n", peaks.n, r->peaks[i].rate / unit->factor);
-		v[n++] = (struct assay_roof_label){ .rate = r->peaks[i].rate,
-						    .from = widest > 0 ? r->peaks[i].rate / widest : frame->x_lo,
-						    .chars = assay_plot_chars(text) };
-	}
-	for (size_t i = 0; i < r->n_cases && points.n < ASSAY_ROOF_POINTS; i++) {
-		const double x = value_of(r->cases[i], "arith_intensity"), y = value_of(r->cases[i], "ops_per_s");
+	assay_text_addf(t, "N_BAND = %d\n", n);
+}
 
-		if (x > 0 && y > 0) {
-			points.x[points.n] = x;
-			points.y[points.n++] = y;
-		}
+/* The names of the peaks stand to the right of the picture, one above the other where the lines are close. */
+static void set_peaks(struct assay_text *t, const struct roofline *r, const struct assay_plot_unit *unit,
+		      const struct frame *f)
+{
+	struct assay_plot_array peaks = { 0 };
+	char number[64];
+	double y = -INFINITY;
+
+	assay_text_addf(t, "array PEAK_RATE[%d]\nPEAK_RATE[1] = 1\narray PEAK_Y[%d]\n", MAX_PEAKS, MAX_PEAKS);
+	for (size_t i = 0; i < r->n_peaks; i++) {
+		const double rate = r->peaks[i].rate;
+
+		assay_metric_text("ops_per_s", rate, "op/s", true, number, sizeof(number));
+		assay_plot_array_addf(&peaks, "%s peak %s", r->peaks[i].name, number);
+		y = fmax(y + NAME_HEIGHT, ROOF_HEIGHT * log(rate / f->y_lo) / log(f->y_hi / f->y_lo));
+		assay_text_addf(t, "PEAK_RATE[%zu] = %.9g; PEAK_Y[%zu] = %.0f\n", peaks.n, rate / unit->factor, peaks.n,
+				y);
 	}
-	assay_roof_labels_place(frame, &points, v, n);
-	assay_text_addf(t, "array NAME_X[%d]\narray NAME_Y[%d]\n", ASSAY_ROOF_LABELS, ASSAY_ROOF_LABELS);
-	for (size_t i = 0; i < n; i++)
-		assay_text_addf(t, "NAME_X[%zu] = %.9g; NAME_Y[%zu] = %.9g\n", i + 1, v[i].x, i + 1,
-				v[i].y / unit->factor);
-	assay_plot_array_set(t, "BAND", &bands);
 	assay_plot_array_set(t, "PEAK", &peaks);
 }
 
 /* The points, and their rows below. Returns the height of these. */
-static unsigned set_cases(struct assay_text *t, struct roofline *r, const struct assay_plot_unit *unit)
+static unsigned set_cases(struct assay_text *t, struct roofline *r, const struct assay_plot_unit *unit,
+			  struct assay_plot_legend *legend)
 {
 	struct assay_plot_array names = { 0 }, shares = { 0 };
-	struct assay_plot_legend legend = { .left = 112 };
 
 	assay_text_add(t, "$cases << END\n");
 	for (size_t i = 0; i < r->n_cases; i++) {
@@ -327,13 +316,12 @@ static unsigned set_cases(struct assay_text *t, struct roofline *r, const struct
 	}
 	assay_text_add(t, "END\n");
 	for (size_t i = 0; i < r->families.n && i < ASSAY_PLOT_LINES; i++)
-		assay_plot_legend_add(&legend, r->families.v[i], (int)i + 1);
+		assay_plot_legend_add(legend, r->families.v[i], (int)i + 1);
 	assay_plot_array_set(t, "SHARE", &shares);
-	assay_plot_set_legend(t, &legend);
 	return assay_plot_set_rows(t, &names);
 }
 
-static struct assay_roof_frame find_range(const struct roofline *r, const struct assay_plot_unit *unit)
+static struct frame find_range(const struct roofline *r, const struct assay_plot_unit *unit)
 {
 	double x_lo = INFINITY, x_hi = -INFINITY, y_lo = INFINITY, y_hi = -INFINITY, most = 0, left;
 
@@ -361,12 +349,10 @@ static struct assay_roof_frame find_range(const struct roofline *r, const struct
 	for (size_t k = 0; k < N_LEVELS; k++)
 		if (r->bandwidth[k] > 0)
 			y_lo = fmin(y_lo, left * r->bandwidth[k] * 1.5);
-	return (struct assay_roof_frame){
-		left, x_hi * 12, y_lo / 2, fmax(most, y_hi) * 2.2, ASSAY_PLOT_WIDTH - 142, ROOF_HEIGHT
-	};
+	return (struct frame){ left, x_hi * 12, y_lo / 2, fmax(most, y_hi) * 2.2 };
 }
 
-static void set_range(struct assay_text *t, const struct assay_roof_frame *f, const struct assay_plot_unit *unit)
+static void set_range(struct assay_text *t, const struct frame *f, const struct assay_plot_unit *unit)
 {
 	assay_text_addf(t, "XLO = %.9g\nXHI = %.9g\nYLO = %.9g\nYHI = %.9g\n", f->x_lo, f->x_hi, f->y_lo / unit->factor,
 			f->y_hi / unit->factor);
@@ -378,10 +364,11 @@ static void set_range(struct assay_text *t, const struct assay_roof_frame *f, co
 
 static int draw(struct roofline *r, struct assay_text *t, struct assay_err *err)
 {
-	struct assay_roof_frame frame;
+	struct frame frame;
+	struct assay_plot_legend legend = { .left = 112 };
 	struct assay_plot_unit unit;
 	char title[128], below[512], missing[256];
-	unsigned top, rows;
+	unsigned key, top, rows;
 	double most = 0;
 	int rc;
 
@@ -403,12 +390,15 @@ static int draw(struct roofline *r, struct assay_text *t, struct assay_err *err)
 			 r->threads == 1 ? "" : "s");
 	snprintf(below, sizeof(below), "%.80s. %zu case%s; %.256s", r->run->machine.label, r->n_cases,
 		 r->n_cases == 1 ? "" : "s", missing);
-	top = assay_plot_set_head(t, title, below) + 30;
+	key = assay_plot_set_head(t, title, below);
 	frame = find_range(r, &unit);
-	set_limits(t, r, &frame, &unit);
-	rows = set_cases(t, r, &unit);
+	rows = set_cases(t, r, &unit, &legend);
+	set_memories(t, r, &unit, &legend);
+	set_peaks(t, r, &unit, &frame);
 	set_range(t, &frame, &unit);
-	assay_text_addf(t, "TOP = %u\nROOF_HEIGHT = %d\nROWS_TOP = %u\n", top, ROOF_HEIGHT, top + ROOF_HEIGHT + 90);
+	top = key + assay_plot_set_legend(t, &legend) + 16;
+	assay_text_addf(t, "KEY_AT = %u\nTOP = %u\nROOF_HEIGHT = %d\nROWS_TOP = %u\n", key + 12, top, ROOF_HEIGHT,
+			top + ROOF_HEIGHT + 90);
 	assay_text_addf(t, "WIDTH = %d\nHEIGHT = %u\n", ASSAY_PLOT_WIDTH, top + ROOF_HEIGHT + 90 + rows + 40);
 	return 0;
 }

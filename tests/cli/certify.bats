@@ -42,6 +42,7 @@ load compare_helpers
 
 @test "certify refuses what it cannot certify with" {
 	fails 2 "--gates" certify --gates 0
+	fails 2 "--db" certify --db x.db
 	fails 2 "--trials" certify --trials x
 	fails 2 "--budget" certify --budget 0
 	fails 2 "--slowdown" certify --slowdown 1%,

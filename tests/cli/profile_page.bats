@@ -14,7 +14,7 @@ teardown() {
 	"$ASSAY" profile cpu --rate 4999 --name after -- ./split 30000 thread >/dev/null
 	KEEP_DB=1 fails 2 "no profile 'afte', did you mean 'after'?" diff before afte
 	KEEP_DB=1 fails 2 "both sides are profile 1: name two" diff before before
-	KEEP_DB=1 fails 2 "--csv is of runs: 'before' and 'after' are profiles" diff before after --csv
+	KEEP_DB=1 fails 2 "--only is of runs: 'before' and 'after' are profiles" diff before after --only x
 	KEEP_DB=1 fails 2 "its name must end in .text, .json, .html or .svg" diff before after -o d.csv
 	run --separate-stderr "$ASSAY" diff before after --json -o d.svg
 	[ "$status" = 0 ]

@@ -221,7 +221,7 @@ bytes_of_work() {
 	ASSAY_DETERMINISTIC=1 "$ASSAY" run --suite smoke --only 'dequantize.q8_0/ref/*' --threads 1 --rounds 2 --json |
 		jq -e '.cases[0] | .rounds == 1 and .ci95_ns == null and (.ci95_reached | not)'
 	"$ASSAY" show last dequantize | grep '^median .* (one process alone, so no interval)$'
-	"$ASSAY" history dequantize --csv | grep -Eq '^2(,[^,]*){4},,,'
+	"$ASSAY" history dequantize --json | jq -e '.points[1].ci95_ns == null'
 	run -0 --separate-stderr "$ASSAY" run --suite smoke --only 'dequantize.q8_0/ref/*' --threads 1 --budget 3s --json
 	jq -e '.cases[0] | .rounds == 3 and (.ci95_ns | length) == 2' <<<"$output"
 }

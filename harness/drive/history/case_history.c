@@ -55,7 +55,7 @@ static int find(const struct assay_history_request *q, const double *ns, size_t 
 
 	*out = NULL;
 	*n_out = 0;
-	assay_change_points_init(&s, q->least_run);
+	assay_change_points_init(&s, 0);
 	rc = assay_change_points_add(&s, ns, n);
 	if (!rc)
 		rc = assay_change_points_find(&s, &rule, out, n_out);
@@ -79,7 +79,7 @@ static int find_changes(const struct assay_history_request *q, struct assay_case
 	for (size_t i = 0; i < h->n_points; i++)
 		ns[i] = h->points[i].median_ns;
 	rc = find(q, ns, h->n_points, &v, &n, &h->least_level, &h->takes_turns, err);
-	h->least_points = assay_change_points_least(q->least_run);
+	h->least_points = assay_change_points_least(0);
 	free(ns);
 	if (!rc && n) {
 		h->changes = calloc(n, sizeof(*h->changes));

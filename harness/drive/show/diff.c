@@ -98,22 +98,6 @@ static int check_metric(const struct side *side, size_t n, const char *metric, s
 	return rc;
 }
 
-static int check_variant(const struct assay_run *run, const char *name, struct assay_err *err)
-{
-	struct assay_strings names = { 0 };
-	char hint[512];
-	int rc = 0;
-
-	for (size_t i = 0; i < run->n_results && !rc; i++)
-		if (!assay_strings_has(&names, run->results[i].c.variant))
-			rc = assay_strings_add(&names, run->results[i].c.variant, err);
-	if (!rc && name && !assay_strings_has(&names, name))
-		rc = assay_err_set(err, ASSAY_EUSAGE, "run %" PRId64 " has no variant '%s'%s", run->id, name,
-				   assay_conf_hint(name, (const char *const *)names.v, names.n, hint, sizeof(hint)));
-	assay_strings_release(&names);
-	return rc;
-}
-
 /* Keep the selected cases. */
 static int narrow(struct assay_diff *d, const char *only, struct assay_err *err)
 {
@@ -162,11 +146,9 @@ static int diff_variants(const struct assay_diff_request *q, struct assay_store 
 	if (!rc && s.n > 1)
 		rc = assay_err_set(err, ASSAY_EUSAGE, "%s has several: name one of them", s.name);
 	if (!rc)
-		rc = check_variant(&s.runs[0], q->base_variant, err);
-	if (!rc)
 		rc = check_metric(&s, 1, q->metric, err);
 	if (!rc)
-		rc = assay_diff_variants_compare(&s.runs[0], q->base_variant, q->metric, out, err);
+		rc = assay_diff_variants_compare(&s.runs[0], q->metric, out, err);
 	side_release(&s);
 	return rc;
 }
@@ -206,7 +188,7 @@ int assay_diff_make(const struct assay_diff_request *q, struct assay_diff *out, 
 		rc = narrow(out, q->only, err);
 	if (!rc) {
 		add_command(out);
-		assay_diff_sort(out, q->order, q->metric);
+		assay_diff_sort(out, q->metric);
 	}
 	assay_store_close(store);
 	return rc;

@@ -136,11 +136,9 @@ struct assay_diff_request {
 	const char *db;
 	/* The sides: the number of a run, `last`, or the name of a baseline. */
 	const char *base, *head;
-	bool by_variant;          /* the variants within the run @head; NULL: the newest */
-	const char *base_variant; /* then: the one that others are held against */
-	const char *only;         /* cases, as a glob or a part of the key */
-	const char *metric;       /* this number alone */
-	enum assay_diff_order order;
+	bool by_variant;    /* the variants within the run @head; NULL: the newest */
+	const char *only;   /* cases, as a glob or a part of the key */
+	const char *metric; /* this number alone */
 };
 
 /*

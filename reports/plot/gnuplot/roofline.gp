@@ -1,9 +1,9 @@
 # Above the roofs and the cases below them, below the share of each. $cases: row, operations per byte, operations per second,
-# share of its roof in per cent, family. BAND, BANDWIDTH: memories. PEAK, PEAK_RATE: arithmetic. NAME_X, NAME_Y: where the
-# names of memories and then of arithmetic stand. ROW, SHARE, YTICK: words.
+# share of its roof in per cent, family. BANDWIDTH: memories. PEAK, PEAK_RATE: arithmetic. PEAK_Y: pixels
+# from the bottom to the name of one. KEY_AT: pixels above the key. ROW, SHARE, YTICK: words.
 set multiplot
 set lmargin at screen X(112)
-set rmargin at screen X(WIDTH - 30)
+set rmargin at screen X(WIDTH - 190)
 set tmargin at screen Y(TOP)
 set bmargin at screen Y(TOP + ROOF_HEIGHT)
 set logscale xy
@@ -14,7 +14,13 @@ set xlabel 'operations per byte' font small textcolor rgb FAINT
 set ytics noenhanced ('' YLO)
 do for [i = 1:N_YTICK] { set ytics add (YTICK[i] YTICK_AT[i]) }
 set ylabel YLABEL noenhanced font small textcolor rgb FAINT
-do for [i = 1:N_KEY] { set label KEY[i] at screen X(KEY_X[i]), screen Y(TOP - 14) left noenhanced font small textcolor rgb FAINT offset 1.2,0; set label '' at screen X(KEY_X[i]), screen Y(TOP - 16) point pointtype SHAPE[KEY_KIND[i]] pointsize 0.8 linecolor rgb LINE[KEY_KIND[i]] }
+do for [i = 1:N_KEY] {
+	k = KEY_KIND[i]
+	y = Y(KEY_AT + KEY_Y[i])
+	set label KEY[i] at screen X(KEY_X[i]), screen y left noenhanced font small textcolor rgb FAINT offset 1.2,0
+	if (k <= 8) { set label '' at screen X(KEY_X[i]), screen y point pointtype SHAPE[k] pointsize 0.8 linecolor rgb LINE[k] }
+	if (k > 8) { set arrow from screen X(KEY_X[i] - 16), screen y to screen X(KEY_X[i] + 6), screen y nohead linewidth 1.6 dashtype k - 10 linecolor rgb GREY }
+}
 
 least(a, b) = a < b ? a : b
 highest = YHI
@@ -22,16 +28,13 @@ do for [i = 1:N_PEAK] { highest = i == N_PEAK ? PEAK_RATE[i] : highest }
 widest = 0
 do for [i = 1:N_BAND] { widest = BANDWIDTH[i] > widest ? BANDWIDTH[i] : widest }
 
-# the slope of a memory is a straight line of the same angle everywhere
-angle = atan2(ROOF_HEIGHT / log(YHI / YLO), (WIDTH - 142) / log(XHI / XLO)) * 180 / pi
-do for [i = 1:N_BAND] { set label BAND[i] at first NAME_X[i], first NAME_Y[i] center rotate by angle noenhanced front font small textcolor rgb FAINT }
-do for [i = 1:N_PEAK] { set label PEAK[i] at first NAME_X[N_BAND + i], first NAME_Y[N_BAND + i] center noenhanced front font small textcolor rgb FAINT }
+do for [i = 1:N_PEAK] { set label PEAK[i] at screen X(WIDTH - 182), screen Y(TOP + ROOF_HEIGHT - PEAK_Y[i]) left noenhanced font small textcolor rgb FAINT }
 plot \
 	for [i = 1:N_BAND] [t = 0:1] '+' using (XLO * (highest / BANDWIDTH[i] / XLO) ** t):(XLO * (highest / BANDWIDTH[i] / XLO) ** t * BANDWIDTH[i]) \
-		with lines linewidth 1.6 linecolor rgb GREY notitle, \
+		with lines linewidth 1.6 dashtype i linecolor rgb GREY notitle, \
 	for [i = 1:N_PEAK] [t = 0:1] '+' using ((widest > 0 ? PEAK_RATE[i] / widest : XLO) * (XHI * (widest > 0 ? widest / PEAK_RATE[i] : 1 / XLO)) ** t):(PEAK_RATE[i]) \
-		with lines linewidth 1.6 dashtype 2 linecolor rgb GREY notitle, \
-	for [i = 1:N_KEY] $cases using ($5 == i ? $2 : NaN):3 with points pointtype SHAPE[i] pointsize 0.8 linecolor rgb LINE[i] notitle
+		with lines linewidth 1.6 linecolor rgb GREY notitle, \
+	for [i = 1:8] $cases using ($5 == i ? $2 : NaN):3 with points pointtype SHAPE[i] pointsize 0.8 linecolor rgb LINE[i] notitle
 
 unset label
 unset xlabel
@@ -57,6 +60,6 @@ do for [i = 1:N_ROW] {
 set label 'the roof: 100 %' at first 100, graph 1 center offset 0,0.7 font small textcolor rgb FAINT
 set arrow from first 100, graph 0 to first 100, graph 1 nohead linewidth 1.2 linecolor rgb FAINT back
 plot \
-	for [i = 1:N_KEY] $cases using (0):($5 == i ? $1 : NaN):(least($4, 120)):(0) with vectors nohead linewidth 1.6 linecolor rgb pale(LINE[i]) notitle, \
-	for [i = 1:N_KEY] $cases using (least($4, 120)):($5 == i ? $1 : NaN) with points pointtype SHAPE[i] pointsize 0.8 linecolor rgb LINE[i] notitle
+	for [i = 1:8] $cases using (0):($5 == i ? $1 : NaN):(least($4, 120)):(0) with vectors nohead linewidth 1.6 linecolor rgb pale(LINE[i]) notitle, \
+	for [i = 1:8] $cases using (least($4, 120)):($5 == i ? $1 : NaN) with points pointtype SHAPE[i] pointsize 0.8 linecolor rgb LINE[i] notitle
 unset multiplot
