@@ -60,14 +60,6 @@ static size_t name_at(const char *name, size_t end)
 	return begin;
 }
 
-static void cut_signature(char *name)
-{
-	const size_t end = parameters_at(name), begin = end < strlen(name) ? name_at(name, end) : 0;
-
-	memmove(name, name + begin, end - begin);
-	name[end - begin] = '\0';
-}
-
 /* ---- Rust ------------------------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -156,8 +148,12 @@ char *assay_demangle(const char *symbol)
 		return NULL;
 	if (is_rust(name))
 		read_escapes(name);
-	else
-		cut_signature(name);
+	else {
+		const size_t end = parameters_at(name), begin = end < strlen(name) ? name_at(name, end) : 0;
+
+		memmove(name, name + begin, end - begin);
+		name[end - begin] = '\0';
+	}
 	if (!symbol[len])
 		return name;
 	whole = malloc(strlen(name) + strlen(symbol + len) + 1);

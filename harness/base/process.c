@@ -138,11 +138,6 @@ static __attribute__((noreturn)) void child_fail(const struct launch *l, const c
 	_exit(127);
 }
 
-static bool is_kept(const struct launch *l, int fd)
-{
-	return fd <= 2 || fd == l->report_fd || fd == l->o->keep_fd || fd == l->o->second_fd;
-}
-
 struct dirent64_head {
 	uint64_t ino;
 	int64_t off;
@@ -172,7 +167,8 @@ static void close_listed(const struct launch *l)
 
 				for (const char *p = e->name; *p >= '0' && *p <= '9'; p++)
 					fd = fd * 10 + (*p - '0');
-				if (e->name[0] != '.' && fd != dir && !is_kept(l, fd)) {
+				if (e->name[0] != '.' && fd != dir &&
+				    !(fd <= 2 || fd == l->report_fd || fd == l->o->keep_fd || fd == l->o->second_fd)) {
 					close(fd);
 					again = true;
 				}

@@ -179,11 +179,6 @@ int assay_counter_derive(const struct assay_counter_choice *choice, struct assay
 	return rc;
 }
 
-static bool is_native(const char *name)
-{
-	return name[0] && strpbrk(name, ":-") && strlen(name) < ASSAY_NAME_MAX;
-}
-
 /* Append the names that can be counted: the events of all providers, and @published. */
 static int add_counted(struct assay_strings *known, const struct assay_strings *published, struct assay_err *err)
 {
@@ -205,7 +200,7 @@ static int check_name(const char *name, const struct assay_strings *known, struc
 		if ((unsigned char)*c <= ' ' || *c == 0x7f)
 			return assay_err_set(err, ASSAY_EUSAGE,
 					     "event '%.60s' has a blank or a control character in its name", name);
-	if (is_native(name) || assay_strings_has(known, name))
+	if ((name[0] && strpbrk(name, ":-") && strlen(name) < ASSAY_NAME_MAX) || assay_strings_has(known, name))
 		return 0;
 	near = assay_nearest(name, (const char *const *)known->v, known->n);
 	if (near)

@@ -116,22 +116,6 @@ static int read_event(struct assay_counter_group *g, const struct assay_conf *fi
 	return rc;
 }
 
-static int read_plain_events(struct assay_counter_group *g, const struct assay_conf *file,
-			     const struct assay_conf_section *s, struct assay_err *err)
-{
-	const struct assay_conf_entry *entry = assay_conf_entry(s, "events");
-	int rc = 0;
-
-	for (size_t i = 0; entry && i < entry->n && !rc; i++) {
-		struct assay_group_event *e =
-			new_event(g, file, entry->values[i].text, entry->values[i].line, &rc, err);
-
-		if (e)
-			rc = assay_strings_add(&e->names, e->name, err);
-	}
-	return rc;
-}
-
 static int read_better(struct assay_group_metric *m, const struct assay_conf_section *s, struct assay_err *err)
 {
 	static const char *const words[] = { "lower", "neither", "higher" };
@@ -238,14 +222,22 @@ static int read_group(struct assay_counter_group *g, const struct assay_conf *fi
 		      const char *vendor, struct assay_err *err)
 {
 	const struct assay_conf_section *s = file->root.sections;
-	int rc;
+	const struct assay_conf_entry *entry;
+	int rc = 0;
 
 	if (file->root.n_sections != 1 || strcmp(s->title, name))
 		return assay_conf_fail(err, file->path, file->root.n_sections ? s->line : 1,
 				       "expected one group \"%s\" in this file", name);
 	g->name = s->title;
 	g->summary = text_of(s, "summary", "");
-	rc = read_plain_events(g, file, s, err);
+	entry = assay_conf_entry(s, "events");
+	for (size_t i = 0; entry && i < entry->n && !rc; i++) {
+		struct assay_group_event *e =
+			new_event(g, file, entry->values[i].text, entry->values[i].line, &rc, err);
+
+		if (e)
+			rc = assay_strings_add(&e->names, e->name, err);
+	}
 	for (size_t i = 0; i < s->n_sections && !rc; i++)
 		if (!strcmp(s->sections[i].name, "event"))
 			rc = read_event(g, file, &s->sections[i], vendor, err);

@@ -204,26 +204,20 @@ static void add_line(struct assay_findings *l, const char *line)
 	assay_strings_release(&part);
 }
 
-/* Not only whether it is there: one that is too old is of no use. */
-static void add_valgrind(struct assay_findings *l)
-{
-	struct assay_err why = { 0 };
-	char version[64];
-
-	if (assay_callgrind_probe(version, sizeof(version), &why))
-		assay_findings_add(l, "valgrind", ASSAY_HEALTH_MISSING, why.text,
-				   "without it exact counts are by stepping alone");
-	else
-		assay_findings_add(l, "valgrind", ASSAY_HEALTH_GOOD, version, "");
-}
-
 void assay_counter_health_add(struct assay_findings *l)
 {
 	static const char *const argv[] = { "/proc/self/exe", ASSAY_COUNTER_HEALTH_COMMAND, NULL };
 	struct assay_err err = { 0 };
 	char *text = NULL;
+	struct assay_err why = { 0 };
+	char version[64];
 
-	add_valgrind(l);
+	/* Not only whether it is there: one that is too old is of no use. */
+	if (assay_callgrind_probe(version, sizeof(version), &why))
+		assay_findings_add(l, "valgrind", ASSAY_HEALTH_MISSING, why.text,
+				   "without it exact counts are by stepping alone");
+	else
+		assay_findings_add(l, "valgrind", ASSAY_HEALTH_GOOD, version, "");
 	if (assay_process_capture(&(struct assay_capture){ .argv = argv, .timeout_ns = TIMEOUT_NS }, &text, &err)) {
 		assay_findings_add(l, "counters", ASSAY_HEALTH_MISSING, err.text, "ASSAY_PAPI=0 leaves PAPI alone");
 		return;

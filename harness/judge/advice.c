@@ -340,41 +340,6 @@ static const struct {
 	{ "threads", rule_threads, "use more threads", ANY_BOUND },
 };
 
-static unsigned priority_of(const struct assay_advice *a)
-{
-	return a->gain >= GAIN_FIRST ? 1 : isnan(a->gain) || a->gain >= GAIN_SECOND ? 2 : 3;
-}
-
-/* Those of one priority stay in the order of the rules. */
-static void sort(struct assay_advice *v, size_t n)
-{
-	for (size_t i = 1; i < n; i++)
-		for (size_t k = i; k && v[k].priority < v[k - 1].priority; k--) {
-			const struct assay_advice later = v[k - 1];
-
-			v[k - 1] = v[k];
-			v[k] = later;
-		}
-}
-
-static void advise(const struct assay_case_evidence *e, struct assay_bottleneck *out)
-{
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && out->n_advice < ASSAY_ADVICE_MAX; i++) {
-		struct assay_advice *a = &out->advice[out->n_advice];
-
-		*a = (struct assay_advice){
-			.rule = rules[i].name, .text = rules[i].text, .gain = NAN, .most = roof_allows(e)
-		};
-		if (!(rules[i].bounds & 1u << out->bound) || !rules[i].holds(e, a) || a->gain < WORTH)
-			continue;
-		if (e->reference) /* it is written to be read, and what a fast one reaches says nothing of it */
-			a->gain = a->most = NAN, a->n_steps = 0;
-		a->priority = priority_of(a);
-		out->n_advice++;
-	}
-	sort(out->advice, out->n_advice);
-}
-
 /* ---- the bound ---- */
 
 static void by_roof(const struct assay_case_evidence *e, struct assay_bottleneck *out)
@@ -396,25 +361,6 @@ static void by_instructions(const struct assay_case_evidence *e, struct assay_bo
 		 count_words(e->instructions).text, e->instructions_source, a_ns, 100 * e->roof_frac);
 }
 
-static void by_peak(const struct assay_case_evidence *e, const struct assay_evidence_peak *p,
-		    struct assay_bottleneck *out)
-{
-	out->bound = ASSAY_BOUND_BY_COMPUTE;
-	EVIDENCE(out, "%.0f %% of the peak of %s instructions, at %.1f %% of its limit",
-		 100 * e->ops_per_s / p->ops_per_s, p->variant, 100 * e->roof_frac);
-}
-
-static void by_allocation(const struct assay_case_evidence *e, struct assay_bottleneck *out)
-{
-	out->bound = ASSAY_BOUND_BY_ALLOCATION;
-	if (e->allocation_frac >= 0)
-		EVIDENCE(out, "%.0f %% of the samples of a profile lie in malloc() and its like",
-			 100 * e->allocation_frac);
-	else
-		EVIDENCE(out, "%s allocations a call, which at %.0f ns each are %.0f %% of it",
-			 count_words(e->allocations).text, ALLOCATION_NS, 100 * fmin(1, allocation_share(e)));
-}
-
 static void find_bound(const struct assay_case_evidence *e, struct assay_bottleneck *out)
 {
 	const struct assay_evidence_peak *p = narrower_peak(e);
@@ -425,7 +371,13 @@ static void find_bound(const struct assay_case_evidence *e, struct assay_bottlen
 		out->bound = ASSAY_BOUND_BY_OVERHEAD;
 		EVIDENCE(out, "to hand the threads their work takes %.0f ns of %.0f", e->region_ns, e->ns);
 	} else if (allocation_share(e) >= HALF_LOST) {
-		by_allocation(e, out);
+		out->bound = ASSAY_BOUND_BY_ALLOCATION;
+		if (e->allocation_frac >= 0)
+			EVIDENCE(out, "%.0f %% of the samples of a profile lie in malloc() and its like",
+				 100 * e->allocation_frac);
+		else
+			EVIDENCE(out, "%s allocations a call, which at %.0f ns each are %.0f %% of it",
+				 count_words(e->allocations).text, ALLOCATION_NS, 100 * fmin(1, allocation_share(e)));
 	} else if (e->roof_frac >= HALF_ROOF) {
 		by_roof(e, out);
 	} else if (e->threads > 1 && e->efficiency < HALF_LOST) {
@@ -436,7 +388,9 @@ static void find_bound(const struct assay_case_evidence *e, struct assay_bottlen
 	} else if (e->instructions > 0) {
 		by_instructions(e, out);
 	} else if (p) {
-		by_peak(e, p, out);
+		out->bound = ASSAY_BOUND_BY_COMPUTE;
+		EVIDENCE(out, "%.0f %% of the peak of %s instructions, at %.1f %% of its limit",
+			 100 * e->ops_per_s / p->ops_per_s, p->variant, 100 * e->roof_frac);
 	} else if (e->bound != ASSAY_BOUND_NONE) {
 		EVIDENCE(out, "compute or latency: only %.1f %% of %s, and its instructions were not counted",
 			 100 * e->roof_frac, out->roof);
@@ -445,10 +399,16 @@ static void find_bound(const struct assay_case_evidence *e, struct assay_bottlen
 	}
 }
 
-static void find_missing(const struct assay_case_evidence *e, struct assay_bottleneck *out)
+void assay_bottleneck_find(const struct assay_case_evidence *e, struct assay_bottleneck *out)
 {
 	size_t n = 0;
 
+	*out = (struct assay_bottleneck){ .roof_frac = e->roof_frac };
+	say(out->key, sizeof(out->key), "%s", e->key);
+	if (e->bound != ASSAY_BOUND_NONE)
+		say(out->roof, sizeof(out->roof), "%s%s%s", e->roof_op, e->bound == ASSAY_BOUND_BANDWIDTH ? " at " : "",
+		    e->bound == ASSAY_BOUND_BANDWIDTH ? e->roof_name : "");
+	find_bound(e, out);
 	if (e->bound == ASSAY_BOUND_NONE)
 		n += (size_t)snprintf(out->missing + n, sizeof(out->missing) - n,
 				      "a roof (stream.* and peak.* in the same suite, on %u thread%s)", e->threads,
@@ -462,16 +422,25 @@ static void find_missing(const struct assay_case_evidence *e, struct assay_bottl
 				      e->threads, e->threads == 1 ? "" : "s");
 	if (isnan(e->allocations) && isnan(e->allocation_frac) && n < sizeof(out->missing))
 		snprintf(out->missing + n, sizeof(out->missing) - n, "%sallocations (--counters heap)", n ? "; " : "");
-}
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && out->n_advice < ASSAY_ADVICE_MAX; i++) {
+		struct assay_advice *a = &out->advice[out->n_advice];
 
-void assay_bottleneck_find(const struct assay_case_evidence *e, struct assay_bottleneck *out)
-{
-	*out = (struct assay_bottleneck){ .roof_frac = e->roof_frac };
-	say(out->key, sizeof(out->key), "%s", e->key);
-	if (e->bound != ASSAY_BOUND_NONE)
-		say(out->roof, sizeof(out->roof), "%s%s%s", e->roof_op, e->bound == ASSAY_BOUND_BANDWIDTH ? " at " : "",
-		    e->bound == ASSAY_BOUND_BANDWIDTH ? e->roof_name : "");
-	find_bound(e, out);
-	find_missing(e, out);
-	advise(e, out);
+		*a = (struct assay_advice){
+			.rule = rules[i].name, .text = rules[i].text, .gain = NAN, .most = roof_allows(e)
+		};
+		if (!(rules[i].bounds & 1u << out->bound) || !rules[i].holds(e, a) || a->gain < WORTH)
+			continue;
+		if (e->reference) /* it is written to be read, and what a fast one reaches says nothing of it */
+			a->gain = a->most = NAN, a->n_steps = 0;
+		a->priority = a->gain >= GAIN_FIRST ? 1 : isnan(a->gain) || a->gain >= GAIN_SECOND ? 2 : 3;
+		out->n_advice++;
+	}
+	/* Those of one priority stay in the order of the rules. */
+	for (size_t i = 1; i < out->n_advice; i++)
+		for (size_t k = i; k && out->advice[k].priority < out->advice[k - 1].priority; k--) {
+			const struct assay_advice later = out->advice[k - 1];
+
+			out->advice[k - 1] = out->advice[k];
+			out->advice[k] = later;
+		}
 }

@@ -38,22 +38,10 @@ static void percent_up(double frac, char *buf, size_t size)
 	snprintf(buf, size, up < 10 ? "%.1g %%" : "%.0f %%", up);
 }
 
-static void add_shared(const struct assay_fitness *f, char *buf, size_t size)
-{
-	size_t n = strlen(buf);
-
-	for (size_t i = 0; i < f->n_shared && n < size; i++)
-		n += (size_t)snprintf(buf + n, size - n, "%s%d",
-				      !i                     ? f->n_shared > 1 ? "; other work runs on cores "
-									       : "; other work runs on core "
-				      : i + 1 == f->n_shared ? " and "
-							     : ", ",
-				      f->shared[i]);
-}
-
 void assay_fitness_text(const struct assay_fitness *f, char *buf, size_t size)
 {
 	char brief[32] = "", lasting[32] = "";
+	size_t n;
 
 	if (isfinite(f->short_frac))
 		percent_up(f->short_frac, brief, sizeof(brief));
@@ -78,5 +66,12 @@ void assay_fitness_text(const struct assay_fitness *f, char *buf, size_t size)
 		snprintf(buf, size, "comparisons can detect %s", brief);
 	else
 		snprintf(buf, size, "comparisons can detect %s on calls under 1 ms, %s above", brief, lasting);
-	add_shared(f, buf, size);
+	n = strlen(buf);
+	for (size_t i = 0; i < f->n_shared && n < size; i++)
+		n += (size_t)snprintf(buf + n, size - n, "%s%d",
+				      !i                     ? f->n_shared > 1 ? "; other work runs on cores "
+									       : "; other work runs on core "
+				      : i + 1 == f->n_shared ? " and "
+							     : ", ",
+				      f->shared[i]);
 }

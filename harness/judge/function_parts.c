@@ -18,17 +18,6 @@ struct shares {
 	double of_pair[2][ASSAY_BECAUSE_PAIRS_MAX]; /* samples of a pair */
 };
 
-static void count(const struct assay_because_evidence *e, struct shares *s)
-{
-	memset(s, 0, sizeof(*s));
-	for (size_t i = 0; i < e->n; i++)
-		for (unsigned side = 0; side < 2; side++)
-			for (size_t k = 0; k < e->n_pairs; k++) {
-				s->of_pair[side][k] += (double)e->functions[i].weight[side][k];
-				s->n[side] += (double)e->functions[i].weight[side][k];
-			}
-}
-
 /* The facts known of a function before it is sampled. */
 static double weigh(const struct assay_because_function *f)
 {
@@ -175,7 +164,13 @@ void assay_function_parts(struct assay_function_parts *p, const struct assay_bec
 	struct shares s;
 
 	memset(p, 0, sizeof(*p));
-	count(e, &s);
+	memset(&s, 0, sizeof(s));
+	for (size_t i = 0; i < e->n; i++)
+		for (unsigned side = 0; side < 2; side++)
+			for (size_t k = 0; k < e->n_pairs; k++) {
+				s.of_pair[side][k] += (double)e->functions[i].weight[side][k];
+				s.n[side] += (double)e->functions[i].weight[side][k];
+			}
 	p->samples[0] = s.n[0];
 	p->samples[1] = s.n[1];
 	p->base_ns = base_ns;

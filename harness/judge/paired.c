@@ -163,29 +163,25 @@ static void pile_add_metric(struct pile *p, const struct assay_pair *pair, const
 		p->dropped += (double)pair->n_blocks;
 }
 
-static void pile_add_time(struct pile *p, const struct assay_pair *pair)
-{
-	struct assay_pair_estimate e = assay_pair_estimate(pair, p->tmp);
-	struct assay_pair_range range = assay_pair_range(pair, p->tmp);
-
-	p->least[p->n_all] = range.least;
-	p->likely[p->n_all] = range.likely;
-	p->most[p->n_all++] = range.most;
-	p->n_blocks += e.n_blocks;
-	/* of a pair that is left out, nothing counts */
-	p->dropped += e.usable ? e.dropped_weight : (double)e.n_blocks;
-	for (unsigned k = 0; k < ASSAY_N_DISTURB; k++)
-		p->by_kind[k] += e.by_kind[k];
-	if (e.usable)
-		p->x[p->n++] = e.log_ratio;
-}
-
 static void pile_add(struct pile *p, const struct assay_pair *pair, const char *metric)
 {
-	if (is_time(metric))
-		pile_add_time(p, pair);
-	else
+	if (is_time(metric)) {
+		struct assay_pair_estimate e = assay_pair_estimate(pair, p->tmp);
+		struct assay_pair_range range = assay_pair_range(pair, p->tmp);
+
+		p->least[p->n_all] = range.least;
+		p->likely[p->n_all] = range.likely;
+		p->most[p->n_all++] = range.most;
+		p->n_blocks += e.n_blocks;
+		/* of a pair that is left out, nothing counts */
+		p->dropped += e.usable ? e.dropped_weight : (double)e.n_blocks;
+		for (unsigned k = 0; k < ASSAY_N_DISTURB; k++)
+			p->by_kind[k] += e.by_kind[k];
+		if (e.usable)
+			p->x[p->n++] = e.log_ratio;
+	} else {
 		pile_add_metric(p, pair, metric);
+	}
 }
 
 static double dropped_frac(const struct pile *p)

@@ -264,14 +264,6 @@ int assay_limit_check_unit(const struct assay_policy *p, const struct assay_limi
 			       choice);
 }
 
-/* Units of the harness's own metrics are known at once, others with what was measured. */
-static int check_own_unit(const struct assay_policy *p, const struct assay_limit *l, struct assay_err *err)
-{
-	const struct assay_metric_info *own = assay_metric_find(l->metric);
-
-	return own ? assay_limit_check_unit(p, l, own->unit, err) : 0;
-}
-
 static int add_requirements(struct assay_policy *p, const struct assay_conf_section *s,
 			    const struct assay_conf_entry *e, bool where_counted, struct assay_err *err)
 {
@@ -295,8 +287,12 @@ static int add_requirements(struct assay_policy *p, const struct assay_conf_sect
 					     "cannot read the requirement '%s', expected \"metric >= number\", "
 					     "\"metric <= base + 2%%\" or \"metric == base +- 1%%\"",
 					     e->values[i].text);
-		if (!rc)
-			rc = check_own_unit(p, v, err);
+		if (!rc) {
+			/* Units of the harness's own metrics are known at once, others with what was measured. */
+			const struct assay_metric_info *own = assay_metric_find(v->metric);
+
+			rc = own ? assay_limit_check_unit(p, v, own->unit, err) : 0;
+		}
 		if (!rc)
 			p->n_limits++;
 	}

@@ -46,15 +46,6 @@ static int fail_glob(const struct assay_policy *p, const char *glob, unsigned li
 	return assay_conf_fail(err, p->path, line, "'%s' selects no case of any suite%s", glob, hint);
 }
 
-static int fail_metric(const struct assay_policy *p, const struct assay_limit *l, const char *const *names, size_t n,
-		       struct assay_err *err)
-{
-	char hint[256];
-
-	return assay_conf_fail(err, p->path, l->line, "no case that '%s' selects has a metric '%s'%s", l->cases,
-			       l->metric, assay_conf_hint(l->metric, names, n, hint, sizeof(hint)));
-}
-
 static bool is_known(const char *glob, const struct assay_policy_known *k)
 {
 	for (size_t i = 0; i < k->n_cases; i++)
@@ -136,30 +127,11 @@ static void ask_catalog(const struct assay_policy_known *k, const struct assay_l
 	o->cases += k->catalog != NULL;
 }
 
-static void ask_run(const struct assay_policy_known *k, const struct assay_limit *l, struct offered *o)
-{
-	for (size_t i = 0; k->run && i < k->run->n_results; i++) {
-		const struct assay_result *r = &k->run->results[i];
-
-		if (r->status != ASSAY_STATUS_OK || !assay_policy_selects(l->cases, &r->c))
-			continue;
-		if (assay_counters_find(&r->counters, l->metric) ||
-		    assay_counters_find_missing(&r->counters, l->metric))
-			found(o, "1");
-		if (assay_result_metric(r, l->metric))
-			found(o, assay_result_metric(r, l->metric)->unit);
-		o->cases++;
-		for (size_t m = 0; m < r->n_metrics; m++)
-			o->n = add_name(o->names, o->n, r->metrics[m].tag);
-		for (size_t m = 0; m < r->counters.n; m++)
-			o->n = add_name(o->names, o->n, r->counters.v[m].name);
-	}
-}
-
 static int check_metric(const struct assay_policy *p, const struct assay_policy_known *k, const struct assay_limit *l,
 			struct assay_err *err)
 {
 	struct offered o = { .n = 0 };
+	char hint[256];
 
 	/*
 	 * The harness's own, and what was not counted, are missing for a reason, which is a matter of the cases. The
@@ -171,7 +143,22 @@ static int check_metric(const struct assay_policy *p, const struct assay_policy_
 		if (!strcmp(k->counted->names.v[i], l->metric))
 			return assay_limit_check_unit(p, l, k->counted->units.v[i], err);
 	ask_catalog(k, l, &o);
-	ask_run(k, l, &o);
+	for (size_t i = 0; k->run && i < k->run->n_results; i++) {
+		const struct assay_result *r = &k->run->results[i];
+
+		if (r->status != ASSAY_STATUS_OK || !assay_policy_selects(l->cases, &r->c))
+			continue;
+		if (assay_counters_find(&r->counters, l->metric) ||
+		    assay_counters_find_missing(&r->counters, l->metric))
+			found(&o, "1");
+		if (assay_result_metric(r, l->metric))
+			found(&o, assay_result_metric(r, l->metric)->unit);
+		o.cases++;
+		for (size_t m = 0; m < r->n_metrics; m++)
+			o.n = add_name(o.names, o.n, r->metrics[m].tag);
+		for (size_t m = 0; m < r->counters.n; m++)
+			o.n = add_name(o.names, o.n, r->counters.v[m].name);
+	}
 	if (o.found)
 		return assay_limit_check_unit(p, l, o.unit, err);
 	if (!o.cases)
@@ -180,7 +167,8 @@ static int check_metric(const struct assay_policy *p, const struct assay_policy_
 		o.n = add_name(o.names, o.n, assay_metrics[i].tag);
 	for (size_t i = 0; k->counted && i < k->counted->names.n; i++)
 		o.n = add_name(o.names, o.n, k->counted->names.v[i]);
-	return fail_metric(p, l, o.names, o.n, err);
+	return assay_conf_fail(err, p->path, l->line, "no case that '%s' selects has a metric '%s'%s", l->cases,
+			       l->metric, assay_conf_hint(l->metric, o.names, o.n, hint, sizeof(hint)));
 }
 
 int assay_policy_check_known(const struct assay_policy *p, const struct assay_policy_known *known,

@@ -116,25 +116,6 @@ static struct assay_row_name named(const char *key, const char *metric)
 	return (struct assay_row_name){ key, metric, ASSAY_EVIDENCE_EXACT };
 }
 
-static bool is_worse(size_t i, const struct assay_static_kernel *base, const struct assay_static_kernel *head)
-{
-	return costs[i].more_is_better ? head->v[i] < base->v[i] : head->v[i] > base->v[i];
-}
-
-/* "40 → 72 registers, 100 → 56 % occupancy", behind what stands in @c. */
-static void tell_changes(struct assay_gate_case *c, const struct assay_static_kernel *base,
-			 const struct assay_static_kernel *head)
-{
-	const char *between = "";
-
-	for (size_t i = 0; i < ASSAY_N_STATIC_COSTS; i++) {
-		if (head->v[i] == base->v[i])
-			continue;
-		assay_row_note(c, "%s%" PRId64 " → %" PRId64 " %s", between, base->v[i], head->v[i], costs[i].words);
-		between = ", ";
-	}
-}
-
 /* A row where something changed: of the first cost that is worse, else of the first one that differs. */
 static int judge_kernel(const struct assay_static_kernel *base, const struct assay_static_kernel *head,
 			const char *base_name, struct assay_gate_report *r, struct assay_err *err)
@@ -142,8 +123,10 @@ static int judge_kernel(const struct assay_static_kernel *base, const struct ass
 	struct assay_gate_case *c;
 	size_t at = 0;
 	bool worse;
+	const char *between = "";
 
-	while (at < ASSAY_N_STATIC_COSTS && !is_worse(at, base, head))
+	while (at < ASSAY_N_STATIC_COSTS &&
+	       !(costs[at].more_is_better ? head->v[at] < base->v[at] : head->v[at] > base->v[at]))
 		at++;
 	worse = at < ASSAY_N_STATIC_COSTS;
 	for (size_t i = 0; !worse && i < ASSAY_N_STATIC_COSTS; i++)
@@ -159,7 +142,13 @@ static int judge_kernel(const struct assay_static_kernel *base, const struct ass
 	c->limit = (double)base->v[at];
 	if (!worse)
 		assay_row_note(c, "less than in %s, which is out of date: record it again; ", base_name);
-	tell_changes(c, base, head);
+	/* "40 → 72 registers, 100 → 56 % occupancy", behind what stands in c. */
+	for (size_t i = 0; i < ASSAY_N_STATIC_COSTS; i++) {
+		if (head->v[i] == base->v[i])
+			continue;
+		assay_row_note(c, "%s%" PRId64 " → %" PRId64 " %s", between, base->v[i], head->v[i], costs[i].words);
+		between = ", ";
+	}
 	return 0;
 }
 

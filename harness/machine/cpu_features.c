@@ -90,13 +90,6 @@ static unsigned read_xcr0(void)
 	return lo;
 }
 
-static void add_flag(struct assay_cpu_features *f, const char *name)
-{
-	size_t len = strlen(f->flags);
-
-	snprintf(f->flags + len, sizeof(f->flags) - len, "%s%s ", len ? "" : " ", name);
-}
-
 static void flags_from_cpuid(struct assay_cpu_features *f)
 {
 	for (size_t i = 0; i < sizeof(cpuid_features) / sizeof(cpuid_features[0]); i++) {
@@ -104,8 +97,12 @@ static void flags_from_cpuid(struct assay_cpu_features *f)
 
 		if (__get_cpuid_count(cpuid_features[i].leaf, cpuid_features[i].subleaf, &r[REG_EAX], &r[REG_EBX],
 				      &r[REG_ECX], &r[REG_EDX]) &&
-		    r[cpuid_features[i].reg] >> cpuid_features[i].bit & 1)
-			add_flag(f, cpuid_features[i].name);
+		    r[cpuid_features[i].reg] >> cpuid_features[i].bit & 1) {
+			size_t len = strlen(f->flags);
+
+			snprintf(f->flags + len, sizeof(f->flags) - len, "%s%s ", len ? "" : " ",
+				 cpuid_features[i].name);
+		}
 	}
 }
 

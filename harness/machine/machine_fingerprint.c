@@ -64,31 +64,6 @@ static uint64_t memory_gib(const char *root)
 	return (bytes + GIB / 2) / GIB;
 }
 
-static void add_cpu(struct assay_fingerprint *f, const struct assay_cpu_features *cpu)
-{
-	char list[256];
-
-	assay_cpu_features_list(cpu, list, sizeof(list));
-	add(f, "cpu_model", "%s", cpu->model);
-	add(f, "cpu_stepping", "%s", cpu->stepping);
-	add(f, "cpu_microcode", "%s", cpu->microcode);
-	add(f, "cpu_features", "%s", list);
-}
-
-static void add_topology(struct assay_fingerprint *f, const struct assay_topology *t)
-{
-	struct assay_machine_size m;
-
-	assay_topology_machine(t, &m);
-	add(f, "sockets", "%zu", m.sockets);
-	add(f, "cores", "%zu", m.cores);
-	add(f, "threads", "%zu", m.cpus);
-	add(f, "numa_nodes", "%zu", m.nodes);
-	add(f, "l1d", "%s", assay_memory_text(m.l1d_bytes).s);
-	add(f, "l2", "%s", assay_memory_text(m.l2_bytes).s);
-	add(f, "llc", "%zu x %s", m.llcs ? m.llcs : m.sockets, assay_memory_text(m.llc_bytes).s);
-}
-
 /* The driver's description of the first GPU and of those that differ from it; nothing without NVML. */
 static void add_gpus(struct assay_fingerprint *f)
 {
@@ -150,6 +125,8 @@ int assay_fingerprint_take_at(const char *root, const struct assay_topology *t, 
 	char text[256];
 	uint64_t gib;
 	int rc;
+	char list[256];
+	struct assay_machine_size m;
 
 	if (!cpu) {
 		free(cpuinfo);
@@ -159,8 +136,19 @@ int assay_fingerprint_take_at(const char *root, const struct assay_topology *t, 
 	assay_cpu_features_load(cpu, elsewhere ? (cpuinfo ? cpuinfo : "") : NULL);
 	gib = memory_gib(root);
 
-	add_cpu(out, cpu);
-	add_topology(out, t);
+	assay_cpu_features_list(cpu, list, sizeof(list));
+	add(out, "cpu_model", "%s", cpu->model);
+	add(out, "cpu_stepping", "%s", cpu->stepping);
+	add(out, "cpu_microcode", "%s", cpu->microcode);
+	add(out, "cpu_features", "%s", list);
+	assay_topology_machine(t, &m);
+	add(out, "sockets", "%zu", m.sockets);
+	add(out, "cores", "%zu", m.cores);
+	add(out, "threads", "%zu", m.cpus);
+	add(out, "numa_nodes", "%zu", m.nodes);
+	add(out, "l1d", "%s", assay_memory_text(m.l1d_bytes).s);
+	add(out, "l2", "%s", assay_memory_text(m.l2_bytes).s);
+	add(out, "llc", "%zu x %s", m.llcs ? m.llcs : m.sockets, assay_memory_text(m.llc_bytes).s);
 	add(out, "memory", "%" PRIu64 " GiB", gib);
 	assay_gpu_driver(root, text, sizeof(text));
 	add(out, "gpu_driver", "%s", text);

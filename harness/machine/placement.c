@@ -76,22 +76,6 @@ size_t assay_placement_max(const struct assay_topology *t, const struct assay_pl
 	return o->cpus ? o->n_cpus : count_by_policy(t, o->smt);
 }
 
-static int too_many(const struct assay_topology *t, const struct assay_placement_options *o, size_t n,
-		    struct assay_err *err)
-{
-	size_t max = assay_placement_max(t, o), with_smt = count_by_policy(t, true);
-
-	if (o->cpus)
-		return assay_err_set(err, ASSAY_EUSAGE, "cannot place %zu threads: the list of CPUs names %zu", n, max);
-	if (n <= with_smt)
-		return assay_err_set(err, ASSAY_EUSAGE,
-				     "cannot place %zu threads one to a core: cpuset %s has %zu cores; "
-				     "ask for at most %zu, or allow SMT siblings",
-				     n, t->allowed_text, max, max);
-	return assay_err_set(err, ASSAY_EUSAGE, "cannot place %zu threads: cpuset %s has room for %zu", n,
-			     t->allowed_text, max);
-}
-
 int assay_placement_pick(const struct assay_topology *t, const struct assay_placement_options *o, size_t n, int *out,
 			 struct assay_err *err)
 {
@@ -106,8 +90,20 @@ int assay_placement_pick(const struct assay_topology *t, const struct assay_plac
 	}
 	if (!n)
 		return assay_err_set(err, ASSAY_EUSAGE, "cannot place '0' threads: ask for at least one");
-	if (n > assay_placement_max(t, o))
-		return too_many(t, o, n, err);
+	if (n > assay_placement_max(t, o)) {
+		size_t max = assay_placement_max(t, o), with_smt = count_by_policy(t, true);
+
+		if (o->cpus)
+			return assay_err_set(err, ASSAY_EUSAGE, "cannot place %zu threads: the list of CPUs names %zu",
+					     n, max);
+		if (n <= with_smt)
+			return assay_err_set(err, ASSAY_EUSAGE,
+					     "cannot place %zu threads one to a core: cpuset %s has %zu cores; "
+					     "ask for at most %zu, or allow SMT siblings",
+					     n, t->allowed_text, max, max);
+		return assay_err_set(err, ASSAY_EUSAGE, "cannot place %zu threads: cpuset %s has room for %zu", n,
+				     t->allowed_text, max);
+	}
 	if (o->cpus) {
 		memcpy(out, o->cpus, n * sizeof(*out));
 		return 0;

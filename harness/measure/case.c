@@ -130,14 +130,6 @@ static uint64_t deterministic_iterations(const struct assay_cost *c)
 	return units > 0 ? (uint64_t)ceil(DETERMINISTIC_SAMPLE_UNITS / (units + DETERMINISTIC_CALL_UNITS)) : 1;
 }
 
-/* Calls too long for so many: as few as a run by time takes of them. */
-static uint32_t deterministic_samples(const struct assay_cost *c)
-{
-	const double n = DETERMINISTIC_CASE_UNITS / (units_of(c) + 1);
-
-	return (uint32_t)fmin(DETERMINISTIC_SAMPLES, fmax(LEAST_SAMPLES, n));
-}
-
 static int calibrate(struct session *s)
 {
 	struct assay_result *r = s->r;
@@ -225,8 +217,12 @@ static int sample(struct session *s)
 
 	assay_system_state("", "/", &before);
 	start = assay_monotonic_ns();
-	if (s->o->deterministic)
-		count = deterministic_samples(&s->facts->cost);
+	if (s->o->deterministic) {
+		/* Calls too long for so many: as few as a run by time takes of them. */
+		const double n = DETERMINISTIC_CASE_UNITS / (units_of(&s->facts->cost) + 1);
+
+		count = (uint32_t)fmin(DETERMINISTIC_SAMPLES, fmax(LEAST_SAMPLES, n));
+	}
 	s->counting = true;
 	do {
 		rc = command(s, ASSAY_CMD_SAMPLE, s->iterations, count);

@@ -360,26 +360,6 @@ static bool may_step_instead(const struct counting *k)
 		(k->out->status == ASSAY_STATUS_CRASHED && (!k->signal || is_of_a_fault(k->signal))));
 }
 
-/* If stepping fails in the same way, valgrind is not at fault, and the first reason stays. */
-static int step_instead(struct counting *k, const struct assay_case *c)
-{
-	struct assay_exact_case first = *k->out;
-	int rc;
-
-	*k->out = (struct assay_exact_case){ .status = ASSAY_STATUS_OK,
-					     .how = ASSAY_EXACT_STEPPED,
-					     .all_threads = first.all_threads };
-	memcpy(k->out->key, first.key, sizeof(first.key));
-	rc = count(k, c);
-	if (rc >= 0 && k->out->status == first.status) {
-		assay_exact_case_release(k->out);
-		*k->out = first;
-	} else {
-		assay_exact_case_release(&first);
-	}
-	return rc;
-}
-
 int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *cat,
 			const struct assay_case_facts *facts, const struct assay_exact_options *o,
 			struct assay_exact_case *out, enum assay_exact_end *end, struct assay_err *err)
@@ -402,8 +382,22 @@ int assay_measure_exact(const struct assay_case *c, const struct assay_catalog *
 	rc = assay_case_plugins_find(c, cat, o->measure.worker.plugins, o->measure.worker.parts, &k.plugins, err);
 	if (!rc)
 		rc = count(&k, c);
-	if (rc >= 0 && may_step_instead(&k))
-		rc = step_instead(&k, c);
+	if (rc >= 0 && may_step_instead(&k)) {
+		/* If stepping fails in the same way, valgrind is not at fault, and the first reason stays. */
+		struct assay_exact_case first = *k.out;
+
+		*k.out = (struct assay_exact_case){ .status = ASSAY_STATUS_OK,
+						    .how = ASSAY_EXACT_STEPPED,
+						    .all_threads = first.all_threads };
+		memcpy(k.out->key, first.key, sizeof(first.key));
+		rc = count(&k, c);
+		if (rc >= 0 && k.out->status == first.status) {
+			assay_exact_case_release(k.out);
+			*k.out = first;
+		} else {
+			assay_exact_case_release(&first);
+		}
+	}
 	assay_case_plugins_release(&k.plugins);
 	assay_temporary_remove(&folder);
 	*end = k.end;

@@ -57,15 +57,6 @@ int assay_profiled_worker_start(struct assay_profiled_worker *k, const struct as
 	return rc || !how ? rc : assay_cpu_profile_attach(k->cpu, assay_worker_pid(k->worker), k->err);
 }
 
-/* Iterations that are not kept, so that the first that are have stacks as deep as all others. */
-static int settle(struct assay_profiled_worker *k)
-{
-	const double ns = k->cpu ? (double)assay_cpu_profile_settling_ns(k->cpu) : 0;
-	const double count = fmin(ASSAY_PAGE_SAMPLES, fmax(1, ns / fmax(1, k->sample_ns)));
-
-	return ns > 0 ? command(k, ASSAY_CMD_SAMPLE, k->iterations, (uint32_t)count) : 0;
-}
-
 int assay_profiled_worker_ready(struct assay_profiled_worker *k, const struct assay_clock *clock)
 {
 	int rc;
@@ -81,8 +72,13 @@ int assay_profiled_worker_ready(struct assay_profiled_worker *k, const struct as
 		rc = assay_iterations_find(k->worker, assay_iterations_target_ns(clock), &k->iterations, &k->sample_ns,
 					   &k->end->status, k->end->reason, sizeof(k->end->reason), k->err);
 	assay_worker_while_waiting(k->worker, NULL, NULL);
-	if (!rc)
-		rc = settle(k);
+	if (!rc) {
+		/* Iterations that are not kept, so that the first that are have stacks as deep as all others. */
+		const double ns = k->cpu ? (double)assay_cpu_profile_settling_ns(k->cpu) : 0;
+		const double count = fmin(ASSAY_PAGE_SAMPLES, fmax(1, ns / fmax(1, k->sample_ns)));
+
+		rc = ns > 0 ? command(k, ASSAY_CMD_SAMPLE, k->iterations, (uint32_t)count) : 0;
+	}
 	enter(k, ASSAY_PROFILE_TIMED);
 	return rc;
 }

@@ -75,8 +75,18 @@ static void add_to_mean(double *mean, unsigned *more, double value)
 	++*more;
 }
 
-static void average(struct assay_result *r, const struct assay_result *round)
+int assay_result_add_round(struct assay_result *r, struct assay_result *round, const struct assay_cost *cost,
+			   struct assay_err *err)
 {
+	int rc;
+
+	if (round->status != ASSAY_STATUS_OK)
+		return fail(r, round, round->status, round->reason);
+	if (strcmp(r->digest, round->digest))
+		return fail(r, round, ASSAY_STATUS_WRONG,
+			    "the output differs from that of the round before, with the same inputs");
+	if (!r->log || !r->log[0])
+		take_log(r, round);
 	for (size_t i = 0; i < r->n_metrics; i++) {
 		struct assay_metric *m = &r->metrics[i];
 		const struct assay_metric *other = assay_result_metric(round, m->tag);
@@ -98,21 +108,6 @@ static void average(struct assay_result *r, const struct assay_result *round)
 		c->running_frac = fmin(c->running_frac, other->running_frac);
 	}
 	assay_roof_widen(r, round);
-}
-
-int assay_result_add_round(struct assay_result *r, struct assay_result *round, const struct assay_cost *cost,
-			   struct assay_err *err)
-{
-	int rc;
-
-	if (round->status != ASSAY_STATUS_OK)
-		return fail(r, round, round->status, round->reason);
-	if (strcmp(r->digest, round->digest))
-		return fail(r, round, ASSAY_STATUS_WRONG,
-			    "the output differs from that of the round before, with the same inputs");
-	if (!r->log || !r->log[0])
-		take_log(r, round);
-	average(r, round);
 	rc = add_samples(r, round);
 	/* in place of the means of quantiles */
 	for (size_t i = 0; i < round->n_histograms && !rc; i++)

@@ -83,18 +83,6 @@ void assay_steadiness_release(struct assay_steadiness *s)
 /* The fields of a sample about itself and its place among others, without those about disturbances. */
 #define OF_ONE_SAMPLE (ASSAY_SAMPLE_CONTINUES | ASSAY_SAMPLE_WAIT_TOLD | ASSAY_SAMPLE_POLLED)
 
-static void add_part(struct assay_sample *call, const struct assay_sample *s)
-{
-	call->ns += s->ns;
-	call->flags |= s->flags & ~OF_ONE_SAMPLE;
-	call->switches += s->switches;
-	call->faults += s->faults;
-	call->waited_ns += s->waited_ns;
-	call->stolen_ns += s->stolen_ns;
-	if (!(s->flags & ASSAY_SAMPLE_WAIT_TOLD)) /* of all parts, or not at all */
-		call->flags &= ~ASSAY_SAMPLE_WAIT_TOLD;
-}
-
 int assay_whole_calls(const struct assay_sample *s, size_t n, struct assay_sample **out, size_t *n_calls,
 		      struct assay_err *err)
 {
@@ -110,7 +98,14 @@ int assay_whole_calls(const struct assay_sample *s, size_t n, struct assay_sampl
 			*call = (struct assay_sample){ .iterations = s[i].iterations, .flags = ASSAY_SAMPLE_WAIT_TOLD };
 			counted = false;
 		}
-		add_part(call, &s[i]);
+		call->ns += s[i].ns;
+		call->flags |= s[i].flags & ~OF_ONE_SAMPLE;
+		call->switches += s[i].switches;
+		call->faults += s[i].faults;
+		call->waited_ns += s[i].waited_ns;
+		call->stolen_ns += s[i].stolen_ns;
+		if (!(s[i].flags & ASSAY_SAMPLE_WAIT_TOLD)) /* of all parts, or not at all */
+			call->flags &= ~ASSAY_SAMPLE_WAIT_TOLD;
 		if (!counted)
 			call->steal_ticks += s[i].steal_ticks;
 		counted = !(s[i].flags & ASSAY_SAMPLE_POLLED);

@@ -432,17 +432,12 @@ int assay_turns_ratio(const struct assay_pair *p, double *median, struct assay_i
 	return 0;
 }
 
-/* Words of a side that went well would come again with every pair. */
-static void keep_words(struct assay_turns *t)
+void assay_turns_close(struct assay_turns *t)
 {
+	/* Words of a side that went well would come again with every pair. */
 	for (int i = 0; i < 2; i++)
 		if (t->p->side[i].status != ASSAY_STATUS_OK)
 			t->p->side[i].log = assay_worker_words(t->w[i]);
-}
-
-void assay_turns_close(struct assay_turns *t)
-{
-	keep_words(t);
 	assay_worker_free(t->w[1]);
 	assay_worker_free(t->w[0]);
 	if (t->p->side[0].status != ASSAY_STATUS_OK || t->p->side[1].status != ASSAY_STATUS_OK)

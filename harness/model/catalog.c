@@ -38,32 +38,24 @@ static void release_op(struct assay_catalog_op *op)
 	free(op->defect);
 }
 
-static void release_variant(struct assay_catalog_variant *v)
-{
-	free(v->op);
-	free(v->name);
-	free(v->help);
-	free(v->needs);
-	free(v->unavailable);
-	free(v->defect);
-}
-
-static void release_plugin(struct assay_catalog_plugin *p)
-{
-	free(p->path);
-	free(p->name);
-	free(p->version);
-	free(p->error);
-}
-
 void assay_catalog_release(struct assay_catalog *cat)
 {
 	for (size_t i = 0; i < cat->n_ops; i++)
 		release_op(&cat->ops[i]);
-	for (size_t i = 0; i < cat->n_variants; i++)
-		release_variant(&cat->variants[i]);
-	for (size_t i = 0; i < cat->n_plugins; i++)
-		release_plugin(&cat->plugins[i]);
+	for (size_t i = 0; i < cat->n_variants; i++) {
+		free(cat->variants[i].op);
+		free(cat->variants[i].name);
+		free(cat->variants[i].help);
+		free(cat->variants[i].needs);
+		free(cat->variants[i].unavailable);
+		free(cat->variants[i].defect);
+	}
+	for (size_t i = 0; i < cat->n_plugins; i++) {
+		free(cat->plugins[i].path);
+		free(cat->plugins[i].name);
+		free(cat->plugins[i].version);
+		free(cat->plugins[i].error);
+	}
 	for (size_t i = 0; i < cat->n_devices; i++) {
 		free(cat->devices[i].name);
 		free(cat->devices[i].reason);

@@ -283,17 +283,6 @@ static int read_exact(struct assay_suite *s, const struct assay_conf_section *se
 	return 0;
 }
 
-static void read_use(struct assay_suite *s, const struct assay_conf_section *u)
-{
-	struct assay_suite_use *use = &s->uses[s->n_uses++];
-
-	use->glob = u->title;
-	use->line = u->line;
-	use->only = assay_conf_entry(u, "only");
-	use->skip = assay_conf_entry(u, "skip");
-	take_fields(u, use->field);
-}
-
 static int read_rounds(struct assay_suite *s, const struct assay_conf_entry *rounds, struct assay_err *err)
 {
 	struct assay_err why = { 0 };
@@ -330,10 +319,17 @@ static int read_suite(struct assay_suite *s, const char *name, struct assay_err 
 	for (size_t i = 0; i < sec->n_sections; i++) {
 		const struct assay_conf_section *u = &sec->sections[i];
 
-		if (strcmp(u->name, "exact"))
-			read_use(s, u);
-		else
+		if (strcmp(u->name, "exact")) {
+			struct assay_suite_use *use = &s->uses[s->n_uses++];
+
+			use->glob = u->title;
+			use->line = u->line;
+			use->only = assay_conf_entry(u, "only");
+			use->skip = assay_conf_entry(u, "skip");
+			take_fields(u, use->field);
+		} else {
 			rc = read_exact(s, u, err);
+		}
 		if (rc)
 			return rc;
 	}

@@ -46,20 +46,6 @@ static bool same_limits(const struct assay_case *a, const struct assay_case *b)
 	return a->budget_ns == b->budget_ns && a->timeout_ns == b->timeout_ns && a->memory_bytes == b->memory_bytes;
 }
 
-/* Bench @p makes a case that stands already. */
-static int join(struct assay_planned *have, const struct assay_planned *p, struct assay_err *err)
-{
-	if (!same_limits(&have->c, &p->c))
-		return assay_conf_fail(err, p->bench->path, p->bench->line,
-				       "bench '%s' plans case '%s' with other limits than bench '%s' in %s:%u, "
-				       "give both the same budget, timeout and memory",
-				       p->bench->name, p->c.key, have->bench->name, have->bench->path,
-				       have->bench->line);
-	have->c.all_threads |= p->c.all_threads;
-	have->c.between_threads &= p->c.between_threads;
-	return 0;
-}
-
 int assay_planned_add(struct assay_planned_list *l, const struct assay_planned *p, struct assay_err *err)
 {
 	bool found = false;
@@ -72,8 +58,18 @@ int assay_planned_add(struct assay_planned_list *l, const struct assay_planned *
 	rc = assay_name_index_put(&l->keys, p->c.key, l->n, &at, &found, err);
 	if (rc)
 		return rc;
-	if (found)
-		return join(&l->v[at], p, err);
+	if (found) {
+		/* Bench p makes a case that stands already. */
+		if (!same_limits(&l->v[at].c, &p->c))
+			return assay_conf_fail(err, p->bench->path, p->bench->line,
+					       "bench '%s' plans case '%s' with other limits than bench '%s' in %s:%u, "
+					       "give both the same budget, timeout and memory",
+					       p->bench->name, p->c.key, l->v[at].bench->name, l->v[at].bench->path,
+					       l->v[at].bench->line);
+		l->v[at].c.all_threads |= p->c.all_threads;
+		l->v[at].c.between_threads &= p->c.between_threads;
+		return 0;
+	}
 	if (l->n == l->cap) {
 		size_t cap = l->cap ? 2 * l->cap : 64;
 		struct assay_planned *v = realloc(l->v, cap * sizeof(*v));
@@ -334,18 +330,6 @@ static bool has_one_thread(const struct expansion *x)
 	return false;
 }
 
-static void set_skip_reason(struct assay_case *c, const struct assay_catalog_variant *v,
-			    const struct assay_plan_options *o)
-{
-	if (v->unavailable)
-		snprintf(c->skip_reason, sizeof(c->skip_reason), "%s", v->unavailable);
-	else if (v->one_thread && c->threads > 1)
-		snprintf(c->skip_reason, sizeof(c->skip_reason), "runs on one thread only");
-	else if (c->threads > o->all_threads)
-		snprintf(c->skip_reason, sizeof(c->skip_reason), "needs %u threads, %u allowed here", c->threads,
-			 o->all_threads);
-}
-
 /* A case but for its variant. */
 struct point {
 	const struct assay_plan_shape *shape;
@@ -418,7 +402,13 @@ static int add_case(const struct expansion *x, const struct point *at, const str
 	c->memory_bytes = x->memory_bytes;
 	c->own_threads = x->own_threads;
 	memcpy(c->counters, x->counters, sizeof(c->counters));
-	set_skip_reason(c, v, x->o);
+	if (v->unavailable)
+		snprintf(c->skip_reason, sizeof(c->skip_reason), "%s", v->unavailable);
+	else if (v->one_thread && c->threads > 1)
+		snprintf(c->skip_reason, sizeof(c->skip_reason), "runs on one thread only");
+	else if (c->threads > x->o->all_threads)
+		snprintf(c->skip_reason, sizeof(c->skip_reason), "needs %u threads, %u allowed here", c->threads,
+			 x->o->all_threads);
 	return x->op->program && x->op->program->reads ? add_benchmarks(x, &p, l, err) : add_named(x, &p, l, err);
 }
 

@@ -79,11 +79,22 @@ static uint64_t monotonic(const struct assay_gpu_header *h, uint64_t ns)
 	return h->clock[0].own_ns + (uint64_t)(int64_t)since;
 }
 
-static int add_spans(const struct reading *r, const struct assay_gpu_spans *s, size_t n)
+static int read_pair(struct reading *r, const char *records, size_t len, const char *spans, size_t spans_len,
+		     uint64_t *lost)
 {
+	const struct assay_gpu_header *h = (const void *)records;
+	const struct assay_gpu_spans *s = (const void *)spans;
 	int rc = 0;
 
-	for (size_t i = 0; i < n && !rc; i++) {
+	if (len < sizeof(*h) || h->magic != ASSAY_GPU_RECORDS_MAGIC || h->bytes != sizeof(*r->records) ||
+	    h->used > len || h->used < sizeof(*h) || spans_len < sizeof(*s) || s->magic != ASSAY_GPU_RECORDS_MAGIC ||
+	    s->n > (spans_len - sizeof(*s)) / sizeof(s->v[0]) || !h->clock[0].own_ns)
+		return 0;
+	r->file = h;
+	r->records = (const void *)(h + 1);
+	r->n = (h->used - sizeof(*h)) / sizeof(*r->records);
+	*lost += s->lost;
+	for (size_t i = 0; i < s->n && !rc; i++) {
 		const struct assay_gpu_span *x = &s->v[i];
 		struct assay_trace_span span = { .waker = ASSAY_TRACE_NONE };
 		char name[ASSAY_GPU_NAME + 64];
@@ -100,23 +111,6 @@ static int add_spans(const struct reading *r, const struct assay_gpu_spans *s, s
 			rc = assay_trace_add_span(r->t, &span, r->err);
 	}
 	return rc;
-}
-
-static int read_pair(struct reading *r, const char *records, size_t len, const char *spans, size_t spans_len,
-		     uint64_t *lost)
-{
-	const struct assay_gpu_header *h = (const void *)records;
-	const struct assay_gpu_spans *s = (const void *)spans;
-
-	if (len < sizeof(*h) || h->magic != ASSAY_GPU_RECORDS_MAGIC || h->bytes != sizeof(*r->records) ||
-	    h->used > len || h->used < sizeof(*h) || spans_len < sizeof(*s) || s->magic != ASSAY_GPU_RECORDS_MAGIC ||
-	    s->n > (spans_len - sizeof(*s)) / sizeof(s->v[0]) || !h->clock[0].own_ns)
-		return 0;
-	r->file = h;
-	r->records = (const void *)(h + 1);
-	r->n = (h->used - sizeof(*h)) / sizeof(*r->records);
-	*lost += s->lost;
-	return add_spans(r, s, s->n);
 }
 
 int assay_gpu_tracks_read(const char *dir, struct assay_trace *t, uint64_t *lost, struct assay_err *err)

@@ -124,27 +124,6 @@ static unsigned programs_before(const struct assay_thread_logs *l, const struct 
 	return n;
 }
 
-static void name_threads(struct assay_thread_logs *l)
-{
-	for (size_t i = 0, number = 0; i < l->n_threads; i++) {
-		struct assay_logged_thread *t = &l->threads[i];
-		const struct assay_thread_log_header *h = t->log->head;
-		const bool first = !i || l->threads[i - 1].log != t->log;
-		char process[48] = "", program[16] = "";
-
-		number = first ? 1 : number + 1;
-		if (programs_before(l, t->log))
-			snprintf(program, sizeof(program), "/%u", programs_before(l, t->log) + 1);
-		if (l->n > 1)
-			snprintf(process, sizeof(process), "%.15s %lld%s: ", h->name, (long long)h->pid, program);
-		if (strncmp(t->record->name, h->name, sizeof(t->record->name) - 1) && t->record->name[0])
-			snprintf(t->name, sizeof(t->name), "%sthread %zu: %.15s", process, number, t->record->name);
-		else
-			snprintf(t->name, sizeof(t->name), "%sthread %zu", process, number);
-		assay_printable_line(t->name, sizeof(t->name));
-	}
-}
-
 static int find_threads(struct assay_thread_logs *l, struct assay_err *err)
 {
 	for (size_t i = 0; i < l->n; i++) {
@@ -166,7 +145,23 @@ static int find_threads(struct assay_thread_logs *l, struct assay_err *err)
 	}
 	if (l->n_threads)
 		qsort(l->threads, l->n_threads, sizeof(*l->threads), by_making);
-	name_threads(l);
+	for (size_t i = 0, number = 0; i < l->n_threads; i++) {
+		struct assay_logged_thread *t = &l->threads[i];
+		const struct assay_thread_log_header *h = t->log->head;
+		const bool first = !i || l->threads[i - 1].log != t->log;
+		char process[48] = "", program[16] = "";
+
+		number = first ? 1 : number + 1;
+		if (programs_before(l, t->log))
+			snprintf(program, sizeof(program), "/%u", programs_before(l, t->log) + 1);
+		if (l->n > 1)
+			snprintf(process, sizeof(process), "%.15s %lld%s: ", h->name, (long long)h->pid, program);
+		if (strncmp(t->record->name, h->name, sizeof(t->record->name) - 1) && t->record->name[0])
+			snprintf(t->name, sizeof(t->name), "%sthread %zu: %.15s", process, number, t->record->name);
+		else
+			snprintf(t->name, sizeof(t->name), "%sthread %zu", process, number);
+		assay_printable_line(t->name, sizeof(t->name));
+	}
 	return 0;
 }
 

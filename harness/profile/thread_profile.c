@@ -143,25 +143,6 @@ static int add_sites(struct making *m, const struct assay_logged_thread *t, bool
 	return rc ? rc : add_state(m, t, meets ? ASSAY_STATE_WAITING : ASSAY_STATE_BLOCKED, ASSAY_UNKNOWN_CALL, left);
 }
 
-static int add_thread(struct making *m, const struct assay_logged_thread *t)
-{
-	const struct assay_thread_split *d = &t->record->total;
-	struct assay_profile *p = m->into;
-	int rc = add_state(m, t, ASSAY_STATE_RUNNING, "", d->running_ns);
-
-	if (!rc)
-		rc = add_state(m, t, ASSAY_STATE_READY, "", d->ready_ns);
-	if (!rc)
-		rc = add_sites(m, t, true, d->waiting_ns);
-	if (!rc)
-		rc = add_sites(m, t, false, d->blocked_ns);
-	if (!rc)
-		rc = add_state(m, t, ASSAY_STATE_BLOCKED, ASSAY_UNKNOWN_CALL, d->other_ns);
-	snprintf(p->threads[p->n_threads].name, sizeof(p->threads[0].name), "%s", t->name);
-	p->threads[p->n_threads++].weight = d->wall_ns;
-	return rc;
-}
-
 /* ---- the timeline ---- */
 
 /* Processes begin at different times; the first one's beginning is 0. */
@@ -230,7 +211,21 @@ int assay_thread_profile_make(const struct assay_thread_logs *l, struct assay_pr
 	into->threads = calloc(l->n_threads + 1, sizeof(*into->threads));
 	if (!into->threads)
 		return no_memory(err);
-	for (size_t i = 0; i < l->n_threads && !rc; i++)
-		rc = add_thread(&m, &l->threads[i]);
+	for (size_t i = 0; i < l->n_threads && !rc; i++) {
+		const struct assay_thread_split *d = &l->threads[i].record->total;
+		struct assay_profile *p = m.into;
+
+		rc = add_state(&m, &l->threads[i], ASSAY_STATE_RUNNING, "", d->running_ns);
+		if (!rc)
+			rc = add_state(&m, &l->threads[i], ASSAY_STATE_READY, "", d->ready_ns);
+		if (!rc)
+			rc = add_sites(&m, &l->threads[i], true, d->waiting_ns);
+		if (!rc)
+			rc = add_sites(&m, &l->threads[i], false, d->blocked_ns);
+		if (!rc)
+			rc = add_state(&m, &l->threads[i], ASSAY_STATE_BLOCKED, ASSAY_UNKNOWN_CALL, d->other_ns);
+		snprintf(p->threads[p->n_threads].name, sizeof(p->threads[0].name), "%s", l->threads[i].name);
+		p->threads[p->n_threads++].weight = d->wall_ns;
+	}
 	return rc ? rc : make_timeline(&m);
 }

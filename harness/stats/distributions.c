@@ -12,11 +12,6 @@ double assay_stats_normal_cdf(double z)
 	return 0.5 * erfc(-z * M_SQRT1_2);
 }
 
-static double normal_density(double z)
-{
-	return exp(-0.5 * z * z) * (0.5 * M_SQRT1_2 * M_2_SQRTPI);
-}
-
 /*
  * A rational start that is good to 4.5e-4 (Abramowitz & Stegun 1964, 26.2.23), then Halley's method on the distribution
  * function, which cubes the error: two steps reach the precision of erfc(), the third is for the far tail.
@@ -35,7 +30,7 @@ double assay_stats_normal_quantile(double p)
 	t = sqrt(-2 * log(q));
 	z = (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))) - t;
 	for (int i = 0; i < 3; i++) {
-		double u = (assay_stats_normal_cdf(z) - q) / normal_density(z);
+		double u = (assay_stats_normal_cdf(z) - q) / (exp(-0.5 * z * z) * (0.5 * M_SQRT1_2 * M_2_SQRTPI));
 
 		if (!isfinite(u))
 			break;

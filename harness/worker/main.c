@@ -276,20 +276,6 @@ static __attribute__((noinline)) void obey_lower(struct assay_served *w, struct 
 	*out = obey(w);
 }
 
-/* From here on plugins find in the page what every page says while its worker works. */
-static void take_order(struct assay_served *w)
-{
-	assay_reply_withdraw(&w->page->reply, &w->reply);
-	w->reply.n_samples = w->reply.window_bytes = w->reply.n_metrics = w->reply.n_counts = w->reply.n_missing = 0;
-	w->reply.n_histograms = 0;
-	w->order = w->page->order;
-	memset(&w->page->order, 0, sizeof(w->page->order));
-	if (!w->loaded && (w->order.command == ASSAY_CMD_LOAD || w->order.command == ASSAY_CMD_PREPARE)) {
-		w->spec = w->page->spec;
-		memset(&w->page->spec, 0, sizeof(w->page->spec));
-	}
-}
-
 /* Outputs that were found to be wrong are told, and the case goes on where that was asked for. */
 static void forgive(struct assay_served *w, struct assay_outcome *out)
 {
@@ -338,7 +324,16 @@ static int serve(int page_fd, int pair_fd, unsigned index)
 		struct assay_outcome out;
 
 		assay_page_wait(w.page, ASSAY_TURN_WORKER, 0);
-		take_order(&w);
+		/* From here on plugins find in the page what every page says while its worker works. */
+		assay_reply_withdraw(&w.page->reply, &w.reply);
+		w.reply.n_samples = w.reply.window_bytes = w.reply.n_metrics = w.reply.n_counts = w.reply.n_missing = 0;
+		w.reply.n_histograms = 0;
+		w.order = w.page->order;
+		memset(&w.page->order, 0, sizeof(w.page->order));
+		if (!w.loaded && (w.order.command == ASSAY_CMD_LOAD || w.order.command == ASSAY_CMD_PREPARE)) {
+			w.spec = w.page->spec;
+			memset(&w.page->spec, 0, sizeof(w.page->spec));
+		}
 		w.reply.begun_ticks = assay_clock_ticks(&w.spec.clock);
 		more = w.order.command != ASSAY_CMD_FINISH;
 		obey_lower(&w, &out);
@@ -358,18 +353,6 @@ int assay_worker_is_command(int argc, char **argv)
 	       (argc == 3 && !strcmp(argv[1], ASSAY_INVENTORY_COMMAND));
 }
 
-/* The hidden command that writes to standard output: whoever started it reads that. */
-static int examine_counters(void)
-{
-	struct assay_text out = { 0 };
-	bool failed;
-
-	assay_counter_health_probe(&out);
-	failed = out.failed || (out.len && write(STDOUT_FILENO, out.s, out.len) != (ssize_t)out.len);
-	assay_text_release(&out);
-	return failed;
-}
-
 /* The number of an open file; -1 when @text is none. */
 static int inherited_file(const char *text)
 {
@@ -383,8 +366,16 @@ int assay_worker_main(int argc, char **argv)
 {
 	int fd, pair_fd;
 
-	if (argc == 2)
-		return examine_counters();
+	if (argc == 2) {
+		/* The hidden command that writes to standard output: whoever started it reads that. */
+		struct assay_text out = { 0 };
+		bool failed;
+
+		assay_counter_health_probe(&out);
+		failed = out.failed || (out.len && write(STDOUT_FILENO, out.s, out.len) != (ssize_t)out.len);
+		assay_text_release(&out);
+		return failed;
+	}
 	fd = inherited_file(argv[2]);
 	if (fd < 0)
 		return 2;

@@ -331,17 +331,6 @@ static int check_missing(const struct assay_worker_reply *r, uint32_t i, struct 
 	return 0;
 }
 
-static int check_counts(const struct assay_worker_reply *r, struct assay_err *err)
-{
-	int rc = 0;
-
-	for (uint32_t i = 0; i < r->n_counts && !rc; i++)
-		rc = check_count(r, i, err);
-	for (uint32_t i = 0; i < r->n_missing && !rc; i++)
-		rc = check_missing(r, i, err);
-	return rc;
-}
-
 /*
  * A worker cannot take an order before it was given, nor answer it later than now. If its kernel slows the clock down,
  * the worker's times fall behind those of this process, however busy the machine is.
@@ -415,8 +404,10 @@ int assay_reply_take(struct assay_worker_reply *own, const struct assay_worker_r
 		rc = check_metrics(own, err);
 	if (!rc)
 		rc = check_histograms(own, err);
-	if (!rc)
-		rc = check_counts(own, err);
+	for (uint32_t i = 0; i < own->n_counts && !rc; i++)
+		rc = check_count(own, i, err);
+	for (uint32_t i = 0; i < own->n_missing && !rc; i++)
+		rc = check_missing(own, i, err);
 	if (!rc)
 		rc = check_clock(own, e, err);
 	if (rc)

@@ -82,14 +82,9 @@ static double first_ns(const struct assay_timeout_history *p, const struct assay
 	return fmax(share, units / FIRST_UNITS_PER_S * 1e9);
 }
 
-static uint64_t floor_of(const struct assay_timeout_history *p)
-{
-	return p->floor_ns ? p->floor_ns : FLOOR_NS;
-}
-
 static uint64_t most_of(const struct assay_timeout_history *p, double ns)
 {
-	return (uint64_t)fmin(9e18, fmax((double)floor_of(p), ns));
+	return (uint64_t)fmin(9e18, fmax((double)(p->floor_ns ? p->floor_ns : FLOOR_NS), ns));
 }
 
 struct assay_timeout_limit assay_timeout_limit(const struct assay_timeout_history *p, enum assay_command cmd,

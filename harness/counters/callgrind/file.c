@@ -95,11 +95,13 @@ static int compare_lines(const void *a, const void *b)
 	return order;
 }
 
-/* Sorted, each line once. */
-static void join_lines(struct detail *d)
+/* The detail as a malloc'ed text, sorted; NULL without memory. */
+static char *detail_text(struct detail *d)
 {
+	struct assay_text t = { 0 };
 	size_t n = 0;
 
+	/* Sorted, each line once. */
 	if (d->n_lines)
 		qsort(d->lines, d->n_lines, sizeof(*d->lines), compare_lines);
 	for (size_t i = 0; i < d->n_lines; i++)
@@ -108,14 +110,6 @@ static void join_lines(struct detail *d)
 		else
 			d->lines[n++] = d->lines[i];
 	d->n_lines = n;
-}
-
-/* The detail as a malloc'ed text, sorted; NULL without memory. */
-static char *detail_text(struct detail *d)
-{
-	struct assay_text t = { 0 };
-
-	join_lines(d);
 	for (size_t i = 0; i < d->n_lines; i++)
 		assay_exact_detail_add_line(&t, &d->lines[i]);
 	for (size_t i = 0; i < d->n_threads; i++)
@@ -381,21 +375,6 @@ static int read_header(struct reader *r, const char *line)
 	return 0;
 }
 
-static int begin_file(struct reader *r, const char *s)
-{
-	const char *path = resolve(&r->files, s), *slash;
-
-	if (!path)
-		return damaged(r, "a file without a name");
-	slash = strrchr(path, '/');
-	snprintf(r->file, sizeof(r->file), "%.*s", (int)sizeof(r->file) - 1,
-		 slash                 ? slash + 1
-		 : strcmp(path, "???") ? path
-				       : "");
-	assay_printable_line(r->file, sizeof(r->file));
-	return 0;
-}
-
 /* "16", or from the cost line before "+3", "-3" or "*". */
 static unsigned long number_of(const struct reader *r, const char *position)
 {
@@ -440,8 +419,19 @@ static int read_line(struct reader *r, const char *line, bool *inclusive)
 		return r->in_wanted              ? begin_object(r, v)
 		       : resolve(&r->objects, v) ? 0
 						 : damaged(r, "an object without a name");
-	if ((v = after(line, "fl=")) || (v = after(line, "fi=")) || (v = after(line, "fe=")))
-		return begin_file(r, v);
+	if ((v = after(line, "fl=")) || (v = after(line, "fi=")) || (v = after(line, "fe="))) {
+		const char *path = resolve(&r->files, v), *slash;
+
+		if (!path)
+			return damaged(r, "a file without a name");
+		slash = strrchr(path, '/');
+		snprintf(r->file, sizeof(r->file), "%.*s", (int)sizeof(r->file) - 1,
+			 slash                 ? slash + 1
+			 : strcmp(path, "???") ? path
+					       : "");
+		assay_printable_line(r->file, sizeof(r->file));
+		return 0;
+	}
 	if ((v = after(line, "cfl=")) || (v = after(line, "cfi=")))
 		return resolve(&r->files, v) ? 0 : damaged(r, "a called file without a name");
 	if ((v = after(line, "cfn=")))

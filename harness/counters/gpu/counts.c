@@ -101,20 +101,6 @@ static void listen(struct kernel_log *log)
 	pthread_mutex_unlock(&lock);
 }
 
-static void tell_kernels(const struct kernel_log *log, struct assay_gpu_case *c)
-{
-	char *how = c->v[ASSAY_GPU_KERNEL_NS].how;
-	const size_t size = sizeof(c->v[0].how);
-	size_t at = (size_t)snprintf(how, size, "CUPTI %u, an untimed call", log->cupti->version);
-
-	snprintf(c->v[ASSAY_GPU_KERNELS].how, size, "%s", how);
-	for (unsigned i = 0; i < log->n_names && at < size; i++)
-		at += (size_t)snprintf(how + at, size - at, "%s%" PRIu64 " %s %" PRIu64 " ns", i ? ", " : ": ",
-				       log->names[i].n, log->names[i].name, log->names[i].ns);
-	keep(&c->v[ASSAY_GPU_KERNELS], (double)log->n);
-	keep(&c->v[ASSAY_GPU_KERNEL_NS], (double)log->ns);
-}
-
 /* Count the kernels of one call. Returns what run() returned; what CUPTI refuses becomes the reason of the counts. */
 static int count_kernels(const struct assay_cupti *cupti, struct assay_gpu_case *c, int (*run)(void *arg), void *arg)
 {
@@ -140,8 +126,18 @@ static int count_kernels(const struct assay_cupti *cupti, struct assay_gpu_case 
 		snprintf(why.text, sizeof(why.text), "CUPTI saw no kernel of the call");
 	if (why.text[0])
 		refuse(c, ASSAY_GPU_KERNELS, ASSAY_GPU_KERNEL_NS + 1, why.text);
-	else
-		tell_kernels(&log, c);
+	else {
+		char *how = c->v[ASSAY_GPU_KERNEL_NS].how;
+		const size_t size = sizeof(c->v[0].how);
+		size_t at = (size_t)snprintf(how, size, "CUPTI %u, an untimed call", log.cupti->version);
+
+		snprintf(c->v[ASSAY_GPU_KERNELS].how, size, "%s", how);
+		for (unsigned i = 0; i < log.n_names && at < size; i++)
+			at += (size_t)snprintf(how + at, size - at, "%s%" PRIu64 " %s %" PRIu64 " ns", i ? ", " : ": ",
+					       log.names[i].n, log.names[i].name, log.names[i].ns);
+		keep(&c->v[ASSAY_GPU_KERNELS], (double)log.n);
+		keep(&c->v[ASSAY_GPU_KERNEL_NS], (double)log.ns);
+	}
 	return failed;
 }
 

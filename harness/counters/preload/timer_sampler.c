@@ -318,13 +318,6 @@ static void start_timer(void)
 	timer_settime(timer, 0, &every, NULL);
 }
 
-static void thread_begins(void)
-{
-	ring = take_ring();
-	if (ring)
-		start_timer();
-}
-
 static void thread_ends(void *unused)
 {
 	struct assay_timer_ring *r = ring;
@@ -348,7 +341,9 @@ static void *run_thread(void *given)
 	void *result;
 
 	free(given);
-	thread_begins();
+	ring = take_ring();
+	if (ring)
+		start_timer();
 	pthread_cleanup_push(thread_ends, NULL);
 	result = s.run(s.arg);
 	pthread_cleanup_pop(1);

@@ -90,11 +90,6 @@ static void refuse(struct step_thread *t, enum assay_step_rule why, uint64_t add
 	atomic_store(&active->stopped, true);
 }
 
-static bool is_own(const struct assay_stepper *s, uint64_t address)
-{
-	return address >= s->code_begin && address < s->code_end;
-}
-
 /* Reads from the registers what the previous instruction did, once it is done. */
 static void finish_last(struct step_thread *t, const struct assay_step_regs *now)
 {
@@ -213,7 +208,9 @@ static void follow(struct assay_stepper *s, struct step_thread *t, struct assay_
 
 	do {
 		finish_last(t, now);
-		next = !t->refusal && !is_own(s, now->rip) && may_go_on(s) ? write_down(t, now) : NULL;
+		next = !t->refusal && !(now->rip >= s->code_begin && now->rip < s->code_end) && may_go_on(s)
+			       ? write_down(t, now)
+			       : NULL;
 		if (next && next->flow == ASSAY_STEP_SYSCALL)
 			make_call(now, to);
 	} while (next && next->flow == ASSAY_STEP_SYSCALL);
@@ -290,14 +287,6 @@ static void *reserve(size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-static void thread_release(struct step_thread *t)
-{
-	assay_step_table_free(t->table);
-	assay_step_words_close(&t->words);
-	if (t->stack)
-		munmap(t->stack, STACK_BYTES);
-}
-
 int assay_stepper_open(struct assay_stepper **out, const struct assay_stepper_options *o, struct assay_err *err)
 {
 	struct assay_stepper *s;
@@ -335,8 +324,12 @@ void assay_stepper_close(struct assay_stepper *s)
 {
 	if (!s)
 		return;
-	for (unsigned i = 0; i < s->n_threads; i++)
-		thread_release(&s->threads[i]);
+	for (unsigned i = 0; i < s->n_threads; i++) {
+		assay_step_table_free(s->threads[i].table);
+		assay_step_words_close(&s->threads[i].words);
+		if (s->threads[i].stack)
+			munmap(s->threads[i].stack, STACK_BYTES);
+	}
 	free(s->threads);
 	free(s);
 }

@@ -51,31 +51,6 @@ static int load_plugins(struct assay_case_job *j, struct assay_err *err)
 	return rc;
 }
 
-static struct assay_outcome load(struct assay_case_job *j)
-{
-	struct assay_err err = { 0 };
-	size_t plugin = 0;
-
-	assay_case_job_phase(j, ASSAY_PHASE_LOAD);
-	if (load_plugins(j, &err))
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "%s", err.text);
-	for (size_t i = 0; i < j->loader.n_plugins && assay_worker_spec_draws(j->spec); i++)
-		assay_code_pages_draw(j->loader.plugins[i].dl);
-	j->op = assay_loader_op(&j->loader, j->spec->c.op, NULL);
-	if (!j->op)
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "no plugin has op '%s'", j->spec->c.op);
-	j->variant = assay_loader_case_variant(&j->loader, j->op, j->spec->c.variant, &plugin);
-	if (!j->variant)
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "no plugin has variant '%s' of op '%s'",
-					 j->spec->c.variant, j->op->composes ? j->op->composes : j->op->name);
-	j->code = &j->loader.plugins[plugin];
-	if (strcmp(j->variant->op, j->op->name)) {
-		j->kernel = j->variant;
-		j->variant = j->op->driver;
-	}
-	return assay_outcome_ok();
-}
-
 static struct assay_outcome place(struct assay_case_job *j)
 {
 	const struct assay_worker_spec *s = j->spec;
@@ -199,26 +174,6 @@ static struct assay_outcome allocate(struct assay_case_job *j)
 		return assay_outcome_set(ASSAY_STATUS_FAILED,
 					 "the two sides of the pair lay their tensors differently");
 	return assay_outcome_ok();
-}
-
-static void make_jobs(struct assay_case_job *j)
-{
-	assay_case_services_init(j);
-	if (j->kernel)
-		j->given->kernel = *j->kernel;
-	for (uint64_t c = 0; c < j->n_jobs; c++)
-		j->jobs[c] = (struct assay_job){
-			.size = sizeof(struct assay_job),
-			.n_tensors = j->problem.n_tensors,
-			.host = &j->given->host,
-			.shape = &j->given->shape,
-			.tensors = j->tensors + c * j->problem.n_tensors,
-			.seed = j->spec->settings.seed,
-			.n_threads = j->spec->c.threads,
-			.device_kind = ASSAY_DEVICE_CPU,
-			.kernel = j->kernel ? &j->given->kernel : NULL,
-			.counters = j->counters,
-		};
 }
 
 /* Is all that fill made of the first copy in its tensors, so that copying them makes another? */
@@ -357,6 +312,9 @@ static struct assay_outcome prepare(struct assay_case_job *j)
 struct assay_outcome assay_case_job_load(struct assay_case_job *j, const struct assay_worker_spec *spec,
 					 _Atomic uint32_t *phase)
 {
+	struct assay_err err = { 0 };
+	size_t plugin = 0;
+
 	*j = (struct assay_case_job){
 		.spec = spec,
 		.phase = phase,
@@ -364,7 +322,24 @@ struct assay_outcome assay_case_job_load(struct assay_case_job *j, const struct 
 		.own = { .fd = -1 },
 		.machine_text = j->machine_text,
 	};
-	return load(j);
+	assay_case_job_phase(j, ASSAY_PHASE_LOAD);
+	if (load_plugins(j, &err))
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "%s", err.text);
+	for (size_t i = 0; i < j->loader.n_plugins && assay_worker_spec_draws(j->spec); i++)
+		assay_code_pages_draw(j->loader.plugins[i].dl);
+	j->op = assay_loader_op(&j->loader, j->spec->c.op, NULL);
+	if (!j->op)
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "no plugin has op '%s'", j->spec->c.op);
+	j->variant = assay_loader_case_variant(&j->loader, j->op, j->spec->c.variant, &plugin);
+	if (!j->variant)
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "no plugin has variant '%s' of op '%s'",
+					 j->spec->c.variant, j->op->composes ? j->op->composes : j->op->name);
+	j->code = &j->loader.plugins[plugin];
+	if (strcmp(j->variant->op, j->op->name)) {
+		j->kernel = j->variant;
+		j->variant = j->op->driver;
+	}
+	return assay_outcome_ok();
 }
 
 struct assay_outcome assay_case_job_init(struct assay_case_job *j, const struct assay_case_common *common)
@@ -388,7 +363,22 @@ struct assay_outcome assay_case_job_init(struct assay_case_job *j, const struct 
 	}
 	assay_heap_case_init(&j->heap);
 	j->recorder = assay_threads_find();
-	make_jobs(j);
+	assay_case_services_init(j);
+	if (j->kernel)
+		j->given->kernel = *j->kernel;
+	for (uint64_t c = 0; c < j->n_jobs; c++)
+		j->jobs[c] = (struct assay_job){
+			.size = sizeof(struct assay_job),
+			.n_tensors = j->problem.n_tensors,
+			.host = &j->given->host,
+			.shape = &j->given->shape,
+			.tensors = j->tensors + c * j->problem.n_tensors,
+			.seed = j->spec->settings.seed,
+			.n_threads = j->spec->c.threads,
+			.device_kind = ASSAY_DEVICE_CPU,
+			.kernel = j->kernel ? &j->given->kernel : NULL,
+			.counters = j->counters,
+		};
 	out = fill(j);
 	if (out.status == ASSAY_STATUS_OK)
 		out = assay_case_device_open(j);

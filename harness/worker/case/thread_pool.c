@@ -214,22 +214,18 @@ int assay_pool_new(struct assay_pool **pool, const struct assay_topology *t, con
 	return 0;
 }
 
-/* Others may have had the words meanwhile. */
-static void open_gate(struct assay_pool *p)
-{
-	p->parked = false;
-	atomic_store_explicit(&p->words->generation, p->generation, memory_order_relaxed);
-	atomic_store_explicit(&p->words->arrived, 0, memory_order_relaxed);
-	atomic_store_explicit(&p->words->sleepers, 0, memory_order_relaxed);
-	atomic_store_explicit(&p->gate, 0, memory_order_release);
-	syscall(SYS_futex, &p->gate, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
-}
-
 /* Send all threads into the next region, for which they wait. */
 static void begin_region(struct assay_pool *p)
 {
-	if (p->parked)
-		open_gate(p);
+	if (p->parked) {
+		/* Others may have had the words meanwhile. */
+		p->parked = false;
+		atomic_store_explicit(&p->words->generation, p->generation, memory_order_relaxed);
+		atomic_store_explicit(&p->words->arrived, 0, memory_order_relaxed);
+		atomic_store_explicit(&p->words->sleepers, 0, memory_order_relaxed);
+		atomic_store_explicit(&p->gate, 0, memory_order_release);
+		syscall(SYS_futex, &p->gate, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+	}
 	atomic_store_explicit(&p->words->pending, p->n - 1, memory_order_relaxed);
 	post(p, &p->words->generation);
 	atomic_store_explicit(&p->words->generation, ++p->generation, memory_order_release);

@@ -156,20 +156,6 @@ static bool model_axis_ok(const struct assay_catalog_op *op, char *why, size_t s
 	return false;
 }
 
-/* Any whole number, and where there are symbols the first, fits. */
-static void open_axes(struct assay_catalog_op *op)
-{
-	op->work_axis = op->model_axis = false;
-	for (size_t i = 0; i < op->n_axes; i++) {
-		struct assay_catalog_axis *a = &op->axes[i];
-
-		a->min = INT64_MIN;
-		a->max = INT64_MAX;
-		if (a->symbols.n && (a->def < 0 || (size_t)a->def >= a->symbols.n))
-			a->def = 0;
-	}
-}
-
 bool assay_declared_op(struct assay_catalog_op *op, char *why, size_t size)
 {
 	bool ok = true;
@@ -177,8 +163,18 @@ bool assay_declared_op(struct assay_catalog_op *op, char *why, size_t size)
 	for (size_t i = 0; i < op->n_axes && ok; i++)
 		ok = axis_ok(op, i, why, size);
 	ok = ok && work_axis_ok(op, why, size) && model_axis_ok(op, why, size);
-	if (!ok)
-		open_axes(op);
+	if (!ok) {
+		/* Any whole number, and where there are symbols the first, fits. */
+		op->work_axis = op->model_axis = false;
+		for (size_t i = 0; i < op->n_axes; i++) {
+			struct assay_catalog_axis *a = &op->axes[i];
+
+			a->min = INT64_MIN;
+			a->max = INT64_MAX;
+			if (a->symbols.n && (a->def < 0 || (size_t)a->def >= a->symbols.n))
+				a->def = 0;
+		}
+	}
 	for (size_t i = 0; i < op->n_metrics && ok; i++)
 		ok = metric_ok(op, i, why, size);
 	for (size_t i = 0; i < op->counters.n && ok; i++)

@@ -58,18 +58,6 @@ static const Elf64_Shdr *relocations_of(const struct walk *w, size_t i)
 	return w->relocations[i] ? &w->elf.sections[w->relocations[i]] : NULL;
 }
 
-/* The first table of relocations that the linker kept for each section. */
-static void find_relocations(struct walk *w)
-{
-	for (size_t k = w->elf.n_sections; k-- > 1;) {
-		const Elf64_Shdr *s = &w->elf.sections[k];
-
-		if (s->sh_type == SHT_RELA && !(s->sh_flags & SHF_ALLOC) && s->sh_info < w->elf.n_sections &&
-		    s->sh_link == w->symbols.section)
-			w->relocations[s->sh_info] = (uint32_t)k;
-	}
-}
-
 static bool keeps_relocations(const struct walk *w)
 {
 	for (size_t i = 0; i < w->elf.n_sections; i++)
@@ -297,8 +285,16 @@ int assay_code_hash(const char *path, void *dl, const void *const entries[ASSAY_
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory while hashing '%s'", path);
 		goto out;
 	}
-	if (assay_elf_symbols(&w.elf, SHT_SYMTAB, &w.symbols))
-		find_relocations(&w);
+	if (assay_elf_symbols(&w.elf, SHT_SYMTAB, &w.symbols)) {
+		/* The first table of relocations that the linker kept for each section. */
+		for (size_t k = w.elf.n_sections; k-- > 1;) {
+			const Elf64_Shdr *s = &w.elf.sections[k];
+
+			if (s->sh_type == SHT_RELA && !(s->sh_flags & SHF_ALLOC) && s->sh_info < w.elf.n_sections &&
+			    s->sh_link == w.symbols.section)
+				w.relocations[s->sh_info] = (uint32_t)k;
+		}
+	}
 	if (!keeps_relocations(&w)) {
 		rc = unavailable(&w, err, "it was not linked with --emit-relocs, or was stripped");
 		goto out;

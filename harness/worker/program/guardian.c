@@ -21,14 +21,6 @@ struct assay_guarded {
 	_Atomic pid_t program; /* 0: none runs */
 };
 
-/* A file of the process that died would stay open for those who wait for its end. */
-static void close_all_but(int fd)
-{
-	if (fd > 0)
-		syscall(SYS_close_range, 0u, (unsigned)fd - 1, 0u);
-	syscall(SYS_close_range, (unsigned)fd + 1, ~0u, 0u);
-}
-
 /* In the guardian: nothing but what is safe in a signal handler, since the parent may have threads. */
 static __attribute__((noreturn)) void guard(struct assay_guarded *guarded, int parent_pidfd)
 {
@@ -39,7 +31,10 @@ static __attribute__((noreturn)) void guard(struct assay_guarded *guarded, int p
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	setsid();
-	close_all_but(parent_pidfd);
+	/* A file of the process that died would stay open for those who wait for its end. */
+	if (parent_pidfd > 0)
+		syscall(SYS_close_range, 0u, (unsigned)parent_pidfd - 1, 0u);
+	syscall(SYS_close_range, (unsigned)parent_pidfd + 1, ~0u, 0u);
 	while (poll(&p, 1, -1) < 0 && errno == EINTR)
 		;
 	program = atomic_load(&guarded->program);
