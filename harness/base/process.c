@@ -138,48 +138,6 @@ static __attribute__((noreturn)) void child_fail(const struct launch *l, const c
 	_exit(127);
 }
 
-struct dirent64_head {
-	uint64_t ino;
-	int64_t off;
-	uint16_t reclen;
-	uint8_t type;
-	char name[];
-};
-
-/* Kernels before 5.9. opendir() allocates, which is not allowed between fork and exec, so the system call is made here.
- */
-static void close_listed(const struct launch *l)
-{
-	_Alignas(8) char buf[2048];
-	int dir = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool again = dir >= 0;
-
-	/* The list shifts while files are closed: read it again until nothing is left to close. */
-	while (again) {
-		long n;
-
-		again = false;
-		lseek(dir, 0, SEEK_SET);
-		while ((n = syscall(SYS_getdents64, dir, buf, sizeof(buf))) > 0) {
-			for (long at = 0; at < n;) {
-				const struct dirent64_head *e = (const struct dirent64_head *)(buf + at);
-				int fd = 0;
-
-				for (const char *p = e->name; *p >= '0' && *p <= '9'; p++)
-					fd = fd * 10 + (*p - '0');
-				if (e->name[0] != '.' && fd != dir &&
-				    !(fd <= 2 || fd == l->report_fd || fd == l->o->keep_fd || fd == l->o->second_fd)) {
-					close(fd);
-					again = true;
-				}
-				at += e->reclen;
-			}
-		}
-	}
-	if (dir >= 0)
-		close(dir);
-}
-
 /* The lowest file above @fd that is kept; UINT_MAX: there is none. */
 static unsigned next_kept(const struct launch *l, unsigned fd)
 {
@@ -196,10 +154,8 @@ static void close_others(const struct launch *l)
 {
 	for (unsigned fd = 2, next; fd != UINT_MAX; fd = next) {
 		next = next_kept(l, fd);
-		if (next > fd + 1 && syscall(SYS_close_range, fd + 1, next == UINT_MAX ? next : next - 1, 0u)) {
-			close_listed(l);
-			return;
-		}
+		if (next > fd + 1 && close_range(fd + 1, next == UINT_MAX ? next : next - 1, 0))
+			child_fail(l, "close the files of");
 	}
 }
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "counters/provider.h"
-#include "machine/system_state.h"
+#include "machine/environment.h"
 
 /* In the order of read_system(). */
 static const char *const events[] = {

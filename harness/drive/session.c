@@ -20,8 +20,7 @@
 #include "machine/host_facts.h"
 #include "measure/program.h"
 #include "model/quantity.h"
-#include "plan/models.h"
-#include "plan/program.h"
+#include "plan/plan.h"
 #include "worker/main.h"
 #include "worker/program/program.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pyperf's JSON, of versions 0.8.3 (5), 0.9.6 (6) and 1.0: {"version", "metadata": {…}, "benchmarks": [{"metadata",
+ * pyperf's JSON, of version 1.0: {"version", "metadata": {…}, "benchmarks": [{"metadata",
  * "runs": [{"values": [seconds of a loop], "warmups", "metadata"}]}]}. What a run lacks in its metadata, its benchmark
  * or the whole has. Each run was a process of its own, so it is a round; its values are samples of `loops` times
  * `inner_loops` iterations. Warm-ups and runs of calibration are no samples.
@@ -37,12 +37,9 @@ static void look_at(struct assay_reading *in, const json_t *metadata, const char
 	}
 }
 
-/* The metadata of a benchmark, which older versions call otherwise. */
 static const json_t *metadata_of(const json_t *from)
 {
-	const json_t *m = json_object_get(from, "metadata");
-
-	return m ? m : json_object_get(from, "common_metadata");
+	return json_object_get(from, "metadata");
 }
 
 static void look_at_all(struct assay_reading *in, const json_t *all)
@@ -60,19 +57,17 @@ static void look_at_all(struct assay_reading *in, const json_t *all)
 	}
 }
 
-/* "1.0", 6 or 5. Others may mean something else by the same names. */
+/* Others may mean something else by the same names. */
 static void check_version(struct assay_reading *in, const json_t *v)
 {
 	char version[16];
 
-	if (!v)
-		return;
 	if (json_is_number(v))
 		snprintf(version, sizeof(version), "%g", json_number_value(v));
 	else
 		snprintf(version, sizeof(version), "%s", json_is_string(v) ? json_string_value(v) : "?");
-	if (strcmp(version, "1.0") && strcmp(version, "6") && strcmp(version, "5"))
-		assay_reading_fail(in, "version: pyperf's format '%s' is not known, expected 1.0, 6 or 5", version);
+	if (v && strcmp(version, "1.0"))
+		assay_reading_fail(in, "version: pyperf's format '%s' is not known, expected 1.0", version);
 }
 
 /* Of a run, its benchmark and the whole: the first that says it. */
@@ -104,8 +99,6 @@ static void read_run(struct assay_reading *in, const json_t *run, const json_t *
 
 	of[0] = metadata_of(run);
 	n = first_count(in, of, "loops") * first_count(in, of, "inner_loops");
-	if (!values)
-		values = json_object_get(run, "samples");
 	for (size_t i = 0; i < json_array_size(values) && !in->rc; i++)
 		assay_reading_sample(in, r, n, assay_reading_number(in, json_array_get(values, i), "values") * n * 1e9,
 				     !i && r->n_samples ? ASSAY_SAMPLE_NEW_ROUND : 0);

@@ -3,9 +3,80 @@
 #ifndef ASSAY_JUDGE_ADVICE_H
 #define ASSAY_JUDGE_ADVICE_H
 
-#include "judge/case_evidence.h"
 #include "model/bottleneck.h"
 #include "model/diff.h"
+#include "model/result.h"
+
+/* ---- evidence ---- */
+
+/* Measurements of one run that bear on the bottleneck of one of its cases: numbers alone, or NaN. */
+
+enum assay_evidence_level { ASSAY_LEVEL_L1, ASSAY_LEVEL_L2, ASSAY_LEVEL_L3, ASSAY_LEVEL_DRAM, ASSAY_N_LEVELS };
+
+/* "l1", "l2", "l3", "dram" */
+const char *assay_evidence_level_name(enum assay_evidence_level l);
+
+#define ASSAY_EVIDENCE_PEAKS_MAX 6
+
+/* The arithmetic that a variant of the op of a peak reached. */
+struct assay_evidence_peak {
+	const char *variant;
+	double ops_per_s;
+};
+
+struct assay_case_evidence {
+	const char *key, *variant;
+	bool reference;                /* the plain code that others are checked against */
+	unsigned threads, all_threads; /* 0: unknown */
+	double ns;                     /* median of a call */
+
+	enum assay_bound bound; /* of the roof; none: there is no roof */
+	double roof_frac, roof_ns;
+	const char *roof_op, *roof_name;
+	double ops_per_s, bytes_per_s;
+	enum assay_evidence_level level;  /* where the data lies while it is repeated; N_LEVELS: unknown */
+	enum assay_evidence_level supply; /* what surely delivers it: memory, if it takes over half of a shared cache */
+	double bandwidth[ASSAY_N_LEVELS]; /* the best that the run read or copied, with as many threads */
+	struct assay_evidence_peak peaks[ASSAY_EVIDENCE_PEAKS_MAX]; /* of the op's arithmetic; slowest first */
+	size_t n_peaks;
+	const char *peak_op;
+	/*
+	 * The share of the modelled time that the fastest variants of other shapes reach, their median, 1 at most: of
+	 * shapes under the same roof where there are two, else of those with its kind of roof where there are three.
+	 */
+	double reach;
+	size_t n_reach;
+	double more_threads;   /* the roof on all threads over that on those of the case */
+	double run_efficiency; /* median parallel efficiency of the run */
+
+	double region_ns;    /* to hand the threads their work, of overhead.dispatch on as many threads */
+	double instructions; /* of a call */
+	const char *instructions_source;
+	double stall_frac;
+	double efficiency;                            /* of its threads */
+	double allocations, faults, waits, fallbacks; /* of a call */
+	double allocation_frac; /* of the time, in malloc() and its like, by a profile; NaN: none is there */
+	const char *part;       /* the longest part of the call, as the op reports it; NULL: it reports none */
+	double part_frac;
+};
+
+/*
+ * The evidence of result @at of @run, which must be right and have a time; strings are borrowed from @run. @reach asks
+ * for that of other shapes, too, which takes time with the square of their number.
+ */
+void assay_case_evidence_read(const struct assay_run *run, size_t at, bool reach, struct assay_case_evidence *out);
+
+/*
+ * The time in ns that the roof allows with arithmetic of @ops_per_s: bytes and operations overlap where data comes from
+ * beyond the core's own caches, and add up within them, as loads and products then share the core (the no-overlap case
+ * of the execution-cache-memory model: Stengel, Treibig, Hager and Wellein, ICS 2015). NaN: a limit is not known.
+ */
+double assay_case_evidence_model_ns(const struct assay_case_evidence *e, double ops_per_s);
+/* Does the model hold for it? Not where data lies in the core's own caches and no arithmetic is known, nor of a whole
+ * whose parts the op reports. */
+bool assay_case_evidence_has_model(const struct assay_case_evidence *e);
+
+/* ---- bottlenecks ---- */
 
 /* The bound, the evidence for it, what is missing, and the advice of every rule whose condition is met. */
 void assay_bottleneck_find(const struct assay_case_evidence *e, struct assay_bottleneck *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "judge/case_evidence.h"
+#include "judge/advice.h"
 
 #include <math.h>
 #include <stdio.h>

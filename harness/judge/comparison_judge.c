@@ -54,23 +54,6 @@ static const char *only_of_runs(const char *metric)
 	return "it takes other cases of the same run, which a comparison does not have; 'assay gate' judges it";
 }
 
-/* Pairs of older versions lack a few metrics and all counts of disturbances together: those without prepare_bytes. */
-static const char *only_of_later_pairs(const struct assay_result *side, const char *metric)
-{
-	static const char *const later[] = { "prepare_bytes", "arith_intensity", "machine_used_bytes",
-					     "machine_total_bytes" };
-	bool is_later = false;
-
-	for (size_t i = 0; i < side->n_metrics; i++)
-		if (!strcmp(side->metrics[i].tag, "prepare_bytes"))
-			return NULL;
-	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
-		is_later |= !strcmp(later[i], metric);
-	for (size_t i = 0; assay_own_count(i); i++)
-		is_later |= !strcmp(assay_own_count(i), metric);
-	return is_later ? "pairs of that version did not measure it" : NULL;
-}
-
 /* The last pair of which the head gave metrics, else the last one; NULL: there is none. */
 static const struct assay_pair *telling_pair(const struct assay_comparison_case *c)
 {
@@ -100,8 +83,6 @@ static int look_up_pairs(const struct assay_comparison_case *c, const struct ass
 			out->why_no_value = last->side[side].reason;
 	if (!out->why_no_value)
 		out->why_no_value = only_of_runs(l->metric);
-	if (!out->why_no_value && last)
-		out->why_no_value = only_of_later_pairs(head, l->metric);
 	return rc;
 }
 

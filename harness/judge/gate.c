@@ -10,7 +10,6 @@
 
 #include "base/hash.h"
 #include "judge/limits.h"
-#include "judge/policy_names.h"
 #include "judge/rows.h"
 #include "model/exact.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A glob or a metric with a typing error would guard nothing, so it is an error wherever that can be known. */
-#include "judge/policy_names.h"
+#include "judge/limits.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -65,7 +65,26 @@ int assay_doctor(const struct assay_topology *t, const struct assay_clock *clock
 int assay_doctor_at(const char *root, const struct assay_topology *t, const struct assay_clock *clock,
 		    struct assay_findings *out, struct assay_err *err);
 
-/* A finding for each GPU: where it is and how it is joined with the others. @xml_path as in gpu_topology.h. */
+/* A finding for each GPU: where it is and how it is joined with the others. @xml_path as in topology.h. */
 void assay_doctor_gpu_places(struct assay_findings *l, const char *xml_path);
+
+/* ---- system state ---- */
+
+/* The work of the machine since it was started, and how much of its memory and disk is in use now. */
+
+/* Zero where the host does not tell. Times of all CPUs together. */
+struct assay_system_state {
+	double cpu_busy_s, cpu_s; /* since it was started; their differences give the share between two looks */
+	double uptime_s, load;    /* load: runnable and waiting threads, mean of a minute */
+	unsigned threads, threads_running; /* of all processes now */
+	uint64_t memory_bytes, memory_used_bytes;
+	uint64_t process_bytes;                       /* resident set of this process */
+	uint64_t disk_bytes, disk_used_bytes;         /* of the file system that @path is on */
+	uint64_t disk_read_bytes, disk_written_bytes; /* of all disks, since it was started */
+	uint64_t network_in_bytes, network_out_bytes; /* since it was started, without the loopback */
+};
+
+/* Look now. @root as in host_facts.h; @path: a file or a folder. */
+void assay_system_state(const char *root, const char *path, struct assay_system_state *out);
 
 #endif

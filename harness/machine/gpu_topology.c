@@ -3,7 +3,7 @@
  * A topology of its own, with I/O devices, which the one for placing threads leaves out: to find them takes longer than
  * all else.
  */
-#include "machine/gpu_topology.h"
+#include "machine/topology.h"
 
 #include <errno.h>
 #include <hwloc.h>

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "machine/cpu_features.h"
-#include "machine/gpu_topology.h"
+#include "machine/topology.h"
 #include "machine/host_facts.h"
 #include "machine/nvml.h"
 #include "machine/pmu_probe.h"

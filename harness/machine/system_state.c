@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "machine/system_state.h"
+#include "machine/environment.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

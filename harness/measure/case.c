@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/monotonic.h"
-#include "machine/system_state.h"
+#include "machine/environment.h"
 #include "measure/case_metrics.h"
 #include "measure/case_needs.h"
 #include "measure/program.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A process pair of a comparison from start to end. */
-#include "measure/pair.h"
+#include "measure/measure.h"
 
 #include <math.h>
 #include <stdio.h>

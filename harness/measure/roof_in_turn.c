@@ -3,7 +3,7 @@
  * The share of the roof where limit and case take turns on the same cores, sample by sample: what a neighbour takes
  * away from the machine it takes from both.
  */
-#include "measure/roof_in_turn.h"
+#include "measure/measure.h"
 
 #include <math.h>
 #include <stdio.h>

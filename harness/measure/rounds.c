@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When a case is measured once more, and what several measurements come to. */
-#include "measure/rounds.h"
+#include "measure/measure.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -295,7 +295,7 @@ const char *assay_thread_wait_call(const struct assay_profile *p, const struct a
 /* The time of one name: of all threads together, or on the critical path. */
 struct assay_trace_share {
 	const char *name;
-	uint64_t times;    /* spans of this name; 0: not known, of a profile that an older version stored */
+	uint64_t times;    /* spans of this name; 0: not known */
 	uint64_t self_ns;  /* in spans of this name, without those within them */
 	uint64_t total_ns; /* with them; of spans within spans of the same name once */
 	uint64_t path_ns, path_total_ns;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/gate_report.h"
 #include "model/summary.h"
 #include "stats/stats.h"
 
@@ -153,4 +154,56 @@ void assay_model_report_release(struct assay_model_report *r)
 	free(r->values);
 	free(r->tensors);
 	*r = (struct assay_model_report){ 0 };
+}
+
+/* ---- bottleneck ---- */
+
+const char *assay_bound_by_name(enum assay_bound_by b)
+{
+	static const char *const names[ASSAY_N_BOUND_BY] = {
+		[ASSAY_BOUND_BY_UNKNOWN] = "unknown",     [ASSAY_BOUND_BY_MEMORY] = "memory",
+		[ASSAY_BOUND_BY_COMPUTE] = "compute",     [ASSAY_BOUND_BY_LATENCY] = "latency",
+		[ASSAY_BOUND_BY_OVERHEAD] = "overhead",   [ASSAY_BOUND_BY_ALLOCATION] = "allocation",
+		[ASSAY_BOUND_BY_IMBALANCE] = "imbalance",
+	};
+
+	return names[b];
+}
+
+/* ---- gate report ---- */
+
+void assay_gate_report_release(struct assay_gate_report *r)
+{
+	free(r->cases);
+	free(r->controls);
+	free(r->advice);
+	r->cases = NULL;
+	r->n_cases = 0;
+	r->controls = NULL;
+	r->n_controls = 0;
+}
+
+/* ---- history ---- */
+
+void assay_baseline_infos_release(struct assay_baseline_info *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(v[i].runs);
+	free(v);
+}
+
+const char *assay_trend_commit(const struct assay_trend_point *p, bool *dirty)
+{
+	bool own = assay_commit_is_own(&p->plugin);
+
+	*dirty = own ? p->plugin.dirty : p->dirty;
+	return own ? p->plugin.hash : p->commit;
+}
+
+void assay_trend_line_release(struct assay_trend_line *l)
+{
+	free(l->points);
+	free(l->gaps);
+	free(l->changes);
+	*l = (struct assay_trend_line){ 0 };
 }

@@ -38,4 +38,29 @@ int assay_plan_load(struct assay_plan *plan, const struct assay_plan_options *o,
 		    struct assay_err *err);
 void assay_plan_release(struct assay_plan *plan);
 
+/* ---- models ---- */
+
+/* Files of models as values of an axis (ASSAY_OP_MODEL_AXIS): which ones there are, and what keys call them. */
+
+/* Add the files to @files that benches and suites of @bench_dir name, as in "model=FILE.gguf". */
+int assay_plan_model_files(const char *bench_dir, struct assay_strings *files, struct assay_err *err);
+
+/*
+ * Give the axes of @cat their values: none, and each of @files. Benches that name none take the first @n_named of them.
+ * ASSAY_EUSAGE: the name of a file cannot stand in a key, or two have the same.
+ */
+int assay_plan_models(struct assay_catalog *cat, const struct assay_strings *files, size_t n_named,
+		      struct assay_err *err);
+
+/* ---- program ---- */
+
+/* Benches that run a command, as ops of the catalog: from then on they are planned, judged and shown like others. */
+
+/*
+ * Add an op and a variant to @cat for each bench of @bench_dir that has a command, unless they are there. The axes of
+ * the op are those that the bench names in `shapes` and `sweep`; their values are those that it or a suite gives them.
+ * ASSAY_EUSAGE with "file:line: …": a bad command, a bad metric, an axis that the command does not have.
+ */
+int assay_plan_programs(const char *bench_dir, struct assay_catalog *cat, struct assay_err *err);
+
 #endif

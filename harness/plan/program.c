@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Understands commands and metrics of benches; nothing is started here. */
-#include "plan/program.h"
+#include "plan/plan.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>

@@ -13,7 +13,7 @@
 #include "base/monotonic.h"
 #include "drive/show/show.h"
 #include "machine/clock.h"
-#include "machine/system_state.h"
+#include "machine/environment.h"
 #include "reports/emitter.h"
 #include "serve/http.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The headers of the C library may be older than the kernel, so numbers of the kernel's interface stand here. */
-#include "worker/confine.h"
+#include "worker/main.h"
 
 #include <stdint.h>
 #include <sys/prctl.h>

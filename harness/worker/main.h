@@ -12,4 +12,15 @@ int assay_worker_is_command(int argc, char **argv);
 /* Serve until told to finish; returns the exit status of the process. */
 int assay_worker_main(int argc, char **argv);
 
+/* ---- confine ---- */
+
+/* Keeps the processes that run plugins from signalling others. */
+
+/*
+ * From now on this process, and those that it starts, can signal only each other: not the controller, not the other
+ * side of a pair. This is the signal scope of Landlock (landlock(7), Linux 6.12); nothing changes if the kernel lacks
+ * it.
+ */
+void assay_confine_signals(void);
+
 #endif

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "worker/plugin/code_hash.h"
 #include "worker/plugin/elf_image.h"
-#include "worker/plugin/file.h"
+#include "worker/plugin/loader.h"
 
 /* Where the file says that its first functions begin, as if it had been loaded at @bias. */
 static void find_entries(uint64_t bias, const void *entries[ASSAY_CODE_ENTRIES])

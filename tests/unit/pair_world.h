@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "measure/pair.h"
+#include "measure/measure.h"
 #include "measure_world.h"
 
 #define N 1024

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Outside of regions thread 0 runs alone; inside, whoever has reached a meeting point waits for the others. */
-#include "counters/step/replay.h"
+#include "counters/step/stepper.h"
 
 #include <stdlib.h>
 #include <string.h>

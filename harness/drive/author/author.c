@@ -25,7 +25,6 @@
 #include "judge/manifest.h"
 #include "measure/program.h"
 #include "plan/plan.h"
-#include "plan/program.h"
 #include "worker/plugin/loader.h"
 
 /* The files that are written, and where they go. */

@@ -11,7 +11,7 @@
 #include "drive/revision.h"
 #include "drive/watch.h"
 #include "judge/limits.h"
-#include "measure/pair.h"
+#include "measure/measure.h"
 #include "model/comparison.h"
 #include "store/store.h"
 #include "worker/inventory/inventory.h"

@@ -10,7 +10,7 @@
 #include "counters/groups.h"
 #include "drive/installed.h"
 #include "drive/project.h"
-#include "judge/policy_names.h"
+#include "judge/limits.h"
 #include "judge/stopping.h"
 
 /* The text that is judged by, with what the command line says at its end, where it wins. */

@@ -13,7 +13,7 @@
 #include "drive/user_text.h"
 #include "judge/exact_baseline.h"
 #include "judge/exact_judge.h"
-#include "judge/policy_names.h"
+#include "judge/limits.h"
 #include "judge/static_costs.h"
 #include "store/exact.h"
 #include "store/store.h"

@@ -16,8 +16,6 @@
 #include "drive/run/build_identity.h"
 #include "machine/environment.h"
 #include "measure/measure.h"
-#include "measure/roof_in_turn.h"
-#include "measure/rounds.h"
 #include "model/catalog.h"
 #include "model/summary.h"
 #include "model/verdict.h"

@@ -36,7 +36,7 @@ struct assay_measuring {
 int assay_measuring_describe(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err);
 /*
  * Measure all cases of the plan into run->results, then once more in each further round those that are worth it
- * (measure/rounds.h). ASSAY_EINTERRUPTED when the watch says so, with the finished cases in @run.
+ * (measure/rounds.c). ASSAY_EINTERRUPTED when the watch says so, with the finished cases in @run.
  */
 int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, struct assay_err *err);
 /*

@@ -8,8 +8,6 @@
 
 #include "counters/provider.h"
 #include "worker/audit/data.h"
-#include "worker/audit/times.h"
-#include "worker/case/check.h"
 #include "worker/case/device.h"
 #include "worker/case/job.h"
 #include "worker/case/memory.h"

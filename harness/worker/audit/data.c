@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "assay/random.h"
-#include "worker/case/check.h"
 #include "worker/case/device.h"
 #include "worker/case/job.h"
 

@@ -3,7 +3,7 @@
  * A machine makes single calls longer. So a quantile of either kind is taken, with all but a few of the calls on the
  * same data below it, and only a few of those on changed data: what is then still apart is no disturbance.
  */
-#include "worker/audit/times.h"
+#include "worker/audit/data.h"
 
 #include "model/quantity.h"
 

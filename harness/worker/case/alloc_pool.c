@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "worker/case/alloc_pool.h"
+#include "worker/case/memory.h"
 
 #include <stdlib.h>
 

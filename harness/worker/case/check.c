@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Poison, oracle, digests, canaries, unchanged inputs. */
-#include "worker/case/check.h"
+#include "worker/case/job.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "worker/case/device.h"
-#include "worker/case/observed.h"
-#include "worker/case/services.h"
+#include "worker/case/state.h"
 
 #define POISON 0x7Bu /* as float 1.3e36, as int8 123, as I2_S code pairs that include 3 */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Joins the counters of a case with its pool of threads and the page. */
-#include "worker/case/counts.h"
+#include "worker/case/served.h"
 
 #include <stdlib.h>
 #include <string.h>

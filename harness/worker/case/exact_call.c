@@ -11,8 +11,8 @@
 
 #include "counters/callgrind/callgrind.h"
 #include "worker/audit/data.h"
-#include "worker/case/check.h"
-#include "worker/case/services.h"
+#include "worker/case/job.h"
+#include "worker/case/state.h"
 
 /* As many as a simulated cache can tell apart. */
 #define STACK_PLACES ((size_t)1 << 20)

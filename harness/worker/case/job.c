@@ -10,11 +10,9 @@
 #include <string.h>
 
 #include "assay/random.h"
-#include "worker/case/check.h"
 #include "worker/case/device.h"
 #include "worker/case/memory.h"
-#include "worker/case/observed.h"
-#include "worker/case/services.h"
+#include "worker/case/state.h"
 #include "worker/pair/call_slices.h"
 
 /* Do the loaded plugins have all that the case needs: its op, its variant, and the device of that? */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tensor buffers. A write a few bytes past a buffer hits a canary and is found by the next check; a write further out
- * hits a guard page and is a crash, but for what alloc_pool.h keeps together. Copies of one tensor share a mapping,
+ * hits a guard page and is a crash, but for what alloc_pool.c keeps together. Copies of one tensor share a mapping,
  * since thousands of small ones would run out of mappings.
  */
 #include "worker/case/memory.h"

@@ -3,7 +3,7 @@
  * Each histogram has its buckets twice. Values that do not count go to the second ones, so that to observe a value
  * costs the same whether it counts or not: a kernel cannot tell by it when it is timed.
  */
-#include "worker/case/observed.h"
+#include "worker/case/job.h"
 
 #include <math.h>
 #include <stdio.h>

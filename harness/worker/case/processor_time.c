@@ -6,7 +6,7 @@
  * an honest case do. Not judged are cases whose bench says own_threads; cases on devices, whose drivers have threads
  * and whose times are those of the device; and systems that count processor time in ticks.
  */
-#include "worker/case/processor_time.h"
+#include "worker/case/job.h"
 
 #include <dirent.h>
 #include <stdatomic.h>

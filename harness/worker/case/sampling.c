@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Samples, and all that is read beside them: what the kernel and the host say of the time between. */
-#include "worker/case/sampling.h"
+#include "worker/case/served.h"
 
 #include "counters/provider.h"
 #include "machine/core_pace.h"
 #include "worker/audit/audit.h"
 #include "worker/case/device.h"
 #include "worker/case/job.h"
-#include "worker/case/observed.h"
-#include "worker/case/services.h"
+#include "worker/case/state.h"
 
 /* The host's counters move in steps of 10 ms; reading them more often says nothing new. */
 #define POLL_INTERVAL_NS 10000000u

@@ -7,9 +7,8 @@
 
 #include "assay/random.h"
 #include "worker/audit/audit.h"
-#include "worker/case/check.h"
+#include "worker/case/job.h"
 #include "worker/case/device.h"
-#include "worker/case/processor_time.h"
 
 /* Which copies are checked next. Other inputs are those of the first one. */
 static void choose_copies(struct assay_served *w)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The services that plugins can call: threads, memory, failure reasons, metrics, the clock. */
-#include "worker/case/services.h"
+#include "worker/case/state.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/case/observed.h"
+#include "worker/case/job.h"
 
 struct assay_case_alloc {
 	struct assay_case_alloc *next;

@@ -9,11 +9,11 @@
 #include "counters/gpu/counts.h"
 #include "counters/heap/heap.h"
 #include "counters/preloaded.h"
+#include "counters/step/stepper.h"
 #include "machine/clock.h"
 #include "machine/topology.h"
 #include "model/metric.h"
 #include "model/result.h"
-#include "worker/case/alloc_pool.h"
 #include "worker/case/device_watch.h"
 #include "worker/case/memory.h"
 #include "worker/case/thread_pool.h"
@@ -92,7 +92,7 @@ struct assay_call_hook {
 	void *arg;
 };
 
-/* Processor time that the worker's process used in all series of samples, see case/processor_time.h. */
+/* Processor time that the worker's process used in all series of samples, see case/processor_time.c. */
 struct assay_processor_time {
 	uint64_t pool_ns;  /* of the pool's threads */
 	int64_t beside_ns; /* of all other threads; below 0 by what the pool uses between two readings */
@@ -217,5 +217,32 @@ uintptr_t assay_case_job_place(const struct assay_case_job *j);
 uintptr_t assay_case_job_near(const struct assay_case_job *j);
 /* @a lies there. */
 void assay_case_job_placed(struct assay_case_job *j, const struct assay_arena *a);
+
+/* ---- services ---- */
+
+/* The services behind struct assay_host. */
+
+void assay_case_services_init(struct assay_case_job *j);
+/* Free what plugins left behind of host->alloc. */
+void assay_case_services_release(struct assay_case_job *j);
+/* Time that plugins are not to see: their clock stands still meanwhile. */
+void assay_case_services_leave_out(uint64_t ticks);
+/* From here on regions and barriers belong to a call that @s follows; NULL: no more. */
+void assay_case_services_step(struct assay_stepper *s);
+
+/*
+ * What the op keeps from call to call, such as a ring of its latest times, decides which lines the next call touches.
+ * So calls whose counts are compared begin with the same: keep() copies op_state where it is a block of host->alloc,
+ * restore() writes it back and frees the copy. 0 or ASSAY_ENOMEM.
+ */
+struct assay_kept_state {
+	void *state, *copy;
+	uint64_t bytes;
+};
+int assay_case_services_keep(struct assay_case_job *j, struct assay_kept_state *out);
+void assay_case_services_restore(const struct assay_case_job *j, struct assay_kept_state *k);
+
+/* Did nobody write outside of what was allocated? Otherwise *where gets the first byte, of a buffer of *bytes. */
+bool assay_case_services_intact(const struct assay_case_job *j, int64_t *where, size_t *bytes);
 
 #endif

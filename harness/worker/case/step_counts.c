@@ -13,10 +13,10 @@
 #include <time.h>
 
 #include "counters/callgrind/callgrind.h"
-#include "counters/step/replay.h"
+#include "counters/step/stepper.h"
 #include "profile/code_places.h"
 #include "worker/case/exact_call.h"
-#include "worker/case/services.h"
+#include "worker/case/state.h"
 
 #define LINE_SHIFT 6
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs plugin code only to ask: what is there, what would this case take. */
-#include "worker/inventory/child.h"
+#include "worker/inventory/inventory.h"
 
 #include <jansson.h>
 #include <math.h>

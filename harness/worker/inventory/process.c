@@ -16,7 +16,6 @@
 
 #include "base/monotonic.h"
 #include "base/text.h"
-#include "worker/inventory/child.h"
 
 #define ANSWER_TIMEOUT_S 10
 #define LINE_MAX_BYTES   ((size_t)4 << 20) /* thousands of variants */

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/monotonic.h"
-#include "worker/case/services.h"
+#include "worker/case/state.h"
 
 /* By default it does nothing, so that a late one does no harm. */
 #define SLICE_SIGNAL SIGURG

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whose turn it is follows from the seed of the order (protocol.h); here is what a side does with its turns. */
-#include "worker/pair/turns.h"
+#include "worker/case/served.h"
 
 #include <alloca.h>
 #include <sched.h>
@@ -11,7 +11,7 @@
 #include "assay/random.h"
 #include "worker/pair/call_slices.h"
 #include "worker/audit/audit.h"
-#include "worker/case/processor_time.h"
+#include "worker/case/job.h"
 
 #define SLICE_NS 10000000u
 

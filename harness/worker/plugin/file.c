@@ -3,7 +3,7 @@
  * Finds the descriptor's first bytes through .dynsym, the build-id note and the loaded sections of a plugin's file.
  * Dynamic loading runs constructors, so the version must be known from the file alone.
  */
-#include "worker/plugin/file.h"
+#include "worker/plugin/loader.h"
 
 #include <stdbool.h>
 #include <stdio.h>

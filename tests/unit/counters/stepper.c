@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 
 #include "counters/callgrind/cache_model.h"
-#include "counters/step/replay.h"
 #include "counters/step/stepper.h"
 
 #if defined(__x86_64__)

@@ -458,7 +458,7 @@ STORE_TEST(refusals)
 		{ "{\"results\": [{\"command\": \"a\", \"times\": [\"x\"]}]}", "results[0].times[0]: expected a number",
 		  "hyperfine" },
 		{ "{\"benchmarks\": [{\"runs\": [{\"values\": [1]}]}], \"version\": \"2.0\"}",
-		  "version: pyperf's format '2.0' is not known, expected 1.0, 6 or 5", NULL },
+		  "version: pyperf's format '2.0' is not known, expected 1.0", NULL },
 		{ "{\"benchmarks\": [{\"runs\": [{\"values\": [1]}]}], \"version\": \"1.0\"}",
 		  "benchmarks[0]: a benchmark without a name in its metadata", NULL },
 		{ "[{\"build_commit\": \"x\"}]", "[0]: a test without 'n_prompt' and 'n_gen'", "llama-bench" },

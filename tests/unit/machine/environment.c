@@ -7,7 +7,6 @@
 #include "host_fixture.h"
 #include "machine/environment.h"
 #include "machine/host_facts.h"
-#include "machine/system_state.h"
 #include "machine/lost_time.h"
 #include "machine/pmu_probe.h"
 #include "model/result.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where GPUs are: a machine of two sockets with five, two of them behind a switch, and machines with none. */
 #include "machine/environment.h"
-#include "machine/gpu_topology.h"
+#include "machine/topology.h"
 #include "unit.h"
 
 #define FIXTURE(name) "tests/fixtures/topology/" name ".xml"

@@ -4,7 +4,7 @@
 
 #include "measure/case_metrics.h"
 #include "measure/case_needs.h"
-#include "measure/roof_in_turn.h"
+#include "measure/measure.h"
 #include "measure_world.h"
 #include "unit.h"
 

@@ -2,7 +2,7 @@
 /* A case reports and learns the pace of its cores. */
 #include "counters/preloaded.h"
 #include "measure/case_metrics.h"
-#include "measure/pair.h"
+#include "measure/measure.h"
 #include "measure_world.h"
 #include "worker/time_limits.h"
 

@@ -8,7 +8,7 @@
 #include "judge/comparison_judge.h"
 #include "judge/gate.h"
 #include "measure/case_metrics.h"
-#include "measure/rounds.h"
+#include "measure/measure.h"
 #include "model/summary.h"
 #include "pair_trace.h"
 #include "pair_world.h"

@@ -2,7 +2,7 @@
 /* Benches that run a command: which cases they make, and what is said of those that are wrong. */
 #include "plan_fixture.h"
 
-#include "plan/program.h"
+#include "plan/plan.h"
 
 #define METRIC(name, rest) "metric \"" name "\" { " rest " } "
 #define SPEED              "pattern = \"([0-9.]+) MB/s\" unit = \"MB/s\" better = \"higher\""

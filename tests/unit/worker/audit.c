@@ -2,7 +2,7 @@
 /* Variants that do less when they are timed than when they are checked are found out, alone and in a comparison. */
 #include "audit_world.h"
 #include "unit.h"
-#include "worker/audit/times.h"
+#include "worker/audit/data.h"
 
 static const char *const cheats[] = { "glance", "burst", "cachecopy", "prepared", "skip", "late", "memo", "peek" };
 

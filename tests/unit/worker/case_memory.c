@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "worker/case/alloc_pool.h"
 #include "worker/case/memory.h"
 
 TEST(tensor_bytes)

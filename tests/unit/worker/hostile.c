@@ -4,7 +4,7 @@
  * reason says what it did.
  */
 #include "sides_world.h"
-#include "worker/confine.h"
+#include "worker/main.h"
 #include "worker/case/thread_state.h"
 
 #include <signal.h>

@@ -7,7 +7,7 @@
 
 #include "unit.h"
 #include "base/file.h"
-#include "worker/plugin/file.h"
+#include "worker/plugin/loader.h"
 #include "worker/protocol.h"
 #include "worker/case/thread_pool.h"
 

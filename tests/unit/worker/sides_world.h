@@ -5,7 +5,7 @@
 
 #include "measure_world.h"
 
-#include "measure/pair.h"
+#include "measure/measure.h"
 
 struct sides {
 	struct assay_strings plugins[2];
