@@ -125,7 +125,7 @@ harness/counters 14400
 harness/drive 23200
 harness/formats 2850
 harness/gguf 2450
-harness/include 2200
+harness/include 2400
 harness/judge 9800
 harness/machine 5300
 harness/measure 5800
@@ -136,7 +136,7 @@ harness/serve 4700
 harness/stats 1850
 harness/store 9670
 harness/worker 14600
-kernels 12900
+kernels 13900
 reports 19600
 tests/cli 12760
 tests/examples 160
