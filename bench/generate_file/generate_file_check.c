@@ -57,7 +57,7 @@ static void round_inputs(uint32_t how, double *x, int64_t n)
 	const int64_t block = how == ASSAY_FILE_ROUND_BLOCKS_32 ? 32 : how == ASSAY_FILE_ROUND_BLOCKS_256 ? 256 : n;
 
 	for (int64_t i = 0; i < n && how == ASSAY_FILE_ROUND_F16; i++)
-		x[i] = (double)assay_gguf_f32_of_half(assay_gguf_half_of_f32((float)x[i]));
+		x[i] = (double)assay_f32_of_half(assay_half_of_f32((float)x[i]));
 	for (int64_t i = 0; i < n && how == ASSAY_FILE_ROUND_BF16; i++)
 		x[i] = (double)assay_f32_of_bf16(assay_bf16_of_f32((float)x[i]));
 	for (int64_t at = 0; at < n && how > ASSAY_FILE_ROUND_BF16; at += block) {
@@ -65,7 +65,7 @@ static void round_inputs(uint32_t how, double *x, int64_t n)
 		double d = most / 127, sign = 1;
 
 		if (how == ASSAY_FILE_ROUND_BLOCKS_32)
-			d = (double)assay_gguf_f32_of_half(assay_gguf_half_of_f32((float)d));
+			d = (double)assay_f32_of_half(assay_half_of_f32((float)d));
 		for (int64_t i = at; i < at + block && how == ASSAY_FILE_ROUND_BLOCKS_256; i++)
 			if (fabs(x[i]) == most) {
 				sign = x[i] > 0 ? -1 : 1;

@@ -194,6 +194,7 @@ static int matrix(struct loading *l, const struct assay_gguf_tensor *t, int64_t 
 		.row_bytes = cols / t->type->block * t->type->bytes,
 		.scale = assay_gguf_tensor_scale(t->type, t->data, t->bytes),
 		.rounding = rounding_of(t->type),
+		.type = t->type->id,
 		.decode = t->type->decode,
 	};
 	if (out->rounding == ASSAY_FILE_ROUND_F32 && (uintptr_t)t->data % sizeof(float))

@@ -9,45 +9,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "assay/float_bits.h"
+#include "assay/op_blocks.h"
 
 /* ---- half precision ---- */
-
-float assay_gguf_f32_of_half(uint16_t h)
-{
-	const uint32_t sign = (uint32_t)(h & 0x8000) << 16, rest = (uint32_t)(h & 0x7fff) << 13;
-
-	if ((h & 0x7c00) == 0x7c00)
-		return assay_f32_of_bits(sign | 0x7f800000 | rest);
-	/* as a float, its exponent is too small by 112; this is right for subnormal halves as well */
-	return assay_f32_of_bits(sign | assay_f32_bits(assay_f32_of_bits(rest) * 0x1p112f));
-}
-
-uint16_t assay_gguf_half_of_f32(float x)
-{
-	const uint32_t sign = assay_f32_bits(x) >> 16 & 0x8000, rest = assay_f32_bits(x) & 0x7fffffff;
-
-	if (rest > 0x7f800000)
-		return (uint16_t)(sign | 0x7e00);
-	if (rest >= 0x477ff000)
-		return (uint16_t)(sign | 0x7c00);
-	/* subnormal halves are multiples of 2^-24, which is the last bit of a float from 0.5 to 1 */
-	if (rest < 0x38800000)
-		return (uint16_t)(sign | (assay_f32_bits(assay_f32_of_bits(rest) + 0.5f) - 0x3f000000));
-	return (uint16_t)(sign | ((rest + 0xfff + (rest >> 13 & 1) - 0x38000000) >> 13));
-}
 
 static float read_half(const uint8_t *at)
 {
 	uint16_t h;
 
 	memcpy(&h, at, sizeof(h));
-	return assay_gguf_f32_of_half(h);
+	return assay_f32_of_half(h);
 }
 
 static void write_half(uint8_t *at, float x)
 {
-	const uint16_t h = assay_gguf_half_of_f32(x);
+	const uint16_t h = assay_half_of_f32(x);
 
 	memcpy(at, &h, sizeof(h));
 }

@@ -32,8 +32,4 @@ void assay_gguf_types_with_kernels(char *out, size_t size);
 /* The factor of all values of a tensor of @bytes: of i2_s what follows the codes, else 1. */
 float assay_gguf_tensor_scale(const struct assay_gguf_type *t, const uint8_t *data, uint64_t bytes);
 
-/* Half precision: exact to float, and to nearest, ties to even, from it. */
-float assay_gguf_f32_of_half(uint16_t h);
-uint16_t assay_gguf_half_of_f32(float x);
-
 #endif

@@ -3,11 +3,12 @@
  * A step of generate.file, for the instruction set that the including file is compiled for; PREPARE names its callback.
  * Vectors of 16 floats are what the sums are defined with; the compiler splits them for narrower registers.
  *
- * A row of a matrix is decoded once for all tokens of the step, by the thread that computes its outputs.
+ * Rows of q8_0, q6_k, tq1_0 and tq2_0 are multiplied as they are; those of other types are decoded once for all tokens
+ * of the step, by the thread that computes their outputs.
  */
 #include <string.h>
 
-#include "assay/float_bits.h"
+#include "../block_rows.h"
 #include "generate_file_variants.h"
 #include "gguf/types.h"
 
@@ -67,40 +68,44 @@ static float dot(const float *a, const float *b, int64_t n)
 	return add_lanes(lanes);
 }
 
+static double sum_of_squares(const float *x, int64_t n)
+{
+	double lanes[8] = { 0 };
+
+	for (int64_t i = 0; i < n; i++)
+		lanes[i % 8] += (double)(x[i] * x[i]);
+	for (int i = 0; i < 4; i++)
+		lanes[i] += lanes[i + 4];
+	return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
+}
+
+/* 2^n (1 + p(b)) with x = n ln 2 + b; ln 2 in two parts. */
 static float exp_of(float x)
 {
-	const float t = x * 0x1.715476p+0f + 0x1.8p23f, n = t - 0x1.8p23f;
-	const float r = (x - n * 0x1.62ep-1f) - n * 0x1.0bfbe8p-15f;
-	float p = 1.0f / 5040;
+	const float z = __builtin_fmaf(x, 0x1.715476p+0f, 0x1.8p23f), n = z - 0x1.8p23f;
+	const float b = __builtin_fmaf(-n, 0x1.7f7d1cp-20f, __builtin_fmaf(-n, 0x1.62e4p-1f, x)), b2 = b * b;
+	const float high = __builtin_fmaf(0x1.0e402p-7f, b, 0x1.573e2ep-5f);
+	const float low = __builtin_fmaf(0x1.555e66p-3f, b, 0x1.fffdb6p-2f);
+	const float p = __builtin_fmaf(__builtin_fmaf(high, b2, low), b2, 0x1.ffffecp-1f * b);
+	const float power = assay_f32_of_bits((assay_f32_bits(z) << 23) + 0x3f800000);
 
-	if (x < -87)
-		return 0;
-	p = p * r + 1.0f / 720;
-	p = p * r + 1.0f / 120;
-	p = p * r + 1.0f / 24;
-	p = p * r + 1.0f / 6;
-	p = p * r + 0.5f;
-	p = p * r + 1.0f;
-	p = p * r + 1.0f;
-	return p * assay_f32_of_bits(((uint32_t)(int32_t)n + 127) << 23);
+	return x < -87 ? 0 : x > 88 ? __builtin_inff() : __builtin_fmaf(power, p, power);
 }
 
 static float silu(float x)
 {
-	const float e = exp_of(x < 0 ? x : -x);
-
-	return x < 0 ? x * e / (1 + e) : x / (1 + e);
+	return x / (1 + exp_of(-x));
 }
 
 static void rmsnorm(const struct step *s, const float *x, const float *gain, int64_t n, float *out)
 {
-	const float scale = 1.0f / __builtin_sqrtf(dot(x, x, n) / (float)n + s->m->eps);
+	const float scale = 1.0f / __builtin_sqrtf((float)(sum_of_squares(x, n) / (double)n) + s->m->eps);
 
 	for (int64_t i = 0; i < n; i++)
 		out[i] = x[i] * scale * gain[i];
 }
 
-/* ---- rounding of inputs, as ggml's quantize_row_q8_0(), quantize_row_q8_K() and bitnet.cpp have it ---- */
+/* ---- rounding of inputs, as ggml and bitnet.cpp have it ---- */
 
 static float largest(const float *x, int64_t n)
 {
@@ -111,73 +116,95 @@ static float largest(const float *x, int64_t n)
 	return most;
 }
 
-/* To nearest, ties to even, of what is below 2^22. */
-static float nearest(float x)
-{
-	return (x + 0x1.8p23f) - 0x1.8p23f;
-}
-
-static void round_block_32(const float *x, float *out)
-{
-	const float most = largest(x, 32), by = most > 0 ? 127 / most : 0,
-		    d = assay_gguf_f32_of_half(assay_gguf_half_of_f32(most / 127));
-
-	for (int i = 0; i < 32; i++)
-		out[i] = nearest(x[i] * by) * d;
-}
-
-/* The value of largest magnitude, the first of them, becomes -127. */
-static void round_block_256(const float *x, float *out)
-{
-	float most = 0, first = 0, by, d;
-
-	for (int i = 0; i < 256; i++)
-		if (__builtin_fabsf(x[i]) > most) {
-			most = __builtin_fabsf(x[i]);
-			first = x[i];
-		}
-	by = most > 0 ? -127.0f / first : 0;
-	d = most > 0 ? 1 / by : 0;
-	for (int i = 0; i < 256; i++) {
-		const float q = nearest(by * x[i]);
-
-		out[i] = (q > 127 ? 127 : q) * d;
-	}
-}
-
 static void round_token(const float *x, int64_t n, float *out)
 {
 	const float most = largest(x, n) > 1e-5f ? largest(x, n) : 1e-5f, by = 127 / most;
 
 	for (int64_t i = 0; i < n; i++)
-		out[i] = nearest(x[i] * by) / by;
+		out[i] = block_nearest(x[i] * by) / by;
 }
 
-static void round_row(uint32_t how, const float *x, int64_t n, float *out)
+static void round_row(const struct assay_file_matrix *a, const float *x, float *out)
 {
-	switch (how) {
+	const int64_t n = a->cols;
+
+	switch (a->rounding) {
 	case ASSAY_FILE_ROUND_F16:
 		for (int64_t i = 0; i < n; i++)
-			out[i] = assay_gguf_f32_of_half(assay_gguf_half_of_f32(x[i]));
+			out[i] = assay_f32_of_half(assay_half_of_f32(x[i]));
 		break;
 	case ASSAY_FILE_ROUND_BF16:
 		for (int64_t i = 0; i < n; i++)
 			out[i] = assay_f32_of_bf16(assay_bf16_of_f32(x[i]));
 		break;
-	case ASSAY_FILE_ROUND_BLOCKS_32:
-		for (int64_t i = 0; i < n; i += 32)
-			round_block_32(x + i, out + i);
-		break;
-	case ASSAY_FILE_ROUND_BLOCKS_256:
-		for (int64_t i = 0; i < n; i += 256)
-			round_block_256(x + i, out + i);
+	case ASSAY_FILE_ROUND_TOKEN:
+		round_token(x, n, out);
 		break;
 	default:
-		round_token(x, n, out);
+		block_inputs(a->type, x, n, out);
 	}
 }
 
 /* ---- a matrix times the tokens of the step ---- */
+
+static void keep(const struct step *s, int64_t t, int64_t row, float y)
+{
+	float *out = s->out + t * s->a->rows + row;
+
+	*out = s->add ? *out + y : y;
+}
+
+/* Rows of blocks: a few at a time, which stay in the first cache while all tokens are multiplied. */
+INLINE void multiply_blocks(const struct step *s, uint32_t type, struct range r)
+{
+	const struct assay_file_matrix *a = s->a;
+	float y[BLOCK_ROWS];
+
+	for (int64_t i = r.begin; i < r.end; i += BLOCK_ROWS) {
+		const uint8_t *w = a->data + i * a->row_bytes;
+		const int64_t n = r.end - i < BLOCK_ROWS ? r.end - i : BLOCK_ROWS;
+
+		for (int64_t t = 0; t < s->n; t++) {
+			const struct assay_block_inputs in = assay_block_inputs((float *)s->in + t * a->cols, a->cols);
+
+			if (n == BLOCK_ROWS)
+				block_rows(type, w, a->blocks, BLOCK_ROWS, &in, y);
+			else
+				for (int64_t k = 0; k < n; k++)
+					block_rows(type, w + k * a->row_bytes, a->blocks, 1, &in, y + k);
+			for (int64_t k = 0; k < n; k++)
+				keep(s, t, i + k, y[k]);
+		}
+	}
+}
+
+static void multiply_q8_0(void *step, uint32_t tid, uint32_t n_threads)
+{
+	const struct step *s = step;
+
+	multiply_blocks(s, ASSAY_BLOCK_Q8_0, share(s->a->rows, tid, n_threads));
+}
+
+static void multiply_q6_k(void *step, uint32_t tid, uint32_t n_threads)
+{
+	const struct step *s = step;
+
+	multiply_blocks(s, ASSAY_BLOCK_Q6_K, share(s->a->rows, tid, n_threads));
+}
+
+static void multiply_tq1_0(void *step, uint32_t tid, uint32_t n_threads)
+{
+	const struct step *s = step;
+
+	multiply_blocks(s, ASSAY_BLOCK_TQ1_0, share(s->a->rows, tid, n_threads));
+}
+
+static void multiply_tq2_0(void *step, uint32_t tid, uint32_t n_threads)
+{
+	const struct step *s = step;
+
+	multiply_blocks(s, ASSAY_BLOCK_TQ2_0, share(s->a->rows, tid, n_threads));
+}
 
 static void multiply_rows(void *arg, uint32_t tid, uint32_t n_threads)
 {
@@ -194,12 +221,8 @@ static void multiply_rows(void *arg, uint32_t tid, uint32_t n_threads)
 			w = (const float *)(const void *)at;
 		else
 			a->decode(at, (size_t)a->blocks, row);
-		for (int64_t t = 0; t < s->n; t++) {
-			const float y = dot(w, s->in + t * a->cols, a->cols) * a->scale;
-			float *out = s->out + t * a->rows + i;
-
-			*out = s->add ? *out + y : y;
-		}
+		for (int64_t t = 0; t < s->n; t++)
+			keep(s, t, i, dot(w, s->in + t * a->cols, a->cols) * a->scale);
 	}
 }
 
@@ -211,13 +234,19 @@ static void multiply(struct step *s, const struct assay_file_matrix *a, const fl
 	s->in = in;
 	if (a->rounding != ASSAY_FILE_ROUND_F32) {
 		for (int64_t t = 0; t < s->n; t++)
-			round_row(a->rounding, in + t * a->cols, a->cols, rounded + t * a->cols);
+			round_row(a, in + t * a->cols, rounded + t * a->cols);
 		s->in = rounded;
 	}
 	s->a = a;
 	s->out = out;
 	s->add = add;
-	s->job->host->parallel(s->job, multiply_rows, s);
+	s->job->host->parallel(s->job,
+			       a->type == ASSAY_BLOCK_Q8_0    ? multiply_q8_0
+			       : a->type == ASSAY_BLOCK_Q6_K  ? multiply_q6_k
+			       : a->type == ASSAY_BLOCK_TQ1_0 ? multiply_tq1_0
+			       : a->type == ASSAY_BLOCK_TQ2_0 ? multiply_tq2_0
+							      : multiply_rows,
+			       s);
 }
 
 /* ---- attention ---- */

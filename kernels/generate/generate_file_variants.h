@@ -8,5 +8,6 @@
 int assay_generate_file_prepare_ref(struct assay_job *job);
 int assay_generate_file_prepare_avx2(struct assay_job *job);
 int assay_generate_file_prepare_avx512(struct assay_job *job);
+int assay_generate_file_prepare_avx512vnni(struct assay_job *job);
 
 #endif

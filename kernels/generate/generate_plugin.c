@@ -30,6 +30,8 @@ static const struct assay_variant variants[] = {
 	FILE_VARIANT(ON_ANY, ref, .help = "plain C, four floats at a time", .flags = ASSAY_VARIANT_REFERENCE),
 	FILE_VARIANT(ON_X86_64, avx2, .help = "eight floats at a time", .needs = ASSAY_NEEDS(avx2)),
 	FILE_VARIANT(ON_X86_64, avx512, .help = "sixteen floats at a time", .needs = ASSAY_NEEDS(avx512)),
+	FILE_VARIANT(ON_X86_64, avx512vnni, .help = "the same, and dot products of eight bits for rows of blocks",
+		     .needs = ASSAY_NEEDS(avx512vnni)),
 };
 
 ASSAY_PLUGIN = {

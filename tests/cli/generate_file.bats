@@ -20,7 +20,7 @@ load helpers
 @test "every type is right by the oracle, with the same ids by every variant and on any number of threads" {
 	local type
 	mkdir suites
-	for type in bf16 q6_k tq1_0 i2_s; do
+	for type in bf16 q8_0 q6_k tq1_0 tq2_0 i2_s; do
 		assay model synth m.gguf --type $type --layers 1 --ffn 256
 		printf 'bench "m" { op = "generate.file" shapes = {"pp=5,tg=3"} threads = {"1", "all"} }\n' >m.bench
 		printf 'suite "m" { use "m" { } }\n' >suites/m.suite

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "assay/op_blocks.h"
 #include "assay/random.h"
 #include "base/file.h"
 #include "drive/model/model.h"
@@ -193,7 +194,7 @@ struct tensor {
 /* Rounded to what half precision holds, which the scale of a block or a tensor is in most types. */
 static float ternary_scale(const struct tensor *t)
 {
-	return assay_gguf_f32_of_half(assay_gguf_half_of_f32((float)(t->std * sqrt(2))));
+	return assay_f32_of_half(assay_half_of_f32((float)(t->std * sqrt(2))));
 }
 
 static void draw_row(struct synth *s, const struct tensor *t, uint64_t row)

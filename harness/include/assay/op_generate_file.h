@@ -3,11 +3,13 @@
  * What variants of generate.file may rely on: a decoder of the llama family as a GGUF file describes it, and how it is
  * computed. All outputs are bit-identical for all variants and numbers of threads, so what rounds is defined:
  *
- *	sums        of squares and of products go into 16 lanes, element i into lane i mod 16, in rising order from 0;
- *	            then lanes (i, i+8), (i, i+4), (i, i+2), (i, i+1) are added
- *	inputs      of a matrix are rounded as ggml does for its type: f16 and bf16 to that type, q8_0 to blocks of 32
- *	            in eight bits, q6_k, tq1_0 and tq2_0 to blocks of 256 in eight bits, i2_s a token in eight bits
- *	RMSNorm     y = x · s · gain, s = 1 / sqrt(Σx² / n + eps)
+ *	sums        of products go into 16 lanes, element i into lane i mod 16, in rising order from 0; then lanes
+ *	            (i, i+8), (i, i+4), (i, i+2), (i, i+1) are added. Those of rows of q8_0, q6_k, tq1_0 and tq2_0 are
+ *	            as assay/op_blocks.h says
+ *	inputs      of a matrix are rounded as ggml does for its type: f16 and bf16 to that type, those of rows of
+ *	            blocks as assay/op_blocks.h says, i2_s a token in eight bits
+ *	RMSNorm     y = x · s · gain, s = 1 / sqrt(Σx² / n + eps), squares in float and their sum in double, in eight
+ *	            lanes that are added as above
  *	rotation    angles in float, each that of the pair before times freq_base^(−2/n), as ggml has them
  *	attention   score = (Σ q·k) · (1 / sqrt(head_dim)); e = exp(score − greatest); value = (Σ e·v over positions in
  *	            rising order, from 0) · (1 / Σe); keys and values are floats
@@ -18,6 +20,7 @@
 
 #include <stdbool.h>
 
+#include "op_blocks.h"
 #include "plugin.h"
 
 /* Names the files of generate.file: see ASSAY_OP_MODEL_AXIS. */
@@ -59,6 +62,7 @@ struct assay_file_matrix {
 	int64_t rows, cols, row_bytes, blocks; /* blocks of a row */
 	float scale;                           /* of all values */
 	uint32_t rounding;                     /* enum assay_file_rounding */
+	uint32_t type;                         /* as GGUF numbers it */
 	void (*decode)(const uint8_t *blocks, size_t n, float *out);
 };
 

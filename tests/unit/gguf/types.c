@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "assay/random.h"
+#include "assay/op_blocks.h"
 #include "gguf/types.h"
 
 TEST(halves_are_exact_and_rounded_to_even)
@@ -19,11 +20,11 @@ TEST(halves_are_exact_and_rounded_to_even)
 	};
 
 	for (size_t i = 0; i < N_OF(known); i++)
-		assert_int_equal(assay_gguf_half_of_f32(known[i].x), known[i].h);
+		assert_int_equal(assay_half_of_f32(known[i].x), known[i].h);
 	for (uint32_t h = 0; h < 0x10000; h++)
 		if ((h & 0x7fff) <= 0x7c00)
-			assert_int_equal(assay_gguf_half_of_f32(assay_gguf_f32_of_half((uint16_t)h)), h);
-	assert_true(isnan(assay_gguf_f32_of_half(0x7e00)));
+			assert_int_equal(assay_half_of_f32(assay_f32_of_half((uint16_t)h)), h);
+	assert_true(isnan(assay_f32_of_half(0x7e00)));
 }
 
 /* Blocks by hand, from ggml's definitions. */

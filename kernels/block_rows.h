@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows of ggml's blocks times inputs in eight bits, by the definition in assay/op_blocks.h, with the instructions that
+ * the including file is compiled for. The bits are the same for all of them.
+ */
+#ifndef BLOCK_ROWS_H
+#define BLOCK_ROWS_H
+
+#include <math.h>
+#include <string.h>
+
+#include "assay/float_bits.h"
+#include "assay/op_blocks.h"
+#include "kernel_isa.h"
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+/* Rows that are multiplied together, so that their sums do not wait for each other. */
+#define BLOCK_ROWS 4
+
+/* ---- inputs ---- */
+
+INLINE float block_nearest(float x)
+{
+	return (x + 0x1.8p23f) - 0x1.8p23f;
+}
+
+INLINE void block_inputs_of_32(const float *x, int8_t *q, float *d)
+{
+	float most = 0, by;
+
+	for (int i = 0; i < 32; i++)
+		most = __builtin_fabsf(x[i]) > most ? __builtin_fabsf(x[i]) : most;
+	by = most > 0 ? 127 / most : 0;
+	*d = assay_f32_of_half(assay_half_of_f32(most / 127));
+	for (int i = 0; i < 32; i++)
+		q[i] = (int8_t)block_nearest(x[i] * by);
+}
+
+/* The value of largest magnitude, the first of them, becomes -127. */
+INLINE void block_inputs_of_256(const float *x, int8_t *q, float *d, int16_t *sums)
+{
+	float most = 0, first = 0, by;
+
+	for (int i = 0; i < 256; i++)
+		most = __builtin_fabsf(x[i]) > most ? __builtin_fabsf(x[i]) : most;
+	for (int i = 255; i >= 0; i--)
+		first = __builtin_fabsf(x[i]) == most ? x[i] : first;
+	by = most > 0 ? -127.0f / first : 0;
+	*d = most > 0 ? 1 / by : 0;
+	for (int i = 0; i < 256; i++) {
+		const float v = block_nearest(by * x[i]);
+
+		q[i] = (int8_t)(v > 127 ? 127 : v);
+	}
+	for (int i = 0; i < 16; i++) {
+		int sum = 0;
+
+		for (int k = 0; k < 16; k++)
+			sum += q[16 * i + k];
+		sums[i] = (int16_t)sum;
+	}
+}
+
+/* Round @n inputs to blocks; @to has assay_block_inputs_bytes(n). */
+INLINE void block_inputs(uint32_t type, const float *x, int64_t n, void *to)
+{
+	const struct assay_block_inputs in = assay_block_inputs(to, n);
+
+	if (type == ASSAY_BLOCK_Q8_0)
+		for (int64_t b = 0; b < n / 32; b++)
+			block_inputs_of_32(x + 32 * b, in.q + 32 * b, in.d + b);
+	else
+		for (int64_t b = 0; b < n / 256; b++)
+			block_inputs_of_256(x + 256 * b, in.q + 256 * b, in.d + b, in.sums + 16 * b);
+}
+
+/* ---- eight lanes ---- */
+
+#if defined(__AVX2__)
+
+typedef __m256 block_floats;
+typedef __m256i block_ints;
+
+INLINE block_floats block_zero(void)
+{
+	return _mm256_setzero_ps();
+}
+
+INLINE block_floats block_add(block_floats sum, float d, block_ints n)
+{
+	return _mm256_fmadd_ps(_mm256_set1_ps(d), _mm256_cvtepi32_ps(n), sum);
+}
+
+INLINE float block_sum(block_floats v)
+{
+	const __m128 four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+	const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+
+	return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
+}
+
+INLINE float block_scale(const uint8_t *at)
+{
+	uint16_t h;
+
+	memcpy(&h, at, sizeof(h));
+	return _cvtsh_ss(h);
+}
+
+INLINE __m256i block_load(const void *at)
+{
+	return _mm256_loadu_si256((const __m256i *)at);
+}
+
+INLINE __m256i block_load_16(const void *at)
+{
+	return _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)at));
+}
+
+/* Sums of four products each, of unsigned codes and signed inputs, added to @sum. */
+INLINE __m256i block_dot(__m256i sum, __m256i codes, __m256i q)
+{
+#if defined(__AVX512VNNI__)
+	return _mm256_dpbusd_epi32(sum, codes, q);
+#else
+	const __m256i pairs = _mm256_maddubs_epi16(codes, q);
+
+	return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+#endif
+}
+
+INLINE block_ints block_q8_0(const uint8_t *block, const int8_t *q)
+{
+	const __m256i codes = block_load(block + 2);
+
+	return block_dot(_mm256_setzero_si256(), _mm256_abs_epi8(codes), _mm256_sign_epi8(block_load(q), codes));
+}
+
+/* @part of four: values 32 part and on of the half of a block. */
+INLINE __m256i block_q6_k_codes(__m256i low, __m256i high, int part)
+{
+	const __m256i nibbles = _mm256_and_si256(part >= 2 ? _mm256_srli_epi16(low, 4) : low, _mm256_set1_epi8(15));
+	const __m256i bits = part == 3   ? _mm256_srli_epi16(high, 2)
+			     : part == 2 ? high
+					 : _mm256_slli_epi16(high, part ? 2 : 4);
+
+	return _mm256_or_si256(nibbles, _mm256_and_si256(bits, _mm256_set1_epi8(48)));
+}
+
+INLINE block_ints block_q6_k(const uint8_t *block, const int8_t *q, const int16_t *sums)
+{
+	const __m128i scales = _mm_loadu_si128((const __m128i *)(block + 192));
+	const __m256i all_sums = _mm256_madd_epi16(_mm256_cvtepi8_epi16(scales), block_load(sums));
+	__m256i n = _mm256_sub_epi32(_mm256_setzero_si256(), _mm256_slli_epi32(all_sums, 5));
+
+	EACH (i, 8) {
+		const int half = i / 4, part = i % 4;
+		const __m256i codes = block_q6_k_codes(block_load(block + 64 * half + 32 * (part & 1)),
+						       block_load(block + 128 + 32 * half), part);
+		const __m128i which = _mm_set_epi64x((2 * i + 1) * 0x0101010101010101, 2 * i * 0x0101010101010101);
+		const __m256i scale = _mm256_cvtepi8_epi16(_mm_shuffle_epi8(scales, which));
+		const __m256i pairs = _mm256_maddubs_epi16(codes, block_load(q + 32 * i));
+
+#if defined(__AVX512VNNI__)
+		n = _mm256_dpwssd_epi32(n, pairs, scale);
+#else
+		n = _mm256_add_epi32(n, _mm256_madd_epi16(pairs, scale));
+#endif
+	}
+	return n;
+}
+
+/* What is too much of codes that are greater by one. */
+INLINE __m256i block_minus_sums(const int16_t *sums)
+{
+	return _mm256_madd_epi16(block_load(sums), _mm256_set1_epi16(-1));
+}
+
+INLINE block_ints block_tq2_0(const uint8_t *block, const int8_t *q, const int16_t *sums)
+{
+	__m256i n = block_minus_sums(sums);
+
+	EACH (i, 8) {
+		const __m256i bits = _mm256_srli_epi16(block_load(block + 32 * (i / 4)), 2 * (i % 4));
+
+		n = block_dot(n, _mm256_and_si256(bits, _mm256_set1_epi8(3)), block_load(q + 32 * i));
+	}
+	return n;
+}
+
+/* 0, 1 or 2 by the third of 256 that a byte lies in. */
+INLINE __m256i block_trits(__m256i bytes)
+{
+	const __m256i one = _mm256_cmpeq_epi8(_mm256_max_epu8(bytes, _mm256_set1_epi8(86)), bytes);
+	const __m256i two = _mm256_cmpeq_epi8(_mm256_max_epu8(bytes, _mm256_set1_epi8((char)171)), bytes);
+
+	return _mm256_sub_epi8(_mm256_setzero_si256(), _mm256_add_epi8(one, two));
+}
+
+INLINE __m256i block_times_3(__m256i bytes)
+{
+	return _mm256_add_epi8(bytes, _mm256_add_epi8(bytes, bytes));
+}
+
+/* The low halves of both. */
+INLINE __m256i block_both(__m256i low, __m256i high)
+{
+	return _mm256_inserti128_si256(low, _mm256_castsi256_si128(high), 1);
+}
+
+INLINE block_ints block_tq1_0(const uint8_t *block, const int8_t *q, const int16_t *sums)
+{
+	__m256i n = block_minus_sums(sums), bytes = block_load(block), part[5];
+	__m128i last[4];
+	int32_t four;
+
+	EACH (i, 5) {
+		n = block_dot(n, block_trits(bytes), block_load(q + 32 * i));
+		bytes = block_times_3(bytes);
+	}
+	part[0] = block_load_16(block + 32);
+	EACH (i, 4)
+		part[i + 1] = block_times_3(part[i]);
+	memcpy(&four, block + 48, sizeof(four));
+	last[0] = _mm_cvtsi32_si128(four);
+	EACH (i, 3)
+		last[i + 1] = _mm_add_epi8(last[i], _mm_add_epi8(last[i], last[i]));
+	last[0] = _mm_unpacklo_epi64(_mm_unpacklo_epi32(last[0], last[1]), _mm_unpacklo_epi32(last[2], last[3]));
+	n = block_dot(n, block_trits(block_both(part[0], part[1])), block_load(q + 160));
+	n = block_dot(n, block_trits(block_both(part[2], part[3])), block_load(q + 192));
+	return block_dot(n, block_trits(block_both(part[4], _mm256_castsi128_si256(last[0]))), block_load(q + 224));
+}
+
+#else
+
+typedef struct {
+	float v[8];
+} block_floats;
+typedef struct {
+	int32_t v[8];
+} block_ints;
+
+INLINE block_floats block_zero(void)
+{
+	return (block_floats){ { 0 } };
+}
+
+INLINE block_floats block_add(block_floats sum, float d, block_ints n)
+{
+	for (int j = 0; j < 8; j++)
+		sum.v[j] = fmaf(d, (float)n.v[j], sum.v[j]);
+	return sum;
+}
+
+INLINE float block_sum(block_floats s)
+{
+	float four[4];
+
+	for (int j = 0; j < 4; j++)
+		four[j] = s.v[j] + s.v[j + 4];
+	return (four[0] + four[2]) + (four[1] + four[3]);
+}
+
+INLINE float block_scale(const uint8_t *at)
+{
+	uint16_t h;
+
+	memcpy(&h, at, sizeof(h));
+	return assay_f32_of_half(h);
+}
+
+INLINE block_ints block_q8_0(const uint8_t *block, const int8_t *q)
+{
+	block_ints n = { { 0 } };
+
+	for (int i = 0; i < 32; i++)
+		n.v[i / 4] += (int8_t)block[2 + i] * q[i];
+	return n;
+}
+
+/* Add @codes times @q; @scales of each 16 of them, NULL: 1. What the codes are too great by is @offset. */
+INLINE block_ints block_codes(const uint8_t *codes, const int8_t *scales, int offset, const int8_t *q,
+			      const int16_t *sums)
+{
+	block_ints n = { { 0 } };
+
+	for (int i = 0; i < 256; i++)
+		n.v[i % 32 / 4] += (scales ? scales[i / 16] : 1) * codes[i] * q[i];
+	for (int i = 0; i < 16; i++)
+		n.v[i / 2] -= offset * (scales ? scales[i] : 1) * sums[i];
+	return n;
+}
+
+INLINE block_ints block_q6_k(const uint8_t *block, const int8_t *q, const int16_t *sums)
+{
+	uint8_t codes[256];
+	int8_t scales[16];
+
+	memcpy(scales, block + 192, sizeof(scales));
+	for (int i = 0; i < 256; i++) {
+		const int half = i / 128, part = i % 128 / 32, l = i % 32;
+
+		codes[i] = (uint8_t)((block[64 * half + l + 32 * (part & 1)] >> 4 * (part / 2) & 15) |
+				     (block[128 + 32 * half + l] >> 2 * part & 3) << 4);
+	}
+	return block_codes(codes, scales, 32, q, sums);
+}
+
+INLINE block_ints block_tq2_0(const uint8_t *block, const int8_t *q, const int16_t *sums)
+{
+	uint8_t codes[256];
+
+	for (int i = 0; i < 256; i++)
+		codes[i] = block[i / 128 * 32 + i % 32] >> i % 128 / 32 * 2 & 3;
+	return block_codes(codes, NULL, 1, q, sums);
+}
+
+/* @n bytes of @trits each; trit i of byte m is value m + n i. */
+INLINE void block_trits(const uint8_t *bytes, int n, int trits, uint8_t *codes)
+{
+	for (int m = 0; m < n; m++) {
+		uint8_t b = bytes[m];
+
+		for (int i = 0; i < trits; i++, b = (uint8_t)(b * 3))
+			codes[m + n * i] = (uint8_t)(b * 3 >> 8);
+	}
+}
+
+INLINE block_ints block_tq1_0(const uint8_t *block, const int8_t *q, const int16_t *sums)
+{
+	uint8_t codes[256];
+
+	block_trits(block, 32, 5, codes);
+	block_trits(block + 32, 16, 5, codes + 160);
+	block_trits(block + 48, 4, 4, codes + 240);
+	return block_codes(codes, NULL, 1, q, sums);
+}
+
+#endif
+
+/* ---- rows ---- */
+
+INLINE block_ints block_lanes(uint32_t type, const uint8_t *block, const struct assay_block_inputs *in, int64_t b)
+{
+	const int8_t *q = in->q + b * assay_block_size(type);
+	const int16_t *sums = type == ASSAY_BLOCK_Q8_0 ? NULL : in->sums + 16 * b;
+
+	return type == ASSAY_BLOCK_Q8_0    ? block_q8_0(block, q)
+	       : type == ASSAY_BLOCK_Q6_K  ? block_q6_k(block, q, sums)
+	       : type == ASSAY_BLOCK_TQ1_0 ? block_tq1_0(block, q, sums)
+					   : block_tq2_0(block, q, sums);
+}
+
+/* @n rows at @w, each @blocks long, times one row of inputs. */
+INLINE void block_rows(uint32_t type, const uint8_t *w, int64_t blocks, int n, const struct assay_block_inputs *in,
+		       float *y)
+{
+	const int64_t bytes = assay_block_bytes(type), scale_at = assay_block_scale_at(type);
+	block_floats sum[BLOCK_ROWS];
+
+	EACH (r, n)
+		sum[r] = block_zero();
+	for (int64_t b = 0; b < blocks; b++)
+		EACH (r, n) {
+			const uint8_t *block = w + (r * blocks + b) * bytes;
+
+			sum[r] = block_add(sum[r], block_scale(block + scale_at) * in->d[b],
+					   block_lanes(type, block, in, b));
+		}
+	EACH (r, n)
+		y[r] = block_sum(sum[r]);
+}
+
+#endif
