@@ -22,7 +22,7 @@ static const char *const levels[] = { "l1", "l2", "l3", "dram", "2xllc", NULL };
 
 const struct assay_axis assay_stream_axes[2] = {
 	{ .name = "level",
-	  .help = "what the arrays fit in",
+	  .help = "memory level that the arrays fit in",
 	  .symbols = levels,
 	  .min = 0,
 	  .max = ASSAY_LEVEL_2XLLC,
@@ -292,7 +292,7 @@ int assay_stream_triad_check(struct assay_job *job, struct assay_check *out)
 
 const struct assay_axis assay_p2p_axes[2] = {
 	[ASSAY_P2P_HOP] = { .name = "hop",
-			    .help = "which device is read: so many after the case's own, around",
+			    .help = "device to read from, counted from the case's own and wrapping around",
 			    .min = 1,
 			    .max = 63,
 			    .def = 1 },

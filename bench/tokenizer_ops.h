@@ -55,7 +55,7 @@ int assay_tokenizer_ref_decode(struct assay_job *job);
 	}
 
 #define ASSAY_TOKENIZER_VARIANTS                                                                                       \
-	TOKENIZER_REF(encode, assay_tokenizer_ref_supports, "symbols in a list, and a heap of what can be merged"),    \
-		TOKENIZER_REF(decode, NULL, "a token after the other"),
+	TOKENIZER_REF(encode, assay_tokenizer_ref_supports, "linked list of symbols, and a heap of possible merges"),  \
+		TOKENIZER_REF(decode, NULL, "one token after another"),
 
 #endif

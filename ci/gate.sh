@@ -287,7 +287,7 @@ else
 fi
 
 if [ ! -s "$out/report.json" ] && [ "$status" = 0 ]; then
-	say "'$program' ended with 0 but wrote no report: that is no pass"
+	say "'$program' ended with 0 but wrote no report, so this is not a pass"
 	status=70
 fi
 [ -s "$out/report.md" ] || report_failure "$status"

@@ -17,7 +17,7 @@ static const char *const sampler_names[] = { "greedy", "topk", "topp", NULL };
 const struct assay_axis assay_generate_prefill_axes[3] = {
 	AXIS_MODEL,
 	{ "pp", "prompt, tokens", NULL, 1, 4096, 128 },
-	{ "batch", "most tokens in one step", NULL, 1, 4096, 512 },
+	{ "batch", "maximum number of tokens in one step", NULL, 1, 4096, 512 },
 };
 
 const struct assay_axis assay_generate_decode_axes[4] = {
@@ -36,7 +36,7 @@ const struct assay_axis assay_generate_chat_axes[8] = {
 	{ "reply", "answer to a message, tokens", NULL, 1, 1024, 8 },
 	{ "kv_blocks", "capacity of the KV cache, blocks of 16 tokens; 0: enough for all conversations", NULL, 0, 65536,
 	  0 },
-	{ "batch", "most tokens in one step", NULL, 1, 4096, 512 },
+	{ "batch", "maximum number of tokens in one step", NULL, 1, 4096, 512 },
 };
 
 /* ---- cost ---- */

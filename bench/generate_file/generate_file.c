@@ -231,7 +231,7 @@ static int check_prompt(struct assay_job *job, const struct assay_prompt *p)
 	const struct file_state *s = job->op_state;
 
 	if (p->n_tokens < 1 || p->n_wanted < 1) {
-		job->host->fail(job, "a prompt and its answer have a token at least");
+		job->host->fail(job, "a prompt and its answer need at least one token each");
 		return 1;
 	}
 	if (p->n_tokens > s->state.max_pos - p->n_wanted) {

@@ -61,8 +61,8 @@ static int find_architecture(struct loading *l)
 		}
 		len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s", i ? ", " : "", architectures[i].name);
 	}
-	return refuse(l, "it is of the architecture '%.*s', expected one of %s", (int)(name.len < 32 ? name.len : 32),
-		      name.s, known);
+	return refuse(l, "its architecture is '%.*s', expected one of %s", (int)(name.len < 32 ? name.len : 32), name.s,
+		      known);
 }
 
 static const char *key_of(const struct loading *l, const char *name, char *buf, size_t size)
@@ -290,7 +290,7 @@ static int check_unused(struct loading *l)
 			known |= s.len >= (size_t)n && !memcmp(s.s + s.len - n, end, (size_t)n);
 		}
 		if (!known)
-			return refuse(l, "tensor '%.*s' has no use in the architecture %s", (int)s.len, s.s,
+			return refuse(l, "tensor '%.*s' is not used by the architecture %s", (int)s.len, s.s,
 				      l->a->name);
 	}
 	return refuse(l, "it has %zu tensors, of which the architecture %s uses %zu", l->g->n_tensors, l->a->name,

@@ -16,7 +16,8 @@ static const char *const caches[] = { "cold", "warm", NULL };
 
 const struct assay_axis assay_tokenizer_axes[ASSAY_TOKENIZER_N_AXES] = {
 	[ASSAY_TOKENIZER_VOCAB] = { .name = "vocab",
-				    .help = "pre-tokenizer of a BPE vocabulary, or spm; it is trained on the corpora",
+				    .help = "pre-tokenizer of a BPE vocabulary, or spm; the vocabulary is trained on "
+					    "the corpora",
 				    .symbols = assay_vocab_names,
 				    .max = ASSAY_N_PRES,
 				    .def = ASSAY_PRE_LLAMA_BPE },
@@ -37,7 +38,7 @@ const struct assay_axis assay_tokenizer_axes[ASSAY_TOKENIZER_N_AXES] = {
 				    .symbols = caches,
 				    .max = 1 },
 	[ASSAY_TOKENIZER_SLOTS] = { .name = "slots",
-				    .help = "words that the word cache holds at most, a power of two",
+				    .help = "capacity of the word cache in words, a power of two",
 				    .min = 64,
 				    .max = 1 << 20,
 				    .def = 1 << 15 },

@@ -51,8 +51,9 @@ static const char *kind_text(mode_t mode)
 
 static int too_large(const char *path, enum assay_file_kind kind, struct assay_err *err)
 {
-	return assay_err_set(err, ASSAY_ELIMIT, "cannot read '%.250s': it is too large, %s may have %" PRIu64 " MiB",
-			     path, kinds[kind].name, kinds[kind].most_bytes >> 20);
+	return assay_err_set(err, ASSAY_ELIMIT,
+			     "cannot read '%.250s': it is too large: %s may have at most %" PRIu64 " MiB", path,
+			     kinds[kind].name, kinds[kind].most_bytes >> 20);
 }
 
 /*

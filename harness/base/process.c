@@ -464,7 +464,7 @@ void assay_process_describe(const struct assay_process *p, char *buf, size_t siz
 	} else if (p->status != -1 && WIFEXITED(p->status))
 		snprintf(buf, size, "exited with status %d", WEXITSTATUS(p->status));
 	else if (assay_process_tracer(p->pid))
-		snprintf(buf, size, "process %d does not end, since process %d traces it", (int)p->pid,
+		snprintf(buf, size, "process %d cannot end because process %d traces it", (int)p->pid,
 			 (int)assay_process_tracer(p->pid));
 	else
 		snprintf(buf, size, "ended with an unknown status");

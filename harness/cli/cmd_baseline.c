@@ -70,7 +70,7 @@ static const struct assay_option options[] = {
 	{ "exact", 0, NULL, assay_option_flag, AT(exact),
 	  "With update: record exact counts in the file that is committed" },
 	{ "suite", 's', "NAME", assay_option_text, AT(suite),
-	  "With update: of this suite (default " ASSAY_DEFAULT_SUITE ")" },
+	  "With update: the suite (default " ASSAY_DEFAULT_SUITE ")" },
 	{ "prune", ASSAY_RARELY, NULL, assay_option_flag, AT(prune),
 	  "With update: remove the records of cases that were not counted" },
 	{ "exact-file", ASSAY_RARELY, "FILE", assay_option_text, AT(exact_file),

@@ -73,8 +73,8 @@ static const struct assay_command_line line = {
 	.usage = "[PLUGIN|FOLDER|REVISION]",
 	.doc = "Measure how often verdicts on this host are wrong: gates of unchanged code must pass, and "
 	       "comparisons with a known slowdown must fail. Each is a whole comparison with fresh processes. "
-	       "Unless --only names others, the case is a small quantization on one thread. From how far apart "
-	       "the process pairs lie follows the smallest slowdown that a comparison finds within --budget.\v"
+	       "Unless --only names others, the case is a small quantization on one thread. The spread "
+	       "of the process pairs gives the smallest slowdown that a comparison detects within --budget.\v"
 	       "The exit status is 0 if the rate of false alarms agrees with the promised one, 1 if it is clearly "
 	       "higher, 2 for bad usage.\n"
 	       "\n"

@@ -99,9 +99,10 @@ static const struct assay_option options[] = {
 };
 static const struct assay_command_line line = {
 	.usage = "merge OTHER.db...\nprune",
-	.doc = "Look after the database. 'merge' adds what others hold, and the others stay as they are; what is "
-	       "there is not added again. 'prune' removes old runs, but none of a baseline, beside a change of a "
-	       "case's level, or the newest of a suite and machine. To copy a database, to check it or to write "
+	.doc = "Maintain the database. 'merge' adds the results of other databases, which stay unchanged; results "
+	       "that are already there are not added twice. 'prune' removes old runs, except those that a baseline "
+	       "holds, those next to a change point, and the newest of each suite and machine. To copy a database, to "
+	       "check it or to write "
 	       "it as text, use sqlite3: '.backup', 'PRAGMA integrity_check', '.dump'.\v"
 	       "example:\n"
 	       "  assay db merge ci-1.db ci-2.db\n"

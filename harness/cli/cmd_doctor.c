@@ -12,7 +12,7 @@ static int refuse(void *args, const char *arg, struct assay_err *err)
 
 static const struct assay_command_line line = {
 	.doc = "Say what this machine can measure, and how to improve that.\v"
-	       "The first lines say what can be measured here. Of the findings below them 'ok' is as good as it "
+	       "The first lines say what can be measured here. In the list below them, 'ok' is as good as it "
 	       "gets, 'warn' makes measurements worse than they could be, and 'none' is missing. The exit status "
 	       "is 0 whatever is found.\n"
 	       "\n"

@@ -15,7 +15,7 @@ struct fleet_args {
 
 #define MOST_NODES 100000
 
-/* SUITE [BASE [HEAD]], and behind -- what the nodes' commands get. */
+/* SUITE [BASE [HEAD]], and after -- what the nodes' commands get. */
 static int set_argument(void *args, const char *arg, struct assay_err *err)
 {
 	struct assay_fleet_request *q = &((struct fleet_args *)args)->q;
@@ -29,11 +29,10 @@ static int set_argument(void *args, const char *arg, struct assay_err *err)
 	else if (!q->head)
 		q->head = arg;
 	else
-		return assay_err_set(
-			err, ASSAY_EUSAGE,
-			"unexpected argument '%s': fleet takes SUITE, BASE and HEAD, and behind -- options "
-			"of 'assay %s'",
-			arg, q->gate ? "compare" : "run");
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "unexpected argument '%s': fleet takes SUITE, BASE and HEAD, and options of "
+				     "'assay %s' after --",
+				     arg, q->gate ? "compare" : "run");
 	return 0;
 }
 
@@ -101,7 +100,7 @@ static const struct assay_command_line line = {
 	.doc = "Measure a suite on each node of a Slurm partition, one job a node, merge the results into the database "
 	       "and judge them: a run as 'assay gate' does, by manifest, limits and the earlier runs of the same kind "
 	       "of machine. The nodes run this program from where it lies, so it has to be on a file system that they "
-	       "share. Options behind -- go to the 'assay run' or, with --gate, the 'assay compare' of each node.\n"
+	       "share. Options after -- go to the 'assay run' or, with --gate, the 'assay compare' of each node.\n"
 	       "Ctrl-C cancels the jobs and keeps what is measured; the same command then goes on with the rest, and "
 	       "so it does after a node failed.\v"
 	       "The exit status is the most severe of all nodes: 0 when all is well, 1 REGRESSED, 2 bad usage or no "

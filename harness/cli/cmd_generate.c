@@ -56,7 +56,7 @@ static int check(void *args, struct assay_err *err)
 		return assay_err_set(err, ASSAY_EUSAGE, "models are those of the suite '%s': drop --suite %s",
 				     ASSAY_GENERATE_SUITE, a->s.r.plan.suite);
 	if (a->requests && a->prompt.len)
-		return assay_err_set(err, ASSAY_EUSAGE, "with --requests the prompts stand in standard input");
+		return assay_err_set(err, ASSAY_EUSAGE, "with --requests the prompts come from standard input");
 	if (a->text && (a->requests || a->prompt.len))
 		return assay_err_set(err, ASSAY_EUSAGE, "--prompt is a prompt already: drop %s",
 				     a->requests ? "--requests" : "the token ids");
@@ -70,7 +70,7 @@ static int check(void *args, struct assay_err *err)
 
 static const struct assay_option options[] = {
 	{ "prompt", 0, "TEXT", assay_option_text, AT(text),
-	  "Continue this text, and print text, by the tokenizer that the file has" },
+	  "Continue this text, using the tokenizer of the file, and print text" },
 	{ "tokens", 'n', "N", set_tokens, AT(tokens), "Generate N tokens (default 16)" },
 	{ "profile", 0, "NAME", assay_option_text, AT(profile),
 	  "Sample the CPU meanwhile, and store the profile as NAME" },

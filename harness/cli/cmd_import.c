@@ -71,7 +71,7 @@ static const struct assay_option options[] = {
 	{ "suite", 's', "NAME", set_short, AT(q.suite),
 	  "Runs of one suite and machine are compared with each other (default: named like the format)" },
 	{ "replace", 0, "RUN", assay_option_text, AT(replace),
-	  "Remove this run, such as r3, which the same file became with wrong options" },
+	  "Remove this run, such as r3, which was imported from the same file with wrong options" },
 	{ 0 },
 };
 static const struct assay_command_line line = {
@@ -79,7 +79,7 @@ static const struct assay_command_line line = {
 	.doc = "Take results of another tool into the database: each benchmark becomes a case, its repetitions "
 	       "its samples, so that history, plots and gates work on them. FORMAT is google-benchmark, "
 	       "llama-bench (JSON or JSON lines), hyperfine, pyperf, nvbench (--json), criterion (its folder), csv "
-	       "(lines of name, value and unit), or auto, which tells the others than csv apart. FILE may be - for "
+	       "(lines of name, value and unit), or auto, which recognises all of these but csv. FILE may be - for "
 	       "standard input. What the file does "
 	       "not say is unknown. A file is not imported twice with the same options; with others it is another "
 	       "run, which may replace the one before.\v"

@@ -46,7 +46,7 @@ static int set_argument(void *args, const char *arg, struct assay_err *err)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "unexpected argument '%s': profile takes one case, or '-- COMMAND...'", arg);
 	if (!arg[0])
-		return assay_err_set(err, ASSAY_EUSAGE, "bad case '': expected a key, or a glob or part that one has");
+		return assay_err_set(err, ASSAY_EUSAGE, "bad case '': expected a key, or a glob or part of one");
 	a->q.key = arg;
 	return 0;
 }
@@ -153,8 +153,9 @@ static int check(void *args, struct assay_err *err)
 			"no case or command given: 'assay profile %s CASE' or 'assay profile %s -- COMMAND...'",
 			a->q.kind, a->q.kind);
 	if (a->cost && (a->q.command || a->out || a->q.name || a->lines || a->sanitize || a->s.json))
-		return assay_err_set(err, ASSAY_EUSAGE,
-				     "--cost is of a case, and makes no profile: give it --rate and --for alone");
+		return assay_err_set(
+			err, ASSAY_EUSAGE,
+			"--cost measures a case and makes no profile: combine it with --rate and --for only");
 	return check_kind(a, err);
 }
 
@@ -164,7 +165,7 @@ static const struct assay_option options[] = {
 	{ "rate", 0, "HZ", set_rate, AT(q.rate_hz),
 	  "Samples a second of each thread's CPU time, to 10000 (default 997)" },
 	{ "for", 0, "TIME", assay_option_duration, AT(q.for_ns),
-	  "Sample for so long: timed iterations of a case (default 5s, or as assay.conf says), or the start of a "
+	  "How long to sample: timed iterations of a case (default 5s, or as assay.conf says), or the start of a "
 	  "program (default: all of "
 	  "it)" },
 	{ "output", 'o', "FILE", assay_option_text, AT(out),
@@ -176,7 +177,7 @@ static const struct assay_option options[] = {
 	{ "name", 0, "NAME", set_name, AT(q.name),
 	  "Store the profile under this name, for 'assay show NAME' and 'assay diff NAME OTHER'" },
 	{ "every", 0, "TIME", assay_option_duration, AT(every_ns),
-	  "Profile again and again, from start to start, until interrupted; with --name" },
+	  "Profile repeatedly until interrupted, one start every TIME; with --name" },
 	{ "keep", 0, "N", set_keep, AT(q.keep), "Keep the newest N profiles of that name (default: all)" },
 	{ "keep-days", ASSAY_RARELY, "DAYS", set_days, AT(q.keep_days),
 	  "Keep those of the last DAYS days; with --keep, a profile stays if either option keeps it" },
@@ -195,9 +196,9 @@ static const struct assay_option options[] = {
 static const struct assay_command_line line = {
 	.usage = "cpu|heap|threads|trace|gpu|all CASE\ncpu|heap|threads|trace|gpu|all -- COMMAND...",
 	.doc = "Sample what the threads of a case, or of any program, execute, with all their callers, and show "
-	       "the functions that take most. Stacks are unwound while it runs, by the tables that compilers "
-	       "write; nothing is compiled in another way and nothing is written meanwhile. CASE is a key of the "
-	       "suite, or a glob or part that one of its cases has. heap shows the call sites that allocate "
+	       "the functions that take most. Stacks are unwound as it runs, with the unwind tables that "
+	       "compilers emit, so nothing has to be recompiled. CASE is a key of the suite, or a glob or part of "
+	       "one. heap shows the call sites that allocate "
 	       "memory, in place of samples; threads what each thread does with its time, and what it waits for; "
 	       "trace the same one after the other, with spans that ops mark, and the critical path; gpu the "
 	       "kernels and copies of NVIDIA's GPUs, with what these used meanwhile. all, or several kinds as in "

@@ -51,7 +51,7 @@ static const struct assay_option options[] = {
 	  "a case whose process takes longer than four budgets gets one process (default: as the suite says, else 3; "
 	  "with ASSAY_DETERMINISTIC=1 always 1)" },
 	{ "shard", ASSAY_RARELY, "I/N", set_shard, AT(r),
-	  "Measure only part I of N about equal parts of the cases, all variants of a problem in the same one" },
+	  "Measure only part I of N roughly equal parts of the cases, all variants of a problem in the same one" },
 	{ "roof-in-turn", ASSAY_RARELY, NULL, assay_option_flag, AT(r.roof_in_turn),
 	  "After each case, measure the limits of its roof again, interleaved with the case, so that a busy host slows "
 	  "both alike. The run must have measured these limits before: stream.read or stream.copy, peak.*" },

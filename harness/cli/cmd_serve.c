@@ -48,7 +48,7 @@ static const struct assay_option options[] = {
 	{ "model", 0, "NAME", assay_option_text, AT(q.model),
 	  "Load this model of the suite 'serve', such as tiny, for POST /v1/chat/completions" },
 	{ "profile", 0, "KIND,...", set_kinds, AT(q.kinds),
-	  "Kinds of the profiles that are taken where a request names none, such as cpu,heap,gpu (default: as "
+	  "Kinds of profile to take when a request names none, such as cpu,heap,gpu (default: as "
 	  "ASSAY_PROFILE says, else cpu)" },
 	{ "policy", 0, "FILE", assay_option_text, AT(q.policy),
 	  "The policy whose alerts are shown (default baselines/policy.conf, where there is one)" },

@@ -61,16 +61,17 @@ static int check(void *args, struct assay_err *err)
 
 	if (of_profile(a) && (a->samples || a->only))
 		return assay_err_set(err, ASSAY_EUSAGE,
-				     "--lines, --output, --kind and --sanitize are of profiles, which have no cases: "
+				     "--lines, --output, --kind and --sanitize apply to profiles, which have no cases: "
 				     "assay show p3");
 	if (a->samples && !a->only)
 		return assay_err_set(err, ASSAY_EUSAGE, "--samples needs a case: assay show RUN CASE --samples");
 	if (a->bottlenecks && (!a->name || a->samples))
-		return assay_err_set(err, ASSAY_EUSAGE,
-				     "--bottlenecks is of the cases of a run: assay show RUN [CASE] --bottlenecks");
+		return assay_err_set(
+			err, ASSAY_EUSAGE,
+			"--bottlenecks applies to the cases of a run: assay show RUN [CASE] --bottlenecks");
 	if (a->pareto && (!a->name || a->samples || a->bottlenecks))
 		return assay_err_set(err, ASSAY_EUSAGE,
-				     "--pareto is of the codecs of a run: assay show RUN [CASE] --pareto");
+				     "--pareto applies to the codecs of a run: assay show RUN [CASE] --pareto");
 	if (a->link && !a->pareto)
 		return assay_err_set(err, ASSAY_EUSAGE, "--link is for --pareto: assay show RUN --pareto --link %.40s",
 				     a->link);
@@ -86,7 +87,7 @@ static const struct assay_option options[] = {
 	  "Say whether memory, compute, latency, allocation, imbalance or overhead bounds each case of a run, or the "
 	  "case of a profile, and give advice with the expected gain" },
 	{ "pareto", 0, NULL, assay_option_flag, offsetof(struct show_args, pareto),
-	  "Codecs of a run: which are beaten by no other, and which takes least time over memory, a disk and a "
+	  "Codecs of a run: which no other beats, and which takes the least time over memory, a disk and a "
 	  "network" },
 	{ "link", 0, "RATE", assay_option_text, offsetof(struct show_args, link),
 	  "With --pareto, over a link of this rate, such as 10Gb/s or 500MB/s" },

@@ -14,8 +14,8 @@ int assay_preloaded_path(const char *name, const char *what, char *path, size_t 
 	int rc;
 
 	if (ASSAY_SANITIZED_HEAP)
-		return assay_err_set(err, ASSAY_EUNAVAILABLE, "a sanitizer stands before %s: build without SANITIZE",
-				     what);
+		return assay_err_set(err, ASSAY_EUNAVAILABLE,
+				     "a sanitizer must be loaded before %s: build without SANITIZE", what);
 	rc = assay_file_exe_dir(dir, sizeof(dir), err);
 	if (rc)
 		return rc;

@@ -87,7 +87,7 @@ static int open_perf(bool children, struct assay_err *err)
 
 	if (fd < 0 && (errno == EACCES || errno == EPERM))
 		assay_err_set(err, ASSAY_EUNAVAILABLE,
-			      "the kernel does not let 'migrations' be counted: sudo sysctl "
+			      "the kernel does not allow 'migrations' to be counted: sudo sysctl "
 			      "kernel.perf_event_paranoid=1, or give this program CAP_PERFMON");
 	else if (fd < 0)
 		assay_err_set(err, ASSAY_EUNAVAILABLE, "the kernel does not count 'migrations': %s", strerror(errno));
@@ -171,7 +171,7 @@ static void sched_probe(struct assay_counter_context *ctx, struct assay_counter_
 
 	(void)ctx;
 	found(open_sched(&why), &why,
-	      "a kernel with CONFIG_SCHED_DEBUG, or leave to use perf_event_open, brings migrations", out);
+	      "a kernel with CONFIG_SCHED_DEBUG, or permission to use perf_event_open, provides migrations", out);
 }
 
 static int sched_open(struct assay_counter_context *ctx, void **set, struct assay_err *err)

@@ -224,7 +224,7 @@ static bool read_row(struct assay_reading *in, char *line, struct row *out)
 		return false;
 	n = split(line, fields);
 	if (!n)
-		assay_reading_fail(in, "a quote has no end, or something follows behind it");
+		assay_reading_fail(in, "a quote is not closed, or something follows it");
 	else if (n != FIELDS)
 		assay_reading_fail(in, "this line has %zu field%s, expected name, value and unit", n,
 				   n == 1 ? "" : "s");
@@ -324,7 +324,7 @@ static void read_all(struct assay_reading *in)
 	for (size_t i = 0; i < t.n; i++) {
 		if (!t.v[i].sampled)
 			assay_reading_no_time(&t.v[i].r, ASSAY_STATUS_SKIPPED,
-					      "the file has neither a time nor a rate of it");
+					      "the file has neither a time nor a rate for it");
 		assay_reading_put(in, &t.v[i].r, t.v[i].name);
 	}
 	assay_name_index_release(&t.index);

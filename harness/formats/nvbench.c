@@ -58,7 +58,7 @@ static void read_time(struct assay_reading *in, const json_t *state, struct assa
 		assay_reading_sample(in, r, n, mean_s * n * 1e9, 0);
 		return;
 	}
-	assay_reading_no_time(r, ASSAY_STATUS_SKIPPED, "the file has no mean time of it");
+	assay_reading_no_time(r, ASSAY_STATUS_SKIPPED, "the file has no mean time for it");
 }
 
 static void read_metrics(struct assay_reading *in, const json_t *state, struct assay_result *r)

@@ -501,7 +501,7 @@ static void make_key(struct assay_reading *in, struct assay_result *r, const cha
 	if (!in->rc && assay_name_index_put(&in->keys, r->c.key, in->keys.n, &first, &twice, in->err))
 		in->rc = in->err->code;
 	if (twice)
-		assay_reading_fail(in, "'%.100s' is a case that the file has before (benchmark %zu, key '%.120s')",
+		assay_reading_fail(in, "'%.100s' is the same case as an earlier one (benchmark %zu, key '%.120s')",
 				   name, first + 1, r->c.key);
 }
 

@@ -193,11 +193,11 @@ int assay_format_read(struct assay_format_reading *q, struct assay_text *text, s
 	if (!in.rc && !f)
 		f = recognise(json_array_get(values, 0));
 	if (!f)
-		assay_reading_fail(&in, "this is none of the known formats: google-benchmark, llama-bench, "
-					"hyperfine, pyperf, nvbench; 'assay import criterion' takes a folder, 'assay "
+		assay_reading_fail(&in, "this format is not known: expected google-benchmark, llama-bench, "
+					"hyperfine, pyperf or nvbench; 'assay import criterion' takes a folder, 'assay "
 					"import csv' lines of name, value and unit");
 	if (json_array_size(values) > 1 && f != &assay_format_llama_bench)
-		assay_reading_fail(&in, "something follows behind the end of the results");
+		assay_reading_fail(&in, "something follows the end of the results");
 	if (!in.rc) {
 		q->format = f->name;
 		f->read(&in);

@@ -46,7 +46,7 @@ struct cursor {
 static int take(struct cursor *c, uint64_t n, const uint8_t **out)
 {
 	if (n > c->left)
-		return refuse(c->why, "the file ends within its %s: %" PRIu64 " bytes are wanted and %zu are left",
+		return refuse(c->why, "the file ends within its %s: %" PRIu64 " bytes are needed and %zu are left",
 			      c->in, n, c->left);
 	*out = c->at;
 	c->at += n;
@@ -295,7 +295,7 @@ static int take_header(struct assay_gguf *g, struct cursor *c, uint64_t *n_tenso
 	const uint8_t *magic = NULL;
 
 	if (c->left < 4 || take(c, 4, &magic) || memcmp(magic, "GGUF", 4) != 0)
-		return refuse(c->why, "it is no GGUF file");
+		return refuse(c->why, "it is not a GGUF file");
 	if (take_u32(c, &g->version))
 		return -1;
 	if (!(g->version & 0xffff) && g->version)

@@ -281,7 +281,7 @@ const struct assay_exact_run *assay_exact_baseline_match(const struct assay_exac
 	else if (strcmp(base->setting.cache, run->setting.cache))
 		snprintf(why, size, "the recorded counts are of other caches: %s", base->setting.cache);
 	else if (base->seed != run->seed)
-		snprintf(why, size, "the recorded counts are of other inputs: seed %llu, this has %llu",
+		snprintf(why, size, "the recorded counts are of other inputs: seed %llu, and this run has seed %llu",
 			 (unsigned long long)base->seed, (unsigned long long)run->seed);
 	return why[0] ? NULL : base;
 }

@@ -397,8 +397,8 @@ int assay_gate_judge(const struct assay_gate_input *in, struct assay_gate_report
 	name_sides(&j);
 	if (assay_run_is_imported(in->run))
 		snprintf(j.report.unchecked, sizeof(j.report.unchecked),
-			 "imported from %s: that outputs are right, where threads ran and what disturbed them is not "
-			 "known, and was not checked",
+			 "imported from %s: whether outputs are right, where threads ran and what disturbed them is "
+			 "unknown",
 			 in->run->imported.format);
 	rc = assay_gate_time_begin(&j.time, err);
 	j.report.no_baseline = j.time.no_baseline;

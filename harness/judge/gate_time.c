@@ -47,7 +47,7 @@ static void check_baseline(struct assay_gate_time *t)
 		else if (b->seed != run->seed)
 			snprintf(t->incomparable, sizeof(t->incomparable),
 				 "run %" PRId64 " of the baseline has different inputs: seed %" PRIu64
-				 ", this has %" PRIu64,
+				 ", and this run has seed %" PRIu64,
 				 b->id, b->seed, run->seed);
 		else
 			continue;

@@ -229,7 +229,7 @@ static int parse_line(struct reading *r, unsigned number, char *line, bool *any,
 		arch = next_word(&line, NULL);
 		if (strcmp(on, "on") || !arch || next_word(&line, NULL))
 			return assay_conf_fail(err, m->path, number,
-					       "'%s' behind the key, expected nothing or 'on ARCHITECTURE'", on);
+					       "'%s' after the key, expected nothing or 'on ARCHITECTURE'", on);
 		if (!index_of(arch, arches, N_ARCHES, &i))
 			return assay_conf_fail(err, m->path, number, "unknown architecture '%s'%s", arch,
 					       assay_conf_hint(arch, arches, N_ARCHES, hint, sizeof(hint)));

@@ -19,7 +19,7 @@ int assay_memory_state_at(const char *root, struct assay_memory_state *out, stru
 	free(text);
 	if (!ok || !total)
 		return assay_err_set(err, ASSAY_EUNAVAILABLE,
-				     "cannot tell the memory of this machine: no '/proc/meminfo'");
+				     "cannot determine the memory of this machine: no '/proc/meminfo'");
 	out->total_bytes = total * 1024;
 	out->available_bytes = available * 1024;
 	assay_memory_limit_read(root, &out->limit_bytes, &allowed);

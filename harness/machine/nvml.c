@@ -202,7 +202,7 @@ int assay_nvml_info(const struct assay_nvml *n, unsigned index, struct assay_dev
 	if (!code)
 		code = n->name(d, out->name, sizeof(out->name));
 	if (code)
-		return failed(n, "tell of a GPU", code, err);
+		return failed(n, "describe a GPU", code, err);
 	if (n->driver && n->driver(out->driver, sizeof(out->driver)))
 		out->driver[0] = '\0';
 	if (n->uuid && n->uuid(d, out->uuid, sizeof(out->uuid)))
@@ -247,7 +247,7 @@ int assay_nvml_state(const struct assay_nvml *n, unsigned index, struct assay_de
 	if (!code)
 		code = n->clock(d, NVML_CLOCK_SM, &core);
 	if (code)
-		return failed(n, "tell the clock of a GPU", code, err);
+		return failed(n, "read the clock of a GPU", code, err);
 	out->core_hz = core * MHZ;
 	if (!n->clock(d, NVML_CLOCK_MEM, &memory))
 		out->memory_hz = memory * MHZ;
@@ -273,7 +273,7 @@ int assay_nvml_use(const struct assay_nvml *n, unsigned index, struct assay_nvml
 		.busy_frac = NAN, .memory_busy_frac = NAN, .joules = NAN, .watts = NAN, .celsius = NAN
 	};
 	if (code)
-		return failed(n, "tell of a GPU", code, err);
+		return failed(n, "describe a GPU", code, err);
 	if (n->utilization && !n->utilization(d, &u)) {
 		out->busy_frac = u.gpu * 1e-2;
 		out->memory_busy_frac = u.memory * 1e-2;

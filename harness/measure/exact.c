@@ -188,7 +188,7 @@ static int drive_steps(struct counting *k, bool warm)
 		k->out->status = ASSAY_STATUS_SKIPPED;
 		assay_exact_about_text(expected, takes, sizeof(takes));
 		assay_exact_count_text(most, may, sizeof(may));
-		snprintf(k->out->reason, sizeof(k->out->reason), "takes about %s steps, more than the %s that it may",
+		snprintf(k->out->reason, sizeof(k->out->reason), "takes about %s steps, more than the limit of %s",
 			 takes, may);
 		k->end = ASSAY_EXACT_END_TOO_LONG;
 		return 1;

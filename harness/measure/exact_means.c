@@ -65,7 +65,7 @@ static void callgrind_reason(const struct assay_case *c, const struct assay_cata
 
 	why[0] = '\0';
 	if (c->threads != 1)
-		snprintf(why, size, "%s counts one thread, this has %u", tool, c->threads);
+		snprintf(why, size, "%s counts one thread, but the case has %u", tool, c->threads);
 	else if (v && !assay_callgrind_knows(v->needs, unknown, sizeof(unknown)))
 		snprintf(why, size, "needs %s, which %s does not simulate", unknown, tool);
 }

@@ -181,7 +181,7 @@ int assay_catalog_check_device(const struct assay_catalog *cat, const char *devi
 				     d->reason ? d->reason : "none found");
 	list_devices(cat, all, sizeof(all));
 	if (!all[0])
-		return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', but no plugin brings a device", what, device);
+		return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', but no plugin provides a device", what, device);
 	return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected one of the devices of this machine: %s", what,
 			     device, all);
 }

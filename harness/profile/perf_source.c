@@ -147,7 +147,7 @@ static int forbidden(struct assay_err *err)
 	if (e == EACCES || e == EPERM)
 		return assay_err_set(
 			err, ASSAY_EUNAVAILABLE,
-			"the kernel forbids to sample programs: 'sysctl kernel.perf_event_paranoid=2', or a container "
+			"the kernel forbids sampling programs: 'sysctl kernel.perf_event_paranoid=2', or a container "
 			"that allows perf_event_open(2), permits it");
 	if (e == ESRCH)
 		return assay_err_set(err, ASSAY_ENOTFOUND, "the process that was to be sampled has ended");

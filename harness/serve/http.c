@@ -183,7 +183,7 @@ static bool may_ask(const struct assay_server *s, struct MHD_Connection *c, stru
 	}
 	if (origin &&
 	    (strncmp(origin, "http", 4) || !strstr(origin, "://") || strcasecmp(strstr(origin, "://") + 3, host))) {
-		assay_http_fail(a, 403, "pages of other sites may not ask: Origin is '%.100s'", origin);
+		assay_http_fail(a, 403, "requests from pages of other sites are refused: Origin is '%.100s'", origin);
 		return false;
 	}
 	return true;

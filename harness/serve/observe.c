@@ -49,7 +49,7 @@ static bool look_at_gpus(const struct assay_server *s, struct assay_nvml_use *al
 		sum += isnan(u.busy_frac) ? 0 : u.busy_frac;
 	}
 	if (n && !n_known && !why->code)
-		assay_err_set(why, ASSAY_EUNAVAILABLE, "the driver does not tell how busy the GPU is");
+		assay_err_set(why, ASSAY_EUNAVAILABLE, "the driver does not report how busy the GPU is");
 	all->busy_frac = n_known ? sum / n_known : NAN;
 	return n_known;
 }
@@ -193,7 +193,7 @@ static void add_chat(const struct metrics *t, const struct assay_chat_counts *n)
 			"assay_tokens_total{kind=\"prompt\"} %" PRIu64
 			"\nassay_tokens_total{kind=\"generated\"} %" PRIu64 "\n",
 			n->prompt, n->generated);
-	add_number(t, "assay_model_up", "gauge", "1 while the process of the model is there", n->up);
+	add_number(t, "assay_model_up", "gauge", "1 while the process of the model runs", n->up);
 	add_number(t, "assay_model_starts_total", "counter", "Starts of the process of the model", (double)n->starts);
 	add_number(t, "assay_kv_cache_hits_total", "counter",
 		   "Tokens of prompts whose keys and values were in the cache", (double)n->known);
@@ -447,7 +447,7 @@ void assay_serve_events(const struct assay_http_query *q, struct assay_http_answ
 	s->counts.streams += room;
 	pthread_mutex_unlock(&s->lock);
 	if (!room) {
-		assay_http_fail(a, 429, "%d pages watch already: close one", STREAMS_MAX);
+		assay_http_fail(a, 429, "%d pages are watching already: close one", STREAMS_MAX);
 		return;
 	}
 	t = calloc(1, sizeof(*t));

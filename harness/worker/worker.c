@@ -286,7 +286,7 @@ static int await_end(struct assay_worker *w, enum assay_status *status, char *re
 			tracer = assay_process_tracer(w->process.pid);
 			snprintf(reason, size, "the worker did not end after its last command");
 			if (tracer)
-				snprintf(reason, size, "the worker cannot end, since process %d traces it",
+				snprintf(reason, size, "the worker cannot end because process %d traces it",
 					 (int)tracer);
 			kill_for(w, reason, size);
 			return 0;
@@ -317,7 +317,7 @@ static bool over_time(struct assay_worker *w, const struct assay_worker *partner
 	assay_exact_about_text((double)(now > w->deadline_ns ? w->timeout_ns : w->waited_ns) * 1e-9, waited,
 			       sizeof(waited));
 	if (w->spent)
-		snprintf(reason, size, "its processor time was over (while %s)", assay_phase_name(phase_of(w)));
+		snprintf(reason, size, "it used up its processor time (while %s)", assay_phase_name(phase_of(w)));
 	else if (now > w->deadline_ns)
 		snprintf(reason, size, "not done after %s s (while %s)", waited, assay_phase_name(phase_of(w)));
 	else

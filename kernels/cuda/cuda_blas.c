@@ -101,7 +101,7 @@ int assay_cublas_takes_bytes(const struct assay_shape *shape, struct assay_reaso
 {
 	if (shape->axis[ASSAY_MATMUL_M] % 4 == 0)
 		return 0;
-	snprintf(why->text, sizeof(why->text), "cuBLAS multiplies bytes where m is a multiple of 4");
+	snprintf(why->text, sizeof(why->text), "cuBLAS multiplies bytes only where m is a multiple of 4");
 	return -1;
 }
 
@@ -177,7 +177,7 @@ static int open_memory(struct assay_job *job, size_t each, int x)
 	if (rc == cudaSuccess)
 		return 0;
 	assay_cublas_release(job);
-	return job->host->fail(job, "cannot allocate %zu bytes for what cuBLAS multiplies: %s", total,
+	return job->host->fail(job, "cannot allocate %zu bytes for the operands of cuBLAS: %s", total,
 			       cudaGetErrorString(rc));
 }
 

@@ -199,7 +199,7 @@ static int open_memory(struct assay_job *job)
 	if (rc == cudaSuccess)
 		return 0;
 	assay_cublaslt_release(job);
-	return job->host->fail(job, "cannot allocate %zu bytes for what cuBLASLt multiplies: %s", w + sums + workspace,
+	return job->host->fail(job, "cannot allocate %zu bytes for the operands of cuBLASLt: %s", w + sums + workspace,
 			       cudaGetErrorString(rc));
 }
 

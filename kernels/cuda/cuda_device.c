@@ -98,7 +98,7 @@ static int device_alloc(void *device, uint64_t bytes, void **ptr, struct assay_r
 	if (rc == cudaSuccess)
 		return 0;
 	cudaMemGetInfo(&left, &total);
-	snprintf(why->text, sizeof(why->text), "%s: %llu bytes are wanted, %zu of %zu are free", cudaGetErrorString(rc),
+	snprintf(why->text, sizeof(why->text), "%s: %llu bytes are needed, %zu of %zu are free", cudaGetErrorString(rc),
 		 (unsigned long long)bytes, left, total);
 	return -1;
 }

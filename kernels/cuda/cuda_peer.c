@@ -98,7 +98,7 @@ int assay_stream_p2p_prepare_cuda(struct assay_job *job)
 		rc = open_other(p, (size_t)a->bytes, &left);
 	if (rc == cudaErrorMemoryAllocation) {
 		assay_stream_p2p_release_cuda(job);
-		return job->host->fail(job, "out of memory on device 'cuda:%d': %llu bytes are wanted, %zu are free",
+		return job->host->fail(job, "out of memory on device 'cuda:%d': %llu bytes are needed, %zu are free",
 				       other, (unsigned long long)a->bytes, left);
 	}
 	if (rc == cudaSuccess)

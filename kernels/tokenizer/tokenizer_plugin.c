@@ -300,7 +300,7 @@ static int run_decode(struct assay_job *job)
 		int64_t len;
 
 		if (ids[i] < 0 || ids[i] >= v->n_tokens)
-			return job->host->fail(job, "token %d is not of the vocabulary", ids[i]);
+			return job->host->fail(job, "token %d is not in the vocabulary", ids[i]);
 		x = &all[ids[i]];
 		if (x->n <= SHORT_TOKEN && end - out >= SHORT_TOKEN) {
 			memcpy(out, x->s, SHORT_TOKEN);
@@ -330,7 +330,7 @@ static int supports(const struct assay_shape *shape, struct assay_reason *why)
 static const struct assay_variant variants[] = {
 	{ .op = "tokenizer.encode",
 	  .name = "ours",
-	  .help = "a cache of words, and a queue for each rank",
+	  .help = "word cache, and a queue for each merge rank",
 	  .flags = ASSAY_VARIANT_ONE_THREAD,
 	  .supports = supports,
 	  .prepare = prepare,
@@ -338,7 +338,7 @@ static const struct assay_variant variants[] = {
 	  .release = release },
 	{ .op = "tokenizer.decode",
 	  .name = "ours",
-	  .help = "short tokens by one store",
+	  .help = "short tokens copied with one store",
 	  .flags = ASSAY_VARIANT_ONE_THREAD,
 	  .supports = supports,
 	  .prepare = prepare_decode,

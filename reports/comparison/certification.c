@@ -45,8 +45,8 @@ static void write_text(const struct assay_report *r, const struct assay_emit_sty
 				100 * c->smallest_detectable_frac, (double)c->budget_ns * 1e-9, 100 * c->sd);
 	else
 		assay_text_add(out,
-			       "\n  minimum detectable slowdown (95 % power)  unknown: it takes two process pairs of "
-			       "one case, give --budget more time\n");
+			       "\n  minimum detectable slowdown (95 % power)  unknown: this takes two process pairs of "
+			       "one case; raise --budget\n");
 	assay_text_addf(out, "  a case took                               %.2f s, %.1f pairs\n", c->seconds_per_case,
 			c->pairs_per_case);
 }

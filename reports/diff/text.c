@@ -137,7 +137,7 @@ static void controls_text(const struct assay_diff *d, char *buf, size_t size)
 	buf[0] = '\0';
 	if (d->n_same_code_moved)
 		snprintf(buf, size,
-			 "%zu of %zu cases whose machine code is the same on both sides moved all the same, by up to "
+			 "%zu of %zu cases whose machine code is the same on both sides nevertheless moved, by up to "
 			 "%.1f %%: the machine changed, and changes of that size say nothing about a program",
 			 d->n_same_code_moved, d->n_same_code, 100 * (d->same_code_most - 1));
 }

@@ -231,7 +231,7 @@ static void add_values(struct assay_text *out, const struct assay_run *run)
 		const char *name, *unit, *help;
 		value_fn *value;
 	} families[] = {
-		{ "assay_case_ok", "", "1 where the case was measured and nothing speaks against it, else 0", is_ok },
+		{ "assay_case_ok", "", "1 if the case was measured without any fault, else 0", is_ok },
 		{ "assay_case_limit_exceeded", "",
 		  "1 where the share of the limit is above 1.05, so that the limit or the case was not measured "
 		  "correctly, "

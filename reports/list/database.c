@@ -106,7 +106,7 @@ static void add_run(struct assay_text *out, const struct assay_import_report *r,
 			run->machine[0] ? run->machine : "unknown", run->commit[0] ? run->commit : "unknown",
 			run->dated ? "known" : "unknown");
 	if (!run->machine[0])
-		assay_text_add(out, "  a gate compares runs of one machine only: --machine NAME says which it was\n");
+		assay_text_add(out, "  a gate only compares runs of one machine: name it with --machine NAME\n");
 }
 
 static void add_ids(struct assay_text *out, const int64_t *ids, size_t n)

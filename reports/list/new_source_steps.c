@@ -87,7 +87,7 @@ static void write_program_text(const struct assay_new_result *r, const struct as
 	write_lines(r, out);
 	assay_text_addf(out, "\n%s", r->variant);
 	if (r->ran_s > 0)
-		assay_text_addf(out, " ran for %s and ended well", seconds);
+		assay_text_addf(out, " ran for %s and exited with 0", seconds);
 	else
 		assay_text_add(out, " reported its benchmarks");
 	assay_text_addf(out, "; what a gate measures:\n");

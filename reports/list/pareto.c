@@ -52,7 +52,7 @@ static void add_choice(const struct assay_link *link, const struct assay_link_ch
 	}
 	snprintf(line, sizeof(line), "%s: %s%s%s, %s%s against %s uncompressed%s%s", link->name,
 		 assay_paint(style, ASSAY_BOLD), v->best->name, assay_paint(style, ASSAY_RESET), total, interval, plain,
-		 v->unclear ? "; not told apart from " : "", v->unclear ? v->unclear->name : "");
+		 v->unclear ? "; indistinguishable from " : "", v->unclear ? v->unclear->name : "");
 	assay_columns_line(t, 2, line);
 }
 

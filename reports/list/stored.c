@@ -204,7 +204,7 @@ static void baseline_text(const struct assay_report *r, const struct assay_emit_
 		assay_text_addf(out, "exact counts of %zu case%s recorded in %s: see what changed, and commit it\n",
 				b->n_cases, b->n_cases == 1 ? "" : "s", b->updated);
 	if (b->n_kept)
-		assay_text_addf(out, "%zu recorded case%s not counted this time, and kept; --prune takes such out\n",
+		assay_text_addf(out, "%zu recorded case%s not counted this time, and kept; --prune removes them\n",
 				b->n_kept, b->n_kept == 1 ? " was" : "s were");
 }
 

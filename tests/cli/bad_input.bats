@@ -231,7 +231,7 @@ END
 		[ "$status" = 2 ]
 		[[ $stderr == "assay: cannot read '$file': it is "* ]]
 	done
-	[[ $stderr == *"it is too large, a configuration file may have 16 MiB" ]]
+	[[ $stderr == *"it is too large: a configuration file may have at most 16 MiB" ]]
 	run --separate-stderr "$ASSAY" gate --policy . --manifest quick.manifest
 	[ "$status" = 2 ]
 	[ "$stderr" = "assay: cannot read '.': Is a directory" ]

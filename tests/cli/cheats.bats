@@ -15,14 +15,14 @@ setup() {
 @test "a rate that the machine does not have is a wrong result" {
 	run --separate-stderr "$ASSAY" run --bench-dir bench --plugin "$CHEATS" --db x.db
 	[ "$status" = 3 ]
-	[[ $output == *"idles  wrong: faster than this machine can: "*"B/s of "*"B/s"* ]]
+	[[ $output == *"idles  wrong: faster than this machine allows: "*"B/s of "*"B/s"* ]]
 	[[ $output == *"1 ok, 1 wrong"* ]]
 }
 
 @test "in a comparison it is one, too" {
 	run --separate-stderr "$ASSAY" compare --bench-dir bench --same-code --budget 300ms --db x.db "$CHEATS" "$CHEATS"
 	[ "$status" = 3 ]
-	[[ $output == *"WRONG_RESULT  time_s  cheat.read/idles/-/t=1/warm"*"faster than this machine can: "* ]]
+	[[ $output == *"WRONG_RESULT  time_s  cheat.read/idles/-/t=1/warm"*"faster than this machine allows: "* ]]
 	[[ $output == *"1 WRONG_RESULT, 1 "* ]]
 }
 

@@ -54,8 +54,8 @@ TERNARY='op = "matmul.ternary" shapes = {"m=8,k=256,n=5", "m=12,k=384,n=1"} vari
 	grep -q '^matmul.ternary/cublaslt failed .*cuBLASLt has no int8 kernel for this shape on this device' lines
 	[ "$(grep -c ' ok ' lines)" = 8 ]
 	measure 'op = "matmul.ternary" shapes = {"m=10,k=256,n=5", "m=4,k=132224,n=1"} variants = {"cublas*", "ref"}'
-	grep -qx 'matmul.ternary/cublaslt skipped cuBLAS multiplies bytes where m is a multiple of 4' lines
-	grep -qx 'matmul.ternary/cublas skipped cuBLAS multiplies bytes where m is a multiple of 4' lines
+	grep -qx 'matmul.ternary/cublaslt skipped cuBLAS multiplies bytes only where m is a multiple of 4' lines
+	grep -qx 'matmul.ternary/cublas skipped cuBLAS multiplies bytes only where m is a multiple of 4' lines
 	grep -qx 'matmul.ternary/cublas_f16 skipped sums of half precision are exact up to k=132104' lines
 	[ "$(grep -c '^matmul.ternary/cublas_f16 ok' lines)" = 1 ]
 	# a library that cannot be opened, then one that lacks what is called
@@ -76,7 +76,7 @@ TERNARY='op = "matmul.ternary" shapes = {"m=8,k=256,n=5", "m=12,k=384,n=1"} vari
 	# the tensors fit, weights of a byte each do not
 	measure 'op = "matmul.ternary" shapes = {"m=256,k=1024,n=2"} variants = {"cublas*"}' EMULATED_MEMORY=150000
 	for variant in cublas cublas_f16 cublaslt; do
-		grep -q "^matmul.ternary/$variant failed out of memory on device 'cuda:0' while preparing: the tensors of m=256,k=1024,n=2 take .*, free are .*: cannot allocate [0-9]* bytes for what cuBLAS" lines
+		grep -q "^matmul.ternary/$variant failed out of memory on device 'cuda:0' while preparing: the tensors of m=256,k=1024,n=2 take .*, free: .*: cannot allocate [0-9]* bytes for the operands of cuBLAS" lines
 	done
 }
 
@@ -100,7 +100,7 @@ P2P='op = "stream.p2p" shapes = {"bytes=65536"} sweep = {"hop=1,2"} cache = {"wa
 	measure "$P2P" EMULATED_DEVICES=2 EMULATED_PEER=0
 	jq -e '.cases[] | select(.status == "ok") | .counters.p2p_staged.value == 1 and (.counters.p2p_direct.value // 0) == 0' <<<"$output"
 	measure "$P2P" EMULATED_DEVICES=2 EMULATED_MEMORY_1=1000
-	grep -q "^stream.p2p/cuda failed .*out of memory on device 'cuda:1': 65536 bytes are wanted, 1000 are free" lines
+	grep -q "^stream.p2p/cuda failed .*out of memory on device 'cuda:1': 65536 bytes are needed, 1000 are free" lines
 }
 
 @test "a chat on the device counts and answers as on the CPU" {

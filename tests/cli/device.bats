@@ -30,7 +30,7 @@ mock_bench() {
 	MOCK_DEVICES=0 fails 2 "is 'mock:0', but there is no mock device: the mock driver is not loaded" run $MOCK --device mock:0
 	fails 2 "--device is 'mock', expected devices such as cuda:0,cuda:1" run $MOCK --device mock
 	ASSAY_DEVICE=0 fails 2 "ASSAY_DEVICE is '0', expected devices such as cuda:0,cuda:1" run $MOCK
-	fails 2 "is 'mock:0', but no plugin brings a device" run --no-default-plugins --plugin "$PLUGINS/example_op.so" --plugin "$PLUGINS/example_variant.so" --device mock:0 --bench-dir "$ASSAY_SOURCE/tests/fixtures/bench" --suite quick
+	fails 2 "is 'mock:0', but no plugin provides a device" run --no-default-plugins --plugin "$PLUGINS/example_op.so" --plugin "$PLUGINS/example_variant.so" --device mock:0 --bench-dir "$ASSAY_SOURCE/tests/fixtures/bench" --suite quick
 }
 
 @test "without a device its cases are skipped with the reason, never run on the CPU" {

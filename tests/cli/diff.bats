@@ -66,8 +66,8 @@ load helpers
 @test "show --bottlenecks says what bounds a case, and advises by rules that are documented" {
 	local rule
 
-	fails 2 "--bottlenecks is of the cases of a run" show --bottlenecks
-	fails 2 "--bottlenecks is of the cases of a run" show last x --bottlenecks --samples
+	fails 2 "--bottlenecks applies to the cases of a run" show --bottlenecks
+	fails 2 "--bottlenecks applies to the cases of a run" show last x --bottlenecks --samples
 	fails 2 "no database 'assay.db'" show last --bottlenecks
 	ASSAY_DETERMINISTIC=1 "$ASSAY" run --suite quick --only '*l3/t=1/warm' --only 'quantize.q8_0*' --evidence stored >/dev/null
 	export KEEP_DB=1

@@ -216,7 +216,7 @@ fits() {
 	# a second one would disturb it
 	KEEP_DB=1 fails 2 "another 'assay fleet' uses the folder 'assay-fleet'" fleet quick --slurm cpu
 	interrupt $!
-	grep -q "^assay: interrupted: 2 of 3 nodes are measured and kept in '.*/assay-fleet', jobs are cancelled; the same command goes on with n3$" err.txt
+	grep -q "^assay: interrupted: 2 of 3 nodes are measured and kept in '.*/assay-fleet', jobs are cancelled; the same command continues with n3$" err.txt
 	no_job_is_left
 	[ ! -e assay.db ]
 	KEEP_DB=1 fails 2 "holds a fleet of another suite, partition or options" fleet smoke --slurm cpu

@@ -360,13 +360,13 @@ baseline update --exact --suite other --db d --exact-file build/gate/exact.json"
 	[ "$status" = 0 ]
 }
 
-@test "no report is no pass, and an old report does not outlive its run" {
+@test "no report is not a pass, and an old report does not outlive its run" {
 	history
 	gate
 	[ "$status" = 0 ]
 	FAKE_SILENT=1 gate
 	[ "$status" = 70 ]
-	[[ $stderr == *"wrote no report: that is no pass"* ]]
+	[[ $stderr == *"wrote no report, so this is not a pass"* ]]
 	[ ! -e build/gate/report.json ]
 	[ ! -e build/gate/junit.xml ]
 	grep -q "no verdict" build/gate/report.md

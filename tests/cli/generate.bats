@@ -75,5 +75,5 @@ ids() {
 	fails 2 "an answer has at most 4096 tokens" generate tiny 1 --tokens 4097
 	fails 2 "bad --tokens '0'" generate tiny 1 --tokens 0
 	fails 2 "models are those of the suite 'serve': drop --suite quick" generate tiny 1 --suite quick
-	fails 2 "with --requests the prompts stand in standard input" generate tiny 1 --requests
+	fails 2 "with --requests the prompts come from standard input" generate tiny 1 --requests
 }

@@ -48,7 +48,7 @@ load helpers
 	jq -es '.[0].event == "ready" and (.[0] | has("no_text") | not)' events
 	[ "$(jq -js 'map(.text // empty) | join("")' events)" = "$(jq -j '.text + (.text | split("w")[0])' out)" ]
 	jq -es 'map(select(.event == "end")) | map([.prompt, .stopped]) == [[6, false], [6, true], [0, false]]' events
-	grep -q 'a text that is to end the answer is empty' events
+	grep -q 'a stop text is empty' events
 
 	fails 2 "the model takes no text, only ids: models of the suite 'serve' have no tokenizer" generate tiny --prompt Hi
 	fails 2 "drop the token ids" generate m.gguf 1 --prompt Hi
@@ -132,7 +132,7 @@ load helpers
 	assay model synth m.gguf --layers 1
 	# another architecture, and a tensor of another name
 	sed 's/llama/mamba/' m.gguf >mamba.gguf
-	fails 2 "it is of the architecture 'mamba', expected one of llama, bitnet" generate mamba.gguf 1
+	fails 2 "its architecture is 'mamba', expected one of llama, bitnet" generate mamba.gguf 1
 	sed 's/attn_norm.weight/attn_nose.weight/' m.gguf >nose.gguf
 	fails 2 "it has no tensor 'blk.0.attn_norm.weight'" generate nose.gguf 1
 	head -c 100000 m.gguf >cut.gguf

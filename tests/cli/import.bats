@@ -74,7 +74,7 @@ FIXTURES=$ASSAY_SOURCE/tests/fixtures/import
 	"$ASSAY" import hyperfine head.json --machine ci >/dev/null
 	run --separate-stderr "$ASSAY" gate --suite hyperfine --json
 	[ "$status" = 1 ]
-	jq -e '.verdict == "REGRESSED" and (.unchecked | startswith("imported from hyperfine: that outputs are right"))
+	jq -e '.verdict == "REGRESSED" and (.unchecked | startswith("imported from hyperfine: whether outputs are right"))
 		and (.cases[0] | .evidence == "imported" and (.ratio - 1.5 | fabs) < 0.01)' <<<"$output"
 	run --separate-stderr "$ASSAY" gate --suite hyperfine
 	[ "$status" = 1 ] && [[ $output == *"unchecked imported from hyperfine"* && $output == *"next: 'assay history"* ]]
@@ -256,8 +256,8 @@ FIXTURES=$ASSAY_SOURCE/tests/fixtures/import
 		a,1,kKiB|the unit 'kKiB' is not known
 		a,1,/s|the unit '/s' is not known
 		,1,s|the name has 0 bytes, expected 1 to 4095
-		"a,1,s|a quote has no end
-		"a"b,1,s|a quote has no end, or something follows behind it
+		"a,1,s|a quote is not closed
+		"a"b,1,s|a quote is not closed, or something follows it
 		a\0b,1,s|a byte of this line is zero: this is not text
 	END
 	: >empty.csv
@@ -287,7 +287,7 @@ FIXTURES=$ASSAY_SOURCE/tests/fixtures/import
 		["binary/csv/-", "skipped", 0, {}]]
 		# the time of a byte, and of a token; where the file has a time, that is it
 		and ([.cases[:3][].median_ns] | (.[0] * 0.701 - 1 | fabs) < 1e-4 and (.[1] * 41500 / 1e9 - 1 | fabs) < 1e-6 and .[2] == 12e6)
-		and .cases[3].reason == "the file has neither a time nor a rate of it"'
+		and .cases[3].reason == "the file has neither a time nor a rate for it"'
 	for unit in B/s kB/s KB/s GB/s KiB/s GiB/s TiB/s tok/s tokens/s Mtokens/s op/s ops/s 'G ops/s' items/s 1/s; do
 		echo "x,2,$unit"
 	done | "$ASSAY" import csv - --db u.db

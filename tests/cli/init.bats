@@ -219,7 +219,7 @@ program() {
 	git add work && git commit -qm program
 	run --separate-stderr assay init --program './work "a b"'
 	[ "$status" = 0 ] && [ -z "$stderr" ]
-	[[ $output == *'./work "a b" ran for '*" and ended well; what a gate measures:"$'\n  work/work/-/t=all/-\n'* ]]
+	[[ $output == *'./work "a b" ran for '*" and exited with 0; what a gate measures:"$'\n  work/work/-/t=all/-\n'* ]]
 	mapfile -t next < <(sed -n 's/^  \([ag][^ ]* .*\|assay-gate\)$/\1/p' <<<"$output")
 	[ "${#next[@]}" = 3 ]
 	assay list --manifest | cmp - assay/baselines/quick.manifest

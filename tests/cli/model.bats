@@ -38,7 +38,7 @@ load helpers
 	head -c 5000 a.gguf >cut.gguf
 	fails 2 "cannot read 'cut.gguf': the file ends within" model show cut.gguf
 	fails 2 "cannot read 'none.gguf': No such file" model show none.gguf
-	fails 2 "it is no GGUF file" model show "$BATS_TEST_FILENAME"
+	fails 2 "it is not a GGUF file" model show "$BATS_TEST_FILENAME"
 	fails 2 "it is not a regular file" model show /dev/zero
 	fails 2 "no action given" model
 	fails 2 "unknown action 'load'" model load a.gguf

@@ -15,8 +15,8 @@ load profile_helpers
 	fails 2 "--rate is '10001', expected" profile cpu x --rate 10001
 	fails 2 "--for" profile cpu x --for never
 	fails 2 "unknown suite 'none'" profile cpu x --suite none
-	fails 2 "--cost is of a case, and makes no profile: give it --rate and --for alone" profile cpu --cost -- true
-	fails 2 "--cost is of a case, and makes no profile: give it --rate and --for alone" profile cpu x --cost --name n
+	fails 2 "--cost measures a case and makes no profile: combine it with --rate and --for only" profile cpu --cost -- true
+	fails 2 "--cost measures a case and makes no profile: combine it with --rate and --for only" profile cpu x --cost --name n
 	fails 2 "--cost is for profiles of the kind cpu, not heap" profile heap x --cost
 	fails 2 "no case of suite 'quick' matches 'matmul.ternray', did you mean 'matmul.ternary'?" profile cpu matmul.ternray
 	fails 2 "'dequantize' selects " profile cpu dequantize

@@ -27,7 +27,7 @@ needs_heap() {
 	fails 2 "./none" profile heap -- ./none
 	fails 2 "none/p.svg" profile heap -o none/p.svg -- true
 	if cc -O1 -static -o static -x c - <<<'int main(void) { return 0; }' 2>/dev/null; then
-		fails 2 "nothing can stand before malloc in './static', which is linked statically" profile heap -- ./static
+		fails 2 "malloc cannot be intercepted in './static', which is linked statically" profile heap -- ./static
 	fi
 }
 

@@ -33,7 +33,7 @@ adds_up='(.threads | length > 0) and all(.threads[]; .wall_ns > 0 and
 	fails 2 "./none" profile threads -- ./none
 	fails 2 "none/p.svg" profile threads -o none/p.svg -- true
 	if cc -O1 -static -o static -x c - <<<'int main(void) { return 0; }' 2>/dev/null; then
-		fails 2 "nothing can stand before the functions that wait in './static', which is linked statically" profile threads -- ./static
+		fails 2 "the functions that wait cannot be intercepted in './static', which is linked statically" profile threads -- ./static
 	fi
 }
 

@@ -64,7 +64,7 @@ load profile_helpers
 		# shellcheck disable=SC2086
 		run --separate-stderr ./refuse moved/bin/assay profile cpu -o p.svg $what
 		[ "$status" = 2 ] && [ -z "$output" ] && [ "${#stderr_lines[@]}" = 1 ]
-		[[ $stderr == "assay: the kernel forbids to sample programs: 'sysctl kernel.perf_event_paranoid=2', or a container that allows perf_event_open(2), permits it; nor do timers work: there is no "*"assay-timers.so': make builds it" ]]
+		[[ $stderr == "assay: the kernel forbids sampling programs: 'sysctl kernel.perf_event_paranoid=2', or a container that allows perf_event_open(2), permits it; nor do timers work: there is no "*"assay-timers.so': make builds it" ]]
 	done
 	[ ! -e p.svg ]
 }
@@ -75,7 +75,7 @@ load profile_helpers
 	# shellcheck disable=SC2086
 	run --separate-stderr ./refuse moved/bin/assay compare $SELECT "$PLUGINS/compare_base.so" "$PLUGINS/compare_double.so" --policy wide.conf --budget 30s
 	[ "$status" = 1 ] || { echo "$status $output $stderr"; false; }
-	[[ $output == *"cause unknown: "*"forbids to sample programs"* ]]
+	[[ $output == *"cause unknown: "*"forbids sampling programs"* ]]
 	run --separate-stderr "$ASSAY" compare --replay last
-	[[ $output == *"cause unknown: "*"forbids to sample programs"* ]]
+	[[ $output == *"cause unknown: "*"forbids sampling programs"* ]]
 }

@@ -51,7 +51,7 @@ static void probe(struct assay_counter_context *ctx, struct assay_counter_probe 
 	*out = (struct assay_counter_probe){ .works = !assay_nvml_open(&n, &why) };
 	if (!out->works) {
 		snprintf(out->value, sizeof(out->value), "%.250s", why.text);
-		snprintf(out->advice, sizeof(out->advice), "NVIDIA's driver brings energy and use of GPUs");
+		snprintf(out->advice, sizeof(out->advice), "NVIDIA's driver reports energy and use of GPUs");
 		return;
 	}
 	for (unsigned i = 0; i < assay_nvml_count(n); i++) {
@@ -60,7 +60,7 @@ static void probe(struct assay_counter_context *ctx, struct assay_counter_probe 
 		able += !assay_nvml_use(n, i, &u, NULL) && isfinite(u.joules);
 	}
 	out->works = able;
-	snprintf(out->value, sizeof(out->value), "%u of %u GPUs tell their energy", able, assay_nvml_count(n));
+	snprintf(out->value, sizeof(out->value), "%u of %u GPUs report their energy", able, assay_nvml_count(n));
 	snprintf(out->advice, sizeof(out->advice), "%s", able ? "" : "GPUs from Volta on count their energy");
 	assay_nvml_close(n);
 }
@@ -162,7 +162,7 @@ static int total(const struct assay_counter_context *ctx, size_t event, double *
 
 	*per_iteration = false;
 	*value = values[event];
-	return isfinite(*value) ? 0 : assay_err_set(why, ASSAY_EUNAVAILABLE, "the GPU's driver does not tell it");
+	return isfinite(*value) ? 0 : assay_err_set(why, ASSAY_EUNAVAILABLE, "the GPU's driver does not report it");
 }
 
 static void how(const struct assay_counter_context *ctx, const char *event, char *buf, size_t size)

@@ -208,7 +208,7 @@ void assay_papi_load(struct assay_papi *p)
 		assay_papi_doubt_pmu(p);
 	if (p->pmu_reason[0])
 		snprintf(p->pmu_advice, sizeof(p->pmu_advice),
-			 "a host that passes its PMU through brings hardware counters");
+			 "a host that passes its PMU through provides hardware counters");
 	if (p->pmu_reason[0] && assay_perf_paranoid_at("", paranoid, sizeof(paranoid))) {
 		used = strlen(p->pmu_reason);
 		snprintf(p->pmu_reason + used, sizeof(p->pmu_reason) - used, "; %s", paranoid);

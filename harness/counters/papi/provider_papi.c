@@ -91,7 +91,7 @@ static int add(void *set, const char *event, struct assay_err *err)
 			"kernel's",
 			event);
 	if (!ctx->tested && !assay_pmu_selftest(ctx, event, why, sizeof(why)))
-		return assay_err_set(err, ASSAY_EUNAVAILABLE, "'%s' is not to be believed: %s", event, why);
+		return assay_err_set(err, ASSAY_EUNAVAILABLE, "'%s' cannot be trusted: %s", event, why);
 	return assay_papi_set_add(set, event, err);
 }
 

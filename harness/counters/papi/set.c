@@ -37,7 +37,8 @@ int assay_papi_set_open(const struct assay_counter_context *ctx, int component, 
 		rc = call->set_opt(ASSAY_PAPI_INHERIT, &children);
 	if (rc != ASSAY_PAPI_OK) {
 		assay_papi_set_close(s);
-		return assay_err_set(err, ASSAY_EUNAVAILABLE, "PAPI makes no event set: %s", call->strerror(rc));
+		return assay_err_set(err, ASSAY_EUNAVAILABLE, "PAPI cannot create an event set: %s",
+				     call->strerror(rc));
 	}
 	*set = s;
 	return 0;

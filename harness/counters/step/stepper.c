@@ -15,9 +15,10 @@ int assay_stepper_probe(struct assay_err *err)
 	int rc = assay_step_probe(err);
 
 	if (!rc && ASSAY_SANITIZED_HEAP)
-		rc = assay_err_set(err, ASSAY_EUNAVAILABLE,
-				   "a program with the address sanitizer would count what that adds: build without "
-				   "SANITIZE");
+		rc = assay_err_set(
+			err, ASSAY_EUNAVAILABLE,
+			"a program with the address sanitizer would also count what that adds: build without "
+			"SANITIZE");
 	return rc;
 }
 

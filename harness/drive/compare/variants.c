@@ -262,10 +262,10 @@ static int plan_cases(struct assay_compare_plan *p, const struct assay_compare_r
 		return rc;
 	if (!p->cmp.n_cases)
 		return assay_err_set(err, ASSAY_EUSAGE,
-				     "nothing to compare: '%s' and '%s' run no case of suite '%s' both: %s",
+				     "nothing to compare: '%s' and '%s' have no case of suite '%s' in common: %s",
 				     v[ASSAY_BASE].text, v[ASSAY_HEAD].text, s->plan.suite, why);
 	if (n_left_out)
-		assay_watch_warn(w, "%zu case%s left out, which one of the two does not run: %s", n_left_out,
+		assay_watch_warn(w, "%zu case%s left out that only one of the two runs: %s", n_left_out,
 				 n_left_out == 1 ? " is" : "s are", why);
 	return 0;
 }

@@ -232,7 +232,7 @@ static void judge_speed(struct assay_result *r, const struct assay_exact_case *c
 	assay_quantity_text(r->median_ns * 1e-9, "s", true, took, sizeof(took));
 	r->status = ASSAY_STATUS_WRONG;
 	r->correct = false;
-	snprintf(r->reason, sizeof(r->reason), "faster than any machine can: %.0f instructions a call, in %s",
+	snprintf(r->reason, sizeof(r->reason), "faster than any machine allows: %.0f instructions a call, in %s",
 		 instructions, took);
 }
 

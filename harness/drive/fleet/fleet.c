@@ -317,7 +317,7 @@ static int find_base(const struct assay_repository *r, const char *head, char co
 	if (!assay_repository_commit(r, "HEAD~1", commit, NULL))
 		return 0;
 	return assay_err_set(err, ASSAY_EUSAGE,
-			     "nothing to compare HEAD with: name a revision behind the suite, such as 'assay fleet "
+			     "nothing to compare HEAD with: name a revision after the suite, such as 'assay fleet "
 			     "quick main --gate'");
 }
 
@@ -744,7 +744,7 @@ static void stop_jobs(struct fleet *f, struct assay_err *err)
 		assay_err_set(
 			err, ASSAY_EINTERRUPTED,
 			"interrupted: %zu of %zu nodes are measured and kept in '%.160s', jobs are cancelled; the "
-			"same command goes on with %s",
+			"same command continues with %s",
 			count_of(f, NODE_DONE), f->n, f->dir, left.s && left.len ? left.s : "judging");
 	else
 		assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted: none of %zu nodes is measured, jobs are cancelled",

@@ -59,8 +59,7 @@ static int no_partition(const char *partition, const volatile sig_atomic_t *inte
 	if (!rc) {
 		near = assay_nearest(partition, (const char *const *)names.v, names.n);
 		rc = assay_err_set(err, ASSAY_EUSAGE, "no partition '%s': %s%s%s", partition,
-				   near ? "did you mean '" : "'sinfo' lists those there are", near ? near : "",
-				   near ? "'?" : "");
+				   near ? "did you mean '" : "'sinfo' lists them", near ? near : "", near ? "'?" : "");
 	}
 	assay_strings_release(&names);
 	return rc;

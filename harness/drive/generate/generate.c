@@ -278,7 +278,7 @@ static int respond(struct assay_generator *g, struct assay_err *err)
 	if (g->text.short_of_memory)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the text of an answer");
 	if (!r->stopped && g->given != r->n_wanted)
-		return assay_err_set(err, ASSAY_EWORKER, "'%s' gave %u tokens, %u were asked for",
+		return assay_err_set(err, ASSAY_EWORKER, "'%s' returned %u tokens, but %u were requested",
 				     assay_generator_key(g), g->given, r->n_wanted);
 	r->n_known = (uint32_t)assay_worker_reply(g->worker)->n_known;
 	return 0;
@@ -385,7 +385,7 @@ static int read_stops(const json_t *o, struct assay_generation *r, struct assay_
 	const size_t all = json_array_size(o);
 
 	if (all > ASSAY_GENERATE_STOPS)
-		return assay_err_set(err, ASSAY_EUSAGE, "%zu sequences are to end the answer, at most %d can", all,
+		return assay_err_set(err, ASSAY_EUSAGE, "%zu stop sequences, expected at most %d", all,
 				     ASSAY_GENERATE_STOPS);
 	for (size_t i = 0; i < all; i++) {
 		struct assay_token_sequence *s = &r->stops[r->n_stops];
@@ -395,7 +395,7 @@ static int read_stops(const json_t *o, struct assay_generation *r, struct assay_
 
 			r->text_stops[r->n_stops++] = stop ? stop : "";
 			if (!stop || !stop[0])
-				return assay_err_set(err, ASSAY_EUSAGE, "a text that is to end the answer is empty");
+				return assay_err_set(err, ASSAY_EUSAGE, "a stop text is empty");
 			continue;
 		}
 		s->ids = read_ids(json_array_get(o, i), &s->n);
@@ -403,7 +403,7 @@ static int read_stops(const json_t *o, struct assay_generation *r, struct assay_
 			return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 		r->n_stops++;
 		if (!s->n)
-			return assay_err_set(err, ASSAY_EUSAGE, "a sequence that is to end the answer is empty");
+			return assay_err_set(err, ASSAY_EUSAGE, "a stop sequence is empty");
 	}
 	return 0;
 }

@@ -203,6 +203,6 @@ int assay_machine_limits_judge(struct assay_machine_limits *l, const struct assa
 		return rc;
 	assay_metric_text(tag, rate, assay_metric_find(tag)->unit, true, rates[0], sizeof(rates[0]));
 	assay_metric_text(tag, limit, assay_metric_find(tag)->unit, true, rates[1], sizeof(rates[1]));
-	snprintf(reason, 256, "faster than this machine can: %s of %s", rates[0], rates[1]);
+	snprintf(reason, 256, "faster than this machine allows: %s of %s", rates[0], rates[1]);
 	return 0;
 }

@@ -151,7 +151,7 @@ int assay_profile_run_preloaded(const struct assay_profile_request *q, const str
 int assay_profile_not_preloaded(const struct assay_profile_request *q, const char *what, struct assay_err *err)
 {
 	return assay_err_set(err, ASSAY_EUNAVAILABLE,
-			     "nothing can stand before %s in '%s', which is linked statically or runs as another user: "
+			     "%s cannot be intercepted in '%s', which is linked statically or runs as another user: "
 			     "link it dynamically",
 			     what, q->command[0]);
 }

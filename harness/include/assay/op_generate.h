@@ -99,7 +99,7 @@ struct assay_generate_state {
 	int32_t layers, dim, heads, kv_heads, head_dim, ffn, vocab;
 	uint32_t n_slots;               /* traced positions */
 	int64_t prompt, generated;      /* tokens; prefill generates none but the first */
-	int64_t batch;                  /* most tokens in one step */
+	int64_t batch;                  /* maximum number of tokens in one step */
 	int64_t max_pos;                /* tokens of the longest sequence */
 	int64_t pool_tokens;            /* that the KV cache holds */
 	int64_t slot_first, slot_count; /* positions over which the slots are spread, see the function below */

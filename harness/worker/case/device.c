@@ -30,12 +30,12 @@ struct assay_outcome assay_case_device_open(struct assay_case_job *j)
 		return assay_outcome_ok();
 	j->device = assay_loader_device(&j->loader, kind);
 	if (!j->device)
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "no plugin brings the device that '%s/%s' runs on",
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "no plugin provides the device that '%s/%s' runs on",
 					 j->spec->c.op, j->spec->c.variant);
 	if (!j->spec->c.device[0])
 		snprintf(j->device_name, sizeof(j->device_name), "%s:0", j->device->name);
 	else if (!assay_device_read(j->spec->c.device, name, &number) || strcmp(name, j->device->name) != 0)
-		return assay_outcome_set(ASSAY_STATUS_FAILED, "the case is of device '%s', '%s/%s' runs on %s",
+		return assay_outcome_set(ASSAY_STATUS_FAILED, "the case names device '%s', but '%s/%s' runs on %s",
 					 j->spec->c.device, j->spec->c.op, j->spec->c.variant, j->device->name);
 	else
 		memcpy(j->device_name, j->spec->c.device, sizeof(j->device_name));
@@ -178,10 +178,9 @@ struct assay_outcome assay_device_is_full(const struct assay_case_job *j, const 
 		snprintf(left, sizeof(left), "an unknown size");
 	else
 		assay_quantity_text((double)free_bytes, "B", true, left, sizeof(left));
-	return assay_outcome_set(ASSAY_STATUS_FAILED,
-				 "out of memory on device '%s' while %s: the tensors of %s take %s, free are %s%s%s",
-				 j->device_name, doing, shape[0] ? shape : "the case", need, left, why[0] ? ": " : "",
-				 why);
+	return assay_outcome_set(
+		ASSAY_STATUS_FAILED, "out of memory on device '%s' while %s: the tensors of %s take %s, free: %s%s%s",
+		j->device_name, doing, shape[0] ? shape : "the case", need, left, why[0] ? ": " : "", why);
 }
 
 /* A device may forget a failure once it has told of it, so it is asked but once. */

@@ -134,7 +134,7 @@ static struct assay_outcome step_call(struct stepping *k, uint64_t max_steps, co
 		return refused(k, at, why);
 	assay_exact_count_text(max_steps, most, sizeof(most));
 	if (end == ASSAY_STEPPER_LIMIT && !first)
-		return assay_outcome_set(ASSAY_STATUS_SKIPPED, "takes more than the %s steps that it may", most);
+		return assay_outcome_set(ASSAY_STATUS_SKIPPED, "takes more than the limit of %s steps", most);
 	return out;
 }
 

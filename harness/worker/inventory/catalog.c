@@ -371,7 +371,7 @@ static void lacks_device(const struct assay_catalog *cat, unsigned kind, char *w
 	const struct assay_catalog_device *d = assay_catalog_device(cat, kind);
 
 	if (!d)
-		snprintf(why, size, "no plugin brings the device it runs on");
+		snprintf(why, size, "no plugin provides the device it runs on");
 	else if (d->count <= 0)
 		snprintf(why, size, "no %s device: %s", d->name, d->reason && d->reason[0] ? d->reason : "none found");
 }

@@ -360,8 +360,9 @@ static json_t *do_case(struct child *c, const json_t *q)
 	if (cold && kernel && kernel->device_kind != ASSAY_DEVICE_CPU) {
 		want = cold_bytes_of_device(c, kernel->device_kind, json_string_value(json_object_get(q, "device")));
 		if (!want)
-			return facts(op, &p, 1, NULL,
-				     "its device does not tell the size of its L2: nothing there is known to be cold");
+			return facts(
+				op, &p, 1, NULL,
+				"its device does not report the size of its L2: nothing there is known to be cold");
 	}
 	/* of its inputs it may read a part, and a variant what it has made of them */
 	if (p.cost.bytes_read > 0 && (p.cost.bytes_read < (double)each || (v && v->bytes_read)))

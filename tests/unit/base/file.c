@@ -203,12 +203,12 @@ TEST(kind_and_size_come_first)
 	free(text);
 	assert_int_equal(truncate(path, ((off_t)16 << 20) + 1), 0);
 	assert_int_equal(assay_file_read_as(path, ASSAY_FILE_CONF, &text, &len, &err), ASSAY_ELIMIT);
-	assert_non_null(strstr(err.text, "large': it is too large, a configuration file may have 16 MiB"));
+	assert_non_null(strstr(err.text, "large': it is too large: a configuration file may have at most 16 MiB"));
 	assert_int_equal(truncate(path, (off_t)4 << 30), 0);
 	assert_int_equal(assay_file_read(path, &text, &len, &err), ASSAY_ELIMIT);
-	assert_non_null(strstr(err.text, "too large, a file may have 256 MiB"));
+	assert_non_null(strstr(err.text, "too large: a file may have at most 256 MiB"));
 	assert_int_equal(assay_file_map(path, &data, &len, &err), ASSAY_ELIMIT);
-	assert_non_null(strstr(err.text, "too large, a plugin may have 1024 MiB"));
+	assert_non_null(strstr(err.text, "too large: a plugin may have at most 1024 MiB"));
 	assert_true(!data && !len);
 	/* nothing of it was written or kept */
 	assert_int_equal(stat(path, &st), 0);

@@ -47,7 +47,7 @@ TEST(test_presets_take_turns)
 	assert_true(native->value == 0.42);
 	assert_string_equal(native->how, "PAPI 7.0.0, as NATIVE:EVENT");
 	assert_string_equal(assay_counters_find_missing(&c, "PAPI_BR_INS")->reason,
-			    "'PAPI_BR_INS' is not to be believed: it counts 0.75 a turn of the test loop, which has 1");
+			    "'PAPI_BR_INS' cannot be trusted: it counts 0.75 a turn of the test loop, which has 1");
 	assert_string_equal(assay_counters_find_missing(&c, "PAPI_RES_STL")->reason,
 			    "PAPI does not have 'PAPI_RES_STL' on this machine");
 	assay_counters_release(&c);
@@ -147,8 +147,8 @@ TEST(test_failures)
 		int start, read;
 		const char *why;
 	} cases[] = {
-		{ true, PAPI_ESYS, 0, "'PAPI_LD_INS' is not to be believed: PAPI does not start: code -3" },
-		{ true, 0, PAPI_ESYS, "'PAPI_LD_INS' is not to be believed: it cannot be read" },
+		{ true, PAPI_ESYS, 0, "'PAPI_LD_INS' cannot be trusted: PAPI does not start: code -3" },
+		{ true, 0, PAPI_ESYS, "'PAPI_LD_INS' cannot be trusted: it cannot be read" },
 		{ false, PAPI_ESYS, 0, "PAPI does not start: code -3" },
 		{ false, 0, PAPI_ESYS, "it cannot be read" },
 	};

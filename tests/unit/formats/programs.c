@@ -100,7 +100,7 @@ TEST(a_listed_benchmark_has_the_name_of_its_result)
 	assert_int_equal(assay_format_list(&q, "\n", &err), ASSAY_EUSAGE);
 	assert_string_equal(err.text, "bench: it lists no benchmarks");
 	assert_int_equal(assay_format_list(&q, "A\nA\n", &err), ASSAY_EUSAGE);
-	assert_non_null(strstr(err.text, "'A' is a case that the file has before"));
+	assert_non_null(strstr(err.text, "'A' is the same case as an earlier one"));
 	/* other lines of a test program are none, and versions write it differently */
 	q.format = "criterion";
 	by_list = (struct listed){ "", "" };

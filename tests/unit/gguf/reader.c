@@ -167,7 +167,7 @@ TEST(a_file_that_is_cut_anywhere_is_refused)
 		assert_non_null(copy);
 		memcpy(copy, file, n);
 		assert_int_equal(assay_gguf_parse(&g, copy, n, &why), -1);
-		assert_true(strstr(why.text, "file ends within") || strstr(why.text, "no GGUF file"));
+		assert_true(strstr(why.text, "file ends within") || strstr(why.text, "not a GGUF file"));
 		free(copy);
 	}
 }
@@ -298,7 +298,7 @@ static void make(const struct bad *b)
 TEST(hostile_files_are_refused_by_name)
 {
 	static const struct bad bad[] = {
-		{ .make = not_gguf, .says = "it is no GGUF file" },
+		{ .make = not_gguf, .says = "it is not a GGUF file" },
 		{ .make = version_1, .says = "it is of GGUF version 1, expected 2 or 3" },
 		{ .make = big_endian, .says = "it is in big-endian byte order, expected little-endian" },
 		{ .make = many_values,
@@ -307,7 +307,7 @@ TEST(hostile_files_are_refused_by_name)
 		{ .make = many_tensors,
 		  .says = "the file ends within its list of tensors: it has 2305843009213693952 of them" },
 		{ .make = long_key,
-		  .says = "the file ends within its metadata: 9223372036854775808 bytes are wanted and 16 are left" },
+		  .says = "the file ends within its metadata: 9223372036854775808 bytes are needed and 16 are left" },
 		{ .key = "", .says = "a key has a name of 0 bytes, expected 1 to 65535" },
 		{ .key = "a\nb", .says = "the name of a key has the byte 10, expected printable ASCII" },
 		{ .make = unknown_kind, .says = "'k' has a value of kind 13, expected one below 13" },
@@ -316,7 +316,7 @@ TEST(hostile_files_are_refused_by_name)
 		{ .make = array_that_overflows,
 		  .says = "the file ends within 'k': it has 4611686018427387904 elements" },
 		{ .make = strings_beyond_the_end,
-		  .says = "the file ends within its metadata: 18446744073709551615 bytes are wanted" },
+		  .says = "the file ends within its metadata: 18446744073709551615 bytes are needed" },
 		{ .make = bool_of_two, .says = "'k' has a bool that is 2, expected 0 or 1" },
 		{ .make = two_keys, .says = "there are two keys 'k'" },
 		{ .key = "general.alignment",

@@ -76,7 +76,7 @@ TEST(what_is_written_is_read)
 	run = (assay_exact_run_release(&run), exact_run());
 	run.seed = 7;
 	assert_null(assay_exact_baseline_match(&again, &run, why, sizeof(why)));
-	assert_non_null(strstr(why, "seed 42, this has 7"));
+	assert_non_null(strstr(why, "seed 42, and this run has seed 7"));
 	run.seed = 42;
 	strcpy(run.setting.cache, "host: I1");
 	assert_null(assay_exact_baseline_match(&again, &run, why, sizeof(why)));

@@ -208,7 +208,7 @@ static const struct gate_row gates[] = {
 	{ "same digest", same_digest, ASSAY_PASS, 0, 0, CASE_A, "time_s", ASSAY_EVIDENCE_STORED, ASSAY_PASS, NULL },
 	{ "other digest and seed", digest_of_other_seed, ASSAY_INCOMPARABLE, 5, 5, CASE_A, "time_s",
 	  ASSAY_EVIDENCE_STORED, ASSAY_INCOMPARABLE,
-	  "run 11 of the baseline has different inputs: seed 2, this has 1" },
+	  "run 11 of the baseline has different inputs: seed 2, and this run has seed 1" },
 	{ "other digest and machine", digest_of_other_machine, ASSAY_WRONG_RESULT, 3, 3, CASE_A, "digest",
 	  ASSAY_EVIDENCE_EXACT, ASSAY_WRONG_RESULT, NULL },
 };

@@ -37,7 +37,8 @@ TEST(inventory_describes)
 	assert_true(assay_catalog_variant(cat, "example.scale", "doubled")->one_thread);
 	assert_string_equal("this CPU has no avx9001",
 			    assay_catalog_variant(cat, "example.scale", "needy")->unavailable);
-	assert_non_null(strstr(assay_catalog_variant(cat, "example.scale", "on_gpu")->unavailable, "no plugin brings"));
+	assert_non_null(
+		strstr(assay_catalog_variant(cat, "example.scale", "on_gpu")->unavailable, "no plugin provides"));
 	assert_null(assay_catalog_variant(cat, "example.scale", "mock")->unavailable);
 	assert_null(assay_catalog_variant(cat, "example.scale", "newer_b")->unavailable);
 }
