@@ -33,8 +33,8 @@ void assay_machine_limits_learn(struct assay_machine_limits *l, const struct ass
 				const struct assay_case_facts *f, double seconds);
 
 /*
- * Can case @c with facts @f take @seconds a call? @reason gets why not ("faster than this machine allows: 25.7 TB/s of 441
- * GB/s"), or "". Limits come from any stored run of the machine. Where a case exceeds them by half, or nothing is
+ * Can case @c with facts @f take @seconds a call? @reason gets why not ("faster than this machine allows: 25.7 TB/s of
+ * 441 GB/s"), or "". Limits come from any stored run of the machine. Where a case exceeds them by half, or nothing is
  * stored, they are measured, once, which takes about a second. Where no plugin has an op that measures them, nothing is
  * too fast. Negative: see assay_measure_case.
  */
