@@ -159,29 +159,6 @@ TEST(features)
 #endif
 }
 
-TEST(a_worker_gets_caches_and_a_fixed_environment)
-{
-	struct assay_callgrind_command c;
-	struct assay_cache_model canon;
-	char environment[1024];
-	bool d1 = false, out = false, log = false;
-
-	assert_true(assay_cache_model_find("canon", &canon));
-	assay_callgrind_command(&c, &canon, "/tmp/counts", "/tmp/100%p of %/log");
-	assert_string_equal(c.prefix[0], "valgrind");
-	for (size_t i = 0; c.prefix[i]; i++) {
-		d1 |= !strcmp(c.prefix[i], "--D1=49152,12,64");
-		out |= !strcmp(c.prefix[i], "--callgrind-out-file=/tmp/counts");
-		/* which valgrind would replace */
-		log |= !strcmp(c.prefix[i], "--log-file=/tmp/100%%p of %%/log");
-	}
-	assert_true(d1 && out && log);
-	assay_callgrind_environment(environment, sizeof(environment));
-	for (size_t i = 0; c.env[i]; i++)
-		assert_true(strstr(environment, c.env[i]) || !strncmp(c.env[i], "LD_LIBRARY_PATH=", 16));
-	assert_non_null(strstr(environment, "OPENBLAS_CORETYPE="));
-}
-
 /* As a worker that was stepped writes it: a part a thread, files, branches taken, a mix. */
 TEST(threads_lines_and_mix_are_read)
 {

@@ -182,33 +182,6 @@ TEST_WITH(test_derived, set_up, tear_down)
 	drop("cache");
 }
 
-/* Those of the tree can be read, for every vendor, and a folder without groups holds none. */
-TEST_WITH(test_shipped, set_up, tear_down)
-{
-	static const char *const vendors[] = { "intel", "amd", "arm", "" };
-	static const char all[] =
-		"branch,cache,energy,flops,gpu,gpu_state,heap,kv_cache,memory,ops,os,stall,syscalls,system,tlb";
-	char *published[] = { (char[]){ "kv_lookups" }, (char[]){ "kv_hits" }, (char[]){ "kv_misses" },
-			      (char[]){ "cpu_ops" }, (char[]){ "fallbacks" } };
-	const struct assay_strings ops = { published, N_OF(published) };
-	struct assay_counter_groups g;
-	struct assay_err err;
-
-	for (size_t i = 0; i < N_OF(vendors); i++) {
-		struct assay_counter_choice choice = { 0 };
-
-		if (assay_counter_groups_load(&g, "bench/groups", vendors[i], &err) ||
-		    assay_counter_choice_add(&choice, &g, all, &err) || assay_counter_choice_check(&choice, &ops, &err))
-			fail_msg("%s", err.text);
-		assert_int_equal(choice.n_groups, g.n);
-		assay_counter_choice_release(&choice);
-		assay_counter_groups_release(&g);
-	}
-	assert_int_equal(assay_counter_groups_load(&g, "/nonexistent/groups", "", &err), 0);
-	assert_int_equal(g.n, 0);
-	assay_counter_groups_release(&g);
-}
-
 TEST_WITH(test_event_names, set_up, tear_down)
 {
 	static const struct {

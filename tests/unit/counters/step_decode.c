@@ -276,6 +276,30 @@ TEST(operations_are_what_is_calculated)
 	assert_int_equal(mix.instructions[ASSAY_STEP_CONTROL][ASSAY_STEP_WIDTH_SCALAR], 2);
 }
 
+TEST(sums_hold_bytes_and_hints)
+{
+	static const uint8_t *const codes[] = { step_probe_load_512,    step_probe_store_aside, step_probe_modify,
+						step_probe_prefetch,    step_probe_load_aside,  step_probe_signed_load,
+						step_probe_signed_store };
+	struct assay_step_mix mix = { 0 };
+
+	for (size_t i = 0; i < N_OF(codes); i++) {
+		const struct assay_step_regs r = registers(0x3c);
+		struct assay_step_accesses acc;
+		struct assay_step_insn insn;
+
+		assert_int_equal(assay_step_decode(codes[i], ASSAY_STEP_LENGTH_MAX, 0, &insn), ASSAY_STEP_OK);
+		assert_int_equal(assay_step_accesses(&insn, &r, &acc), ASSAY_STEP_OK);
+		assert_int_equal(assay_step_mix_add(&mix, &insn, &r, &acc), ASSAY_STEP_OK);
+	}
+	assert_int_equal(mix.bytes_read, 64 + 4 + 64 + 16);
+	assert_int_equal(mix.bytes_written, 64 + 4 + 16);
+	assert_int_equal(mix.prefetches, 1);
+	assert_int_equal(mix.non_temporal_writes, 1);
+	assert_int_equal(mix.masked_reads, 1);
+	assert_int_equal(mix.masked_elements, 4);
+}
+
 TEST(branches_go_elsewhere_or_on)
 {
 	static const struct {

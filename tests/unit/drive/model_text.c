@@ -18,36 +18,6 @@ static void open_synthetic(struct assay_model_text *t)
 	assert_string_equal(t->absent.text, "");
 }
 
-TEST(prompts)
-{
-	static const struct {
-		const char *text;
-		bool special;
-		int32_t n, ids[8];
-	} cases[] = {
-		{ "", false, 1, { BOS } },
-		{ "a", false, 5, { BOS, BYTE + 0xe2, BYTE + 0x96, BYTE + 0x81, BYTE + 'a' } },
-		{ "\xc3\xa9", false, 6, { BOS, BYTE + 0xe2, BYTE + 0x96, BYTE + 0x81, BYTE + 0xc3, BYTE + 0xa9 } },
-		{ "</s>", true, 2, { BOS, EOS } },
-		{ "</s>", false, 8, { BOS, BYTE + 0xe2, BYTE + 0x96, BYTE + 0x81, BYTE + '<' } },
-	};
-	struct assay_model_text t;
-
-	open_synthetic(&t);
-	for (size_t i = 0; i < N_OF(cases); i++) {
-		struct assay_err err = { 0 };
-		int32_t *ids;
-		size_t n;
-
-		assert_int_equal(assay_model_text_encode(&t, cases[i].text, cases[i].special, &ids, &n, &err), 0);
-		assert_int_equal(n, cases[i].n);
-		for (size_t k = 0; k < n && cases[i].ids[k]; k++)
-			assert_int_equal(ids[k], cases[i].ids[k]);
-		free(ids);
-	}
-	assay_model_text_close(&t);
-}
-
 /* After each token the text that is certain; "$" is where the answer ends. */
 TEST(answers)
 {

@@ -109,21 +109,6 @@ TEST_WITH(what_a_repository_does_not_name_is_the_programs, fresh, NULL)
 	assert_string_equal(build, "");
 }
 
-TEST_WITH(it_ends_where_the_repository_does, fresh, NULL)
-{
-	folder(".git");
-	assert_bench("");
-	assert_int_equal(rmdir(".git"), 0);
-	assert_bench("top/b");
-	/* of two, the nearest */
-	folder("ci");
-	folder("b");
-	put("ci/assay.conf", CONF);
-	folder("deeper");
-	assert_int_equal(chdir("deeper"), 0);
-	assert_bench("top/sub/b");
-}
-
 TEST_WITH(a_bad_file_is_refused, fresh, NULL)
 {
 	put("../assay.conf", "build = \"make\"\nplugins = \"out\"\nbench = \"../b\"\n");

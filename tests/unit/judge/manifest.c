@@ -195,28 +195,6 @@ TEST(test_errors)
 	}
 }
 
-TEST(test_matches)
-{
-	static const struct {
-		const char *entry;
-		unsigned threads;
-		bool all, want;
-	} rows[] = {
-		{ "a/ref/n=1/t=1/warm", 1, false, true },   { "a/ref/n=1/t=all/warm", 2, true, true },
-		{ "a/ref/n=1/t=2/warm", 2, true, true },    { "a/ref/n=1/t=all/warm", 2, false, false },
-		{ "a/ref/n=1/t=1/warm", 2, true, false },   { "a/ref/n=1/t=1/cold", 1, false, false },
-		{ "a/ref/n=11/t=1/warm", 1, false, false },
-	};
-
-	for (size_t i = 0; i < N_OF(rows); i++) {
-		struct assay_case c = make_case("a", "ref", 1, rows[i].threads, rows[i].all);
-		struct assay_manifest_entry e = { .line = 1 };
-
-		snprintf(e.key, sizeof(e.key), "%s", rows[i].entry);
-		assert_int_equal(assay_manifest_matches(&e, &c), rows[i].want);
-	}
-}
-
 /* The lines behind the comment that opens what was written. */
 static const char *lines_of(const struct assay_text *t)
 {

@@ -120,30 +120,6 @@ TEST(test_made_is_the_hosts)
 	}
 }
 
-/* i2_s: mean magnitudes are exact where the input is levelled, in each unit and in one that is longer. */
-TEST(test_made_mean_of_i2_s)
-{
-	static const int64_t sizes[] = { 128, 4096, 8064, 12288 };
-
-	needs_emulated();
-	for (size_t i = 0; i < N_OF(sizes); i++) {
-		struct mini_case *c;
-		char axes[32];
-		double sum = 0;
-
-		snprintf(axes, sizeof(axes), "n=%lld", (long long)sizes[i]);
-		c = open_case("quantize.i2_s", axes, 7);
-		for (int64_t k = 0; k < sizes[i]; k++) {
-			const float x = ((const float *)c->tensors[ASSAY_QUANTIZE_X].data)[k];
-
-			sum += (double)(x < 0 ? -x : x);
-		}
-		assert_true(sum / (double)sizes[i] > 0x1p-7 * (1 - 1e-9) &&
-			    sum / (double)sizes[i] < 0x1p-7 * (1 + 1e-9));
-		mini_free(c);
-	}
-}
-
 TEST(test_what_nobody_makes_is_uploaded)
 {
 	static const uint32_t unknown[] = { ASSAY_FILLED_BY_OP, ASSAY_FILLED_LAST + 1 };

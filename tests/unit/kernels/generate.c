@@ -130,22 +130,6 @@ TEST(test_same_bits)
 	}
 }
 
-TEST(test_seed_counts)
-{
-	struct mini_case *a = open_case("generate.decode", "model=tiny,tg=16", 1, 1);
-	struct mini_case *b = open_case("generate.decode", "model=tiny,tg=16", 1, 2);
-	struct mini_case *k = open_case("generate.decode", "model=tiny,tg=16,sampler=topk", 1, 1);
-
-	mini_run(a);
-	mini_run(b);
-	mini_run(k);
-	assert_memory_not_equal(tokens_of(a), tokens_of(b), 17 * sizeof(int32_t));
-	assert_memory_not_equal(tokens_of(a), tokens_of(k), 17 * sizeof(int32_t));
-	mini_free(a);
-	mini_free(b);
-	mini_free(k);
-}
-
 /* Logits of one prompt, read in steps of any size or partly generated, are the same bits. */
 TEST(test_batch_does_not_matter)
 {
@@ -534,22 +518,6 @@ TEST(test_vector_widths_agree)
 			compare_tables(&assay_generate_vector_avx2, &assay_generate_vector_base, n);
 #endif
 	}
-}
-
-/* Never wider than the host says, and as wide as that where the CPU is. */
-TEST(test_vector_cap)
-{
-	struct assay_host_info host = { .size = sizeof(host) };
-	uint32_t cpu = widest()->bits;
-
-	assert_ptr_equal(assay_generate_vector(&host), widest());
-	for (uint32_t bits = 128; bits <= 1024; bits *= 2) {
-		host.vector_bits = bits;
-		assert_int_equal(assay_generate_vector(&host)->bits, bits < cpu ? bits : cpu);
-	}
-	host.vector_bits = 128;
-	host.size = offsetof(struct assay_host_info, vector_bits); /* of a harness that does not say */
-	assert_ptr_equal(assay_generate_vector(&host), widest());
 }
 
 /* ---- sampling ---- */

@@ -230,34 +230,4 @@ TEST(test_f32_wrong)
 	}
 }
 
-static int count_threads(void)
-{
-	DIR *d = opendir("/proc/self/task");
-	int n = 0;
-
-	assert_non_null(d);
-	for (const struct dirent *e; (e = readdir(d));)
-		n += e->d_name[0] != '.';
-	closedir(d);
-	return n;
-}
-
-/* OpenBLAS brings no threads of its own, and leaves the environment as it was. */
-TEST(test_openblas_threads)
-{
-	int before = count_threads();
-	struct mini_case *c;
-
-	unsetenv("OPENBLAS_NUM_THREADS");
-	if (!mini_can_run("matmul.f32", "openblas"))
-		skip();
-	c = new_case("matmul.f32", "openblas", 512, 512, 64, 2);
-	mini_fill(c);
-	mini_run(c);
-	assert_int_equal(count_threads(), before);
-	assert_null(getenv("OPENBLAS_NUM_THREADS"));
-	mini_check(c);
-	mini_free(c);
-}
-
 UNIT_GROUP(NULL, NULL)

@@ -221,47 +221,6 @@ TEST(test_sum_order)
 
 /* ---- rounding of codes ---- */
 
-/* With d = 1, values around every tie up to 126.5, each with its neighbours. */
-TEST(test_codes_around_ties)
-{
-	for (size_t v = 0; v < mini_variant_names()->n; v++) {
-		for (int token = 0; token < 2; token++) {
-			const char *op = token ? "quantize.i8_token" : "quantize.q8_0";
-			struct mini_case *c;
-			float *x;
-			int8_t *q;
-
-			if (!mini_can_run(op, mini_variant_names()->v[v]))
-				continue;
-			c = mini_new(op, mini_variant_names()->v[v], token ? "tokens=127,dim=32" : "n=4064", NULL);
-			x = c->tensors[ASSAY_QUANTIZE_X].data;
-			q = c->tensors[ASSAY_QUANTIZE_Q].data;
-			memset(x, 0, c->tensors[ASSAY_QUANTIZE_X].bytes);
-			for (int k = 0; k < 127; k++, x += 32) {
-				float tie = (float)k + 0.5f;
-
-				x[0] = 127;
-				x[9] = nextafterf(tie, 0);
-				x[14] = tie;
-				x[19] = nextafterf(tie, 128);
-				x[31] = -tie;
-			}
-			mini_run(c);
-			mini_check(c);
-			for (int k = 0; k < 127; k++) {
-				const int8_t *got = token ? q + 32 * k : q + 34 * k + 2;
-				int at_tie = token ? k + (k & 1) : k + 1;
-
-				assert_int_equal(got[9], k);
-				assert_int_equal(got[14], at_tie);
-				assert_int_equal(got[19], k + 1);
-				assert_int_equal(got[31], -at_tie);
-			}
-			mini_free(c);
-		}
-	}
-}
-
 /*
  * Blocks of tq2_0 whose largest value is so small that its reciprocal, alone or times 2 or 4, is infinite, and their
  * neighbours: values of 0, near one half of the largest, and the largest.

@@ -261,24 +261,6 @@ TEST(test_sums_of_any_floats)
 	}
 }
 
-TEST(test_inputs_follow_the_seed)
-{
-	for (size_t op = 0; op < N_OPS; op++) {
-		uint64_t hash[3];
-
-		for (uint64_t i = 0; i < 3; i++) {
-			struct mini_options o = { .seed = i / 2, .n_threads = i ? 2 : 1 };
-			struct mini_case *c = mini_new(ops[op].op, "ref", "", &o);
-
-			mini_fill(c);
-			hash[i] = mini_hash_inputs(c);
-			mini_free(c);
-		}
-		assert_true(hash[0] == hash[1]);
-		assert_true(hash[0] != hash[2]);
-	}
-}
-
 /* The inputs of i2_s have a mean magnitude of exactly 2^-7, so that planted values are exact ties. */
 TEST(test_i2_s_inputs_have_ties)
 {

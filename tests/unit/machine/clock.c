@@ -72,28 +72,6 @@ TEST(test_rates)
 	}
 }
 
-TEST(test_this_machine)
-{
-	struct assay_clock c;
-	struct assay_err err = { 0 };
-	uint64_t before, ticks;
-
-	if (assay_clock_init(&c, &err))
-		fail_msg("%s", err.text);
-	assert_true(c.ns_per_tick > 0);
-	assert_true(c.resolution_ns > 0);
-	assert_true(c.overhead_ns > 0);
-	assert_true(c.why[0] != '\0');
-	assert_true(c.source == ASSAY_CLOCK_TSC || c.ns_per_tick == 1.0);
-	before = assay_clock_ticks(&c);
-	for (int i = 0; i < 10000; i++) {
-		ticks = assay_clock_ticks(&c);
-		assert_true(ticks >= before);
-		before = ticks;
-	}
-	assert_true(assay_clock_unix_ns() > 1600000000ull * 1000000000u);
-}
-
 TEST(test_ticks_to_ns)
 {
 	const struct assay_clock raw = { .source = ASSAY_CLOCK_MONOTONIC_RAW, .ns_per_tick = 1.0 };

@@ -155,21 +155,4 @@ TEST(test_isa_needs)
 			    "avx512f,avx512bw,avx512dq,avx512vl,fma,f16c,avx512vbmi,avx512_vbmi2");
 }
 
-TEST(test_this_machine)
-{
-	struct assay_cpu_identity id;
-
-	assay_cpu_identity(&id);
-	assert_true(assay_cpu_has_all(NULL, NULL, 0));
-	assert_false(assay_cpu_has_all("no_such_feature", NULL, 0));
-#if defined(__x86_64__)
-	assert_true(assay_cpu_has_all("sse2", NULL, 0) || assay_cpu_has_all("ssse3", NULL, 0));
-	assert_int_equal(assay_cpu_has_all("avx2", NULL, 0), !!__builtin_cpu_supports("avx2"));
-	assert_int_equal(assay_cpu_has_all("fma", NULL, 0), !!__builtin_cpu_supports("fma"));
-	assert_int_equal(assay_cpu_has_all("avx512f", NULL, 0), !!__builtin_cpu_supports("avx512f"));
-	assert_int_equal(assay_cpu_has_all("avx512_vnni", NULL, 0), !!__builtin_cpu_supports("avx512vnni"));
-	assert_true(id.model[0] != '\0');
-#endif
-}
-
 UNIT_GROUP(hosts_make, folder_remove)

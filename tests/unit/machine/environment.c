@@ -345,21 +345,6 @@ TEST(test_paranoid)
 	}
 }
 
-TEST(test_texts)
-{
-	uint64_t v;
-
-	assert_string_equal(assay_memory_text(0).s, "unknown");
-	assert_string_equal(assay_memory_text(512).s, "512 B");
-	assert_string_equal(assay_memory_text(1310720).s, "1.25 MiB");
-	assert_string_equal(assay_memory_text(UINT64_C(24) << 30).s, "24 GiB");
-	assert_true(assay_host_field("a: 1\nab: 2\nb 3", "b", &v));
-	assert_int_equal(v, 3);
-	assert_false(assay_host_field("a: 1\n", "a", &v));
-	assert_false(assay_host_field("a: x\n", "a:", &v));
-	assert_false(assay_host_field(NULL, "a:", &v));
-}
-
 /* ---- disturbance ---- */
 
 /* Changes between two polls, from files of a made-up host. */

@@ -324,29 +324,4 @@ TEST(test_other_machine_is_not_bound)
 	assay_topology_close(t);
 }
 
-TEST(test_told_is_as_read)
-{
-	struct assay_topology *read, *told, *other = open_fixture("one-core");
-	struct assay_err err = { 0 };
-	char line[2][200];
-	bool restricted[2];
-
-	assert_null(assay_topology_text(other));
-	assert_int_equal(assay_topology_open(&read, NULL, &err), 0);
-	assert_non_null(assay_topology_text(read));
-	assert_int_equal(assay_topology_open_told(&told, assay_topology_text(read), &err), 0);
-	assay_topology_summary(read, line[0], sizeof(line[0]));
-	assay_topology_summary(told, line[1], sizeof(line[1]));
-	assert_string_equal(line[0], line[1]);
-	assert_string_equal(assay_topology_allowed(read, &restricted[0]), assay_topology_allowed(told, &restricted[1]));
-	assert_int_equal(restricted[0], restricted[1]);
-	/* it is this machine: threads can be bound by it, which needs no reading */
-	assert_int_equal(assay_bind_thread(told, atoi(assay_topology_allowed(told, NULL)), &err), 0);
-	assay_topology_close(told);
-	/* what is no description is not believed */
-	assert_int_equal(assay_topology_open_told(&told, "<topology", &err), ASSAY_EIO);
-	assay_topology_close(read);
-	assay_topology_close(other);
-}
-
 UNIT_GROUP(NULL, NULL)

@@ -64,28 +64,6 @@ TEST(slow_cores_are_told)
 	assay_core_paces_release(&paces);
 }
 
-/* A case adds to the table of its variant and threads, for its own CPU. */
-TEST(the_pace_is_learnt)
-{
-	struct assay_core_paces paces = { 0 };
-	struct world *w = *state;
-	struct assay_clock fine = w->clock;
-	struct assay_core_pace *learnt;
-	struct assay_result r;
-
-	fine.resolution_ns = 1;
-	r = measure_paced(w, &fine, &paces, NULL);
-	assert_int_equal(1, paces.n);
-	learnt = assay_core_paces_of(&paces, "doubled", 1);
-	assert_int_equal(1, paces.n);
-	assert_true(learnt->least[r.cpus[0]] > 1);
-	learnt->least[r.cpus[0]] = 0;
-	for (int i = 0; i < ASSAY_PACE_CPUS; i++)
-		assert_int_equal(0, learnt->least[i]);
-	assay_result_release(&r);
-	assay_core_paces_release(&paces);
-}
-
 /* Where the loop would tell nothing, no sample is slow, nothing is learnt, and the result says why. */
 TEST(the_pace_is_not_tried_in_vain)
 {
@@ -200,50 +178,6 @@ TEST(samples_tell_what_a_call_takes)
 	/* all that a sample does, once more, besides the check */
 	assay_timeout_history_learn(&p, ASSAY_CMD_SAMPLE, &many, S);
 	assert_true(most(&p, ASSAY_CMD_RECHECK, &none) >= 40 * S && most(&p, ASSAY_CMD_RECHECK, &none) < 41 * S);
-}
-
-TEST(parts_of_calls_count_as_parts)
-{
-	const struct assay_worker_args calls = { .iterations = 1, .count = 5 },
-				       parts = { .iterations = 1, .count = 5, .turn_parts = 1 };
-	struct assay_timeout_history p = { .call_parts = 100 };
-
-	assay_timeout_history_learn(&p, ASSAY_CMD_PAIR, &calls, 20 * S);
-	assert_true(most(&p, ASSAY_CMD_PAIR, &calls) == 400 * S);
-	assert_true(most(&p, ASSAY_CMD_PAIR, &parts) == 42 * S);
-}
-
-/* The one that made the inputs, or asked the oracle, took longer than the other, which may do it the next time. */
-TEST(the_other_side_tells_what_a_step_may_take)
-{
-	struct assay_timeout_history base = { 0 }, head = { .other = &base };
-
-	assay_timeout_history_learn(&base, ASSAY_CMD_PREPARE, &none, 6 * S);
-	/* what the head does for the first time may take any factor longer than in the base */
-	assert_true(most(&head, ASSAY_CMD_PREPARE, &none) == 30 * S);
-	assay_timeout_history_learn(&head, ASSAY_CMD_PREPARE, &none, 1000);
-	assert_true(most(&head, ASSAY_CMD_PREPARE, &none) == 120 * S);
-	assert_true(most(&base, ASSAY_CMD_PREPARE, &none) == 120 * S);
-}
-
-/* Both have to come to their end. */
-TEST(sides_that_take_turns_have_the_time_of_both)
-{
-	const struct assay_timeout_history p = { 0 };
-	const struct assay_timeout_limit a = { S, 20 * S }, b = { 3 * S, 60 * S };
-
-	assert_true(assay_timeout_history_sum(&p, a, b).most_ns == 80 * S);
-	assert_true(assay_timeout_history_sum(&p, a, b).expected_ns == 4 * S);
-	assert_true(assay_timeout_history_sum(&p, (struct assay_timeout_limit){ 1, 1 },
-					      (struct assay_timeout_limit){ 1, 1 })
-			    .most_ns == 10 * S);
-}
-
-/* A machine that stood still for a minute did not wait for a minute. */
-TEST(time_without_a_look_counts_little)
-{
-	assert_int_equal(assay_timeout_history_counted(40, 50), 40);
-	assert_int_equal(assay_timeout_history_counted(60000, 50), 100);
 }
 
 TEST(hangs_are_told_with_where_and_how_long)

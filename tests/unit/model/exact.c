@@ -177,48 +177,4 @@ TEST(a_text_holds_all_kinds)
 	assay_exact_case_release(&c);
 }
 
-/* Instructions of lines 10, 11, … of a function; 0 ends. */
-static struct assay_exact_case function_of(unsigned first, const uint64_t *instructions)
-{
-	struct assay_exact_case c = { .status = ASSAY_STATUS_OK };
-	struct assay_text t = { 0 };
-
-	for (unsigned i = 0; instructions[i]; i++) {
-		add_line(&t, "kernel.c", first + i, "f", instructions[i]);
-		c.total.v[ASSAY_EXACT_INSTRUCTIONS] += instructions[i];
-	}
-	c.detail = assay_text_take(&t);
-	return c;
-}
-
-TEST(the_line_that_grew_is_found)
-{
-	static const struct {
-		const char *name;
-		uint64_t base[6], head[6];
-		unsigned first; /* line of the head */
-		unsigned line;  /* 0: none */
-	} cases[] = {
-		{ "one grew", { 1000, 500, 2000, 300 }, { 1000, 500, 2003, 300 }, 10, 12 },
-		{ "all moved down, one grew", { 1000, 500, 2000, 300 }, { 1000, 500, 2003, 300 }, 20, 22 },
-		{ "one was put in", { 1000, 500, 2000, 300 }, { 1000, 7, 500, 2000, 300 }, 10, 11 },
-		{ "one was taken out", { 1000, 7, 500, 2000, 300 }, { 1000, 500, 2000, 300 }, 10, 11 },
-		{ "none", { 1000, 500 }, { 1000, 500 }, 10, 0 },
-	};
-
-	for (size_t i = 0; i < N_OF(cases); i++) {
-		struct assay_exact_case base = function_of(10, cases[i].base),
-					head = function_of(cases[i].first, cases[i].head);
-		struct assay_exact_line l = { .line = 0 };
-		bool found = assay_exact_changed_line(&base, &head, "f", ASSAY_EXACT_INSTRUCTIONS, &l);
-
-		if (found != (cases[i].line != 0) || l.line != cases[i].line)
-			fail_msg("%s: %s:%u", cases[i].name, l.file, l.line);
-		assert_false(assay_exact_changed_line(&base, &head, "g", ASSAY_EXACT_INSTRUCTIONS, &l));
-		assay_exact_case_release(&base);
-		assert_false(assay_exact_changed_line(&base, &head, "f", ASSAY_EXACT_INSTRUCTIONS, &l));
-		assay_exact_case_release(&head);
-	}
-}
-
 UNIT_GROUP(NULL, NULL)

@@ -165,29 +165,4 @@ TEST(its_metrics_have_the_part_before_the_unit)
 	assert_int_equal(ASSAY_ELIMIT, assay_histogram_tag("a_tag_that_has_forty_two_letters_or_digits", "count", tag));
 }
 
-TEST(an_op_may_not_declare_every_histogram)
-{
-	struct assay_catalog_metric m[10];
-	struct assay_catalog_op op = { .metrics = m, .n_metrics = N_OF(m) };
-	char why[256];
-
-	for (size_t i = 0; i < N_OF(m); i++) {
-		static char tags[N_OF(m)][8], unit[] = "s";
-
-		snprintf(tags[i], sizeof(tags[i]), "x%zu_s", i);
-		m[i] = (struct assay_catalog_metric){
-			.tag = tags[i], .unit = unit, .kind = ASSAY_METRIC_HISTOGRAM, .hi = 1
-		};
-	}
-	assert_true(assay_catalog_histogram_ok(&op, 7, why, sizeof(why)));
-	assert_false(assay_catalog_histogram_ok(&op, 8, why, sizeof(why)));
-	assert_string_equal("metric 'x8_s' is one histogram too many, expected at most 8", why);
-	m[0].lo = -1;
-	assert_false(assay_catalog_histogram_ok(&op, 0, why, sizeof(why)));
-	assert_string_equal("histogram 'x0_s' may have values from -1 on, expected 0 or more", why);
-	m[2].tag = (char[]){ "x1_p50_s" };
-	assert_false(assay_catalog_histogram_ok(&op, 1, why, sizeof(why)));
-	assert_string_equal("histogram 'x1_s' gives 'x1_p50_s', which is another metric", why);
-}
-
 UNIT_GROUP(NULL, NULL)

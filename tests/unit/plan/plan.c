@@ -159,20 +159,6 @@ TEST(test_options)
 	assay_plan_release(&p);
 }
 
-TEST(test_suites)
-{
-	struct assay_strings names = { 0 };
-	struct assay_err err = { 0 };
-
-	assert_int_equal(assay_plan_suites(GOOD, &names, &err), 0);
-	assert_int_equal(names.n, 2);
-	assert_string_equal(names.v[0], "all");
-	assert_string_equal(names.v[1], "some");
-	assay_strings_release(&names);
-	assert_int_equal(assay_plan_suites("/nowhere", &names, &err), ASSAY_EUSAGE);
-	assay_strings_release(&names);
-}
-
 TEST(test_skip_reasons)
 {
 	struct assay_plan_options o = options(NULL, NULL);
@@ -344,22 +330,6 @@ TEST(test_words_of_devices)
 	assay_case_read_key(&c);
 	assert_string_equal(c.device, "");
 	assert_false(c.own_threads);
-}
-
-TEST(test_keys_say_own_threads)
-{
-	struct assay_case c = { .op = "o", .variant = "v", .device = "cuda:1", .threads = 2, .own_threads = true };
-	struct assay_case again = { 0 };
-
-	assert_int_equal(assay_case_make_key(&c, NULL), 0);
-	assert_string_equal(c.key, "o/v/device=cuda:1,own_threads=yes/t=2/warm");
-	memcpy(again.key, c.key, sizeof(again.key));
-	assay_case_read_key(&again);
-	assert_true(again.own_threads);
-	assert_string_equal(again.device, "cuda:1");
-	c.device[0] = '\0';
-	assert_int_equal(assay_case_make_key(&c, NULL), 0);
-	assert_string_equal(c.key, "o/v/own_threads=yes/t=2/warm");
 }
 
 /*

@@ -28,45 +28,6 @@ static int load(const char *text, const char *suite, struct assay_catalog *cat, 
 
 #define ALL "suite \"s\" { use \"*\" { } }"
 
-TEST(a_program_makes_cases_like_an_op)
-{
-	struct assay_catalog cat = { 0 };
-	struct assay_plan plan = { 0 };
-	const struct assay_catalog_op *op;
-	struct assay_err err = { 0 };
-
-	assert_int_equal(load("bench \"lz4\" { command = \"bin/lz4 -b{level} '{file}' '{ other } ${home}'\"\n"
-			      "shapes = {\"level=1,file=a.tar\"} threads = {\"1\", \"all\"} budget = \"2s\" timeout = "
-			      "\"9s\"\n" METRIC("compress", SPEED)
-				      METRIC("size", "pattern = \"([0-9]+) B\" unit = \"KiB\" better = lower")
-					      METRIC("user_s", "") "}\nbench \"sort\" { command = \"sort 'a b'\" }",
-			      "suite \"s\" { use \"lz4\" { } use \"lz4\" { shapes = {\"level=9,file=b\"} threads = "
-			      "{\"2\"} } use "
-			      "\"sort\" { } }",
-			      &cat, &plan, &err),
-			 0);
-	assert_int_equal(plan.n_cases, 4);
-	assert_string_equal(plan.cases[0].key, "lz4/lz4/level=1,file=a.tar/t=1/-");
-	assert_string_equal(plan.cases[1].key, "lz4/lz4/level=1,file=a.tar/t=4/-");
-	assert_string_equal(plan.cases[2].key, "lz4/lz4/level=9,file=b/t=2/-");
-	assert_string_equal(plan.cases[3].key, "sort/sort/-/t=4/-");
-	assert_true(plan.cases[1].all_threads && plan.cases[3].all_threads && !plan.cases[2].all_threads);
-	assert_int_equal(plan.cases[2].axes[0].value, 9);
-	assert_true(plan.cases[0].budget_ns == 2000000000 && plan.cases[0].timeout_ns == 9000000000);
-	op = assay_catalog_op(&cat, "lz4");
-	assert_int_equal(op->n_metrics, 2);
-	assert_string_equal(op->metrics[0].unit, "B/s");
-	assert_true(op->program->factors[0] == 1e6 && op->metrics[0].better == 1);
-	assert_string_equal(op->metrics[1].unit, "B");
-	assert_true(op->program->factors[1] == 1024 && op->metrics[1].better == -1);
-	assert_string_equal(op->program->judged, "compress,size,user_s");
-	assert_string_equal(assay_catalog_op(&cat, "sort")->program->judged, "");
-	assert_int_equal(op->program->words.n, 4);
-	assert_string_equal(assay_catalog_op(&cat, "sort")->program->words.v[1], "a b");
-	assay_plan_release(&plan);
-	assay_catalog_release(&cat);
-}
-
 static const struct {
 	const char *text, *want; /* what the message ends in */
 } bad[] = {

@@ -118,41 +118,4 @@ TEST(files_are_added_up_and_damaged_ones_are_left_out)
 	assay_temporary_remove(&t);
 }
 
-TEST(why_no_kernel_was_seen)
-{
-	struct assay_temporary t = { 0 };
-	struct assay_profile p = { .name = "" };
-	struct assay_err err = { 0 };
-	struct assay_gpu_header h = header(0);
-
-	assert_int_equal(assay_temporary_make(&t, "test", &err), 0);
-	assert_int_equal(assay_gpu_profile_read(t.path, &p, &err), 0);
-	assert_string_equal(p.gpu.why, "nothing started CUDA");
-	h.version = 0;
-	snprintf(h.why, sizeof(h.why), "it is too old");
-	write_file(t.path, "4.0", h, 0);
-	assert_int_equal(assay_gpu_profile_read(t.path, &p, &err), 0);
-	assert_string_equal(p.gpu.why, "it is too old");
-	assay_profile_release(&p);
-	assay_temporary_remove(&t);
-}
-
-/* Offsets of the records of CUPTI 13.0; tests/cli/profile_gpu.bats asks its headers where there are any. */
-TEST(layouts_are_cuptis)
-{
-	assert_int_equal(offsetof(struct cupti_kernel, registers), 6);
-	assert_int_equal(offsetof(struct cupti_kernel, start), 16);
-	assert_int_equal(offsetof(struct cupti_kernel, stream), 48);
-	assert_int_equal(offsetof(struct cupti_kernel, grid_x), 52);
-	assert_int_equal(offsetof(struct cupti_kernel, static_shared), 76);
-	assert_int_equal(offsetof(struct cupti_kernel, name), 104);
-	assert_int_equal(offsetof(struct cupti_copy, bytes), 8);
-	assert_int_equal(offsetof(struct cupti_copy, stream), 40);
-	assert_int_equal(offsetof(struct cupti_set, stream), 40);
-	assert_int_equal(offsetof(struct cupti_device, multiprocessors), 44);
-	assert_int_equal(offsetof(struct cupti_device, registers), 64);
-	assert_int_equal(offsetof(struct cupti_device, uuid), 120);
-	assert_int_equal(offsetof(struct cupti_device, name), 136);
-}
-
 UNIT_GROUP(NULL, NULL)

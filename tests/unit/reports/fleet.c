@@ -79,17 +79,6 @@ static json_t *data_of(const char *page)
 	return j;
 }
 
-TEST(few_machines_have_a_column_each)
-{
-	const struct assay_fleet_report f = made(3, 2, false);
-	char *s = emit_fleet(&f, "text");
-
-	has(s, "NOT_MEASURED: suite 'quick' on 3 machines of 'cpu'\n\n");
-	assert_true(has_line(s, "  n2       NOT_MEASURED  -       Slurm ended job 2 (NODE_FAIL)", ""));
-	assert_true(has_line(s, "  n3       PASS          r9      a machine", ""));
-	assert_true(has_line(s, "  1.00 us  NOT_MEASURED  3.00 us  op/v1/", ""));
-}
-
 TEST(a_gate_has_changes_and_its_promise)
 {
 	const struct assay_fleet_report f = made(3, 1, true);
@@ -107,13 +96,6 @@ TEST(a_gate_has_changes_and_its_promise)
 	assert_int_equal(json_array_size(json_object_get(cell, "ci")), 2);
 	assert_null(json_object_get(cell, "median_ns"));
 	json_decref(j);
-}
-
-TEST(many_machines_have_a_range)
-{
-	const struct assay_fleet_report f = made(MOST, 1, false);
-
-	assert_true(has_line(emit_fleet(&f, "text"), "  1.00 us  12.0 us  NOT_MEASURED on 1  op/v0/", ""));
 }
 
 /* A shard that nobody measured has no cell. */
@@ -153,20 +135,6 @@ TEST(a_page_begins_with_the_verdict_and_carries_the_matrix)
 		assert_int_equal(assay_file_write(file, page, strlen(page), NULL), 0);
 	/* the same fleet is the same bytes */
 	assert_string_equal(page, emit_fleet(&f, "html"));
-}
-
-TEST(a_page_of_a_gate_names_its_sides_and_where_the_details_are)
-{
-	struct assay_fleet_report f = made(4, 1, true);
-	char *page;
-
-	f.verdict = machines[0].verdict = cells[0].verdict = ASSAY_REGRESSED;
-	machines[1].verdict = ASSAY_PASS;
-	page = emit_fleet(&f, "html");
-	has(page, "cpu, work against main, 2026-01-31 12:00");
-	has(page, "REGRESSED on n1; PASS on n2, n3 and &lt;/script&gt;");
-	has(page, "at most 1 % fail on any of these machines");
-	has(page, "<code>assay show c7</code>");
 }
 
 UNIT_GROUP(NULL, NULL)

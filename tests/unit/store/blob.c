@@ -172,33 +172,4 @@ TEST(test_malformed_bodies_are_refused)
 	}
 }
 
-/* What is accepted must mean something: it encodes to a blob that decodes to the same samples. */
-TEST(test_random_bodies)
-{
-	uint64_t x = 88172645463325252u;
-	unsigned accepted = 0;
-
-	for (unsigned i = 0; i < 200000; i++) {
-		unsigned char blob[24 + BLOB_SUM];
-		struct assay_sample *v = NULL;
-		size_t body = 2 + i % 22, n = 0;
-
-		for (size_t j = 0; j < body; j++) {
-			x ^= x << 13;
-			x ^= x >> 7;
-			x ^= x << 17;
-			blob[j] = (unsigned char)(x & (x >> 8) & 0xff);
-		}
-		blob[0] = 2;
-		blob[1] = (unsigned char)(x >> 32) % 6;
-		blob_seal(blob, body);
-		if (assay_sample_blob_decode(blob, body + BLOB_SUM, &v, &n, NULL) == 0) {
-			accepted++;
-			assert_round_trip(v, n);
-		}
-		free(v);
-	}
-	assert_true(accepted > 100);
-}
-
 UNIT_GROUP(NULL, NULL)

@@ -90,24 +90,6 @@ STORE_TEST(test_round_trip)
 	assay_comparison_release(&cmp[1]);
 }
 
-STORE_TEST(test_nothing_stored)
-{
-	struct fixture *f = *state;
-	struct assay_comparison_info *v = NULL;
-	struct assay_comparison got = { .id = 77 };
-	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
-	size_t n = 1;
-
-	assert_error(f, assay_store_comparison_load(s, 0, &got, NULL, NULL, &f->err), ASSAY_ENOTFOUND,
-		     "run 'assay compare' first");
-	assert_error(f, assay_store_comparison_load(s, 3, &got, NULL, NULL, &f->err), ASSAY_ENOTFOUND,
-		     "no comparison 3 in");
-	assert_int_equal(got.id, 77);
-	assert_ok(f, assay_store_comparisons(s, NULL, 0, &v, &n, &f->err));
-	assert_int_equal(n, 0);
-	assay_store_close(s);
-}
-
 /* Everything that cannot be true is refused as a whole. */
 STORE_TEST(test_bad_pairs)
 {
@@ -241,62 +223,6 @@ STORE_TEST(test_an_ended_comparison_stays_as_it_is)
 		run_sql(f->db, "UPDATE comparison SET ended_ns = NULL, verdict = NULL, exit_code = NULL");
 	}
 	assay_pair_release(&p);
-	assay_store_close(s);
-}
-
-STORE_TEST(test_comparisons_are_listed)
-{
-	struct fixture *f = *state;
-	struct assay_comparison_info *v;
-	struct assay_comparison cmp;
-	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
-	int64_t ids[3];
-	size_t n;
-
-	for (unsigned i = 0; i < 4; i++) {
-		make_cases(&cmp, i == 2 ? "m2" : "m1", 2);
-		assert_ok(f, assay_store_comparison_begin_with(s, &cmp, ids, &f->err));
-		for (unsigned k = 0; k < i; k++) {
-			struct assay_pair p;
-
-			make_pair(&p, k);
-			assert_ok(f, assay_store_pair_add(s, ids[2], &p, &f->err));
-			assay_pair_release(&p);
-		}
-		if (i < 3)
-			assert_ok(f, assay_store_comparison_end(s, cmp.id, 1800000000000000000u + i, "INCONCLUSIVE", 6,
-								&f->err));
-		assay_comparison_release(&cmp);
-	}
-	assert_ok(f, assay_store_comparisons(s, NULL, 0, &v, &n, &f->err));
-	assert_int_equal(n, 4);
-	assert_int_equal(v[0].id, 4);
-	assert_true(v[0].ended_ns == 0);
-	assert_string_equal(v[0].verdict, "");
-	assert_int_equal(v[0].exit_code, -1);
-	assert_int_equal(v[1].id, 3);
-	assert_string_equal(v[1].machine_id, "m2");
-	assert_string_equal(v[1].machine_label, "label of m2");
-	assert_string_equal(v[1].suite, "quick");
-	assert_string_equal(v[1].head, "it's \"my\" branch; DROP TABLE comparison; --");
-	assert_true(!strncmp(v[1].base, "main (", 6));
-	assert_true(v[1].seed == 0xfedcba9876543210u && v[1].started_ns == 1700000000000000001u);
-	assert_true(v[1].ended_ns == 1800000000000000002u);
-	assert_string_equal(v[1].verdict, "INCONCLUSIVE");
-	assert_int_equal(v[1].exit_code, 6);
-	assert_int_equal(v[1].n_cases, 1);
-	assert_int_equal(v[1].n_controls, 2);
-	assert_int_equal(v[1].n_pairs, 2);
-	assert_int_equal(v[3].id, 1);
-	free(v);
-	assert_ok(f, assay_store_comparisons(s, "m1", 2, &v, &n, &f->err));
-	assert_int_equal(n, 2);
-	assert_int_equal(v[0].id, 4);
-	assert_int_equal(v[1].id, 2);
-	free(v);
-	assert_ok(f, assay_store_comparisons(s, "m3", 2, &v, &n, &f->err));
-	assert_int_equal(n, 0);
-	free(v);
 	assay_store_close(s);
 }
 

@@ -250,6 +250,11 @@ STORE_TEST(test_damaged_samples)
 	assert_error(f, assay_store_run_load(s, 1, &run, &f->err), ASSAY_ESTORE,
 		     "a row of 'result_samples' in run 1 makes no sense");
 	assay_store_close(s);
+	/* and a list that is none */
+	run_sql(f->db, "UPDATE result SET cpus = '1;2'");
+	s = open_store(f, ASSAY_STORE_READ);
+	assert_error(f, assay_store_run_load(s, 1, &run, &f->err), ASSAY_ESTORE, "a row of 'result' in run 1 makes");
+	assay_store_close(s);
 }
 
 UNIT_GROUP(NULL, NULL)

@@ -262,35 +262,4 @@ STORE_TEST(test_profiles_that_a_baseline_needs_stay)
 	assay_store_close(s);
 }
 
-STORE_TEST(test_profiles_are_pruned_but_for_the_newest_of_a_name)
-{
-	struct fixture *f = *state;
-	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
-	struct assay_store_profile_rule rule = { .older_ns = 4500, .dry = true };
-	struct assay_profile_info *v = NULL;
-	size_t n = 0;
-
-	add_profile(f, s, "baseline", 1000);
-	for (unsigned i = 0; i < 4; i++)
-		add_profile(f, s, "hourly", 3000 + 1000 * i);
-	assert_ok(f, assay_store_profiles_prune(s, &rule, &n, &f->err));
-	assert_int_equal(n, 2);
-	rule.dry = false;
-	assert_ok(f, assay_store_profiles_prune(s, &rule, &n, &f->err));
-	assert_int_equal(n, 2);
-	assert_ok(f,
-		  assay_store_profiles_prune(s, &(struct assay_store_profile_rule){ .name = "baseline" }, &n, &f->err));
-	assert_int_equal(n, 0);
-	assert_ok(f, assay_store_profiles_prune(s, &(struct assay_store_profile_rule){ .keep = 1 }, &n, &f->err));
-	assert_int_equal(n, 1);
-	assert_ok(f, assay_store_profiles(s, &v, &n, &f->err));
-	assert_int_equal(n, 2);
-	assert_string_equal(v[0].name, "hourly");
-	assert_int_equal(v[0].started_ns, 6000);
-	assert_string_equal(v[1].name, "baseline");
-	free(v);
-	assert_int_equal(ask(s->path, "SELECT count(*) FROM profile_frame"), 4);
-	assay_store_close(s);
-}
-
 UNIT_GROUP(NULL, NULL)

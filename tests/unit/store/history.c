@@ -4,54 +4,6 @@
 
 #include "store_fixture.h"
 
-STORE_TEST(test_runs_are_listed)
-{
-	struct fixture *f = *state;
-	struct assay_run_info *v = NULL;
-	struct assay_result bad;
-	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
-	size_t n = 0;
-	int64_t open;
-
-	assert_ok(f, assay_store_runs(s, NULL, 0, &v, &n, &f->err));
-	assert_int_equal(n, 0);
-	free(v);
-	add_run(f, s, "quick", "m1", 0, 3, true);
-	add_run(f, s, "full", "m1", 0, 1, true);
-	open = add_run(f, s, "quick", "m2", 0, 2, false);
-	make_result(&bad, 9, 0);
-	bad.status = ASSAY_STATUS_TIMEOUT;
-	strcpy(bad.reason, "over 120 s");
-	assert_ok(f, assay_store_result_add(s, open, &bad, &f->err));
-	assay_result_release(&bad);
-
-	assert_ok(f, assay_store_runs(s, NULL, 0, &v, &n, &f->err));
-	assert_int_equal(n, 3);
-	assert_int_equal(v[0].id, 3);
-	assert_string_equal(v[0].machine_id, "m2");
-	assert_string_equal(v[0].machine_label, "label of m2");
-	assert_true(v[0].seed == 0xfedcba9876543210u && v[0].revision.dirty);
-	assert_true(v[0].ended_ns == 0);
-	assert_int_equal(v[0].n_cases, 3);
-	assert_int_equal(v[0].n_ok, 2);
-	assert_int_equal(v[2].id, 1);
-	assert_true(v[2].ended_ns == v[2].started_ns + 1000);
-	assert_int_equal(v[2].n_cases, 3);
-	free(v);
-
-	assert_ok(f, assay_store_runs(s, "quick", 1, &v, &n, &f->err));
-	assert_int_equal(n, 1);
-	assert_int_equal(v[0].id, 3);
-	free(v);
-	assert_ok(f, assay_store_runs(s, "quick", 0, &v, &n, &f->err));
-	assert_int_equal(n, 2);
-	free(v);
-	assert_ok(f, assay_store_runs(s, "none", 0, &v, &n, &f->err));
-	assert_int_equal(n, 0);
-	free(v);
-	assay_store_close(s);
-}
-
 /* A failed result is a gap, and so is a run of the suite without one, unless it measured much less. */
 STORE_TEST(test_gaps_of_a_trend)
 {

@@ -268,11 +268,6 @@ TEST(a_crash_between_slices)
 	release(&m);
 }
 
-static bool may_run(struct assay_pair_turn *turn, unsigned side)
-{
-	return (atomic_load(&turn->slice) & 3) == side;
-}
-
 /* Whose slice begins at @ns? */
 static unsigned owner_at(uint64_t seed, uint64_t ns, uint64_t slice_ns)
 {
@@ -312,40 +307,6 @@ TEST(slices_have_a_length)
 			assert_in_range(next - now, SLICE / 4 + 1, 3 * SLICE + SLICE / 4);
 			assert_int_equal(next % SLICE, 0);
 		}
-}
-
-/* Who begins, and when the next call does, when nobody may yet: the words that the two sides share. */
-TEST(the_words_of_two_sides)
-{
-	struct assay_pair_turn turn = { 0 };
-	const uint64_t seed = 42;
-	unsigned first = 0;
-
-	for (uint32_t call = 0; call < 1000; call += 2) {
-		assert_int_not_equal(assay_pair_beginner(seed, call), assay_pair_beginner(seed, call + 1));
-		first += assay_pair_beginner(seed, call);
-	}
-	assert_in_range(first, 220, 280);
-	assay_pair_hold(&turn, seed);
-	for (unsigned side = 0; side < 2; side++) {
-		assert_false(may_run(&turn, side));
-		assert_false(assay_pair_finished(&turn, seed, side, 0));
-	}
-	assay_pair_join(&turn, seed, true);
-	assert_false(may_run(&turn, 0) || may_run(&turn, 1));
-	assay_pair_join(&turn, seed, true);
-	for (unsigned i = 0; i < 4; i++) {
-		const unsigned side = assay_pair_beginner(seed, 0) ^ (i & 1);
-
-		assert_true(may_run(&turn, side));
-		assay_pair_randomize_slot(&turn, 7, i); /* a series of calls */
-		assert_true(may_run(&turn, side));
-		assert_false(may_run(&turn, !side));
-		assay_pair_pass(&turn, !side);
-	}
-	assay_pair_finish(&turn, seed, 1, 0);
-	assert_true(assay_pair_finished(&turn, seed, 1, 0));
-	assert_false(assay_pair_finished(&turn, seed, 1, 1) || assay_pair_finished(&turn, seed, 0, 0));
 }
 
 MEASURE_GROUP

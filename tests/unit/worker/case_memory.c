@@ -100,64 +100,6 @@ TEST(pooled_buffers_are_guarded)
 	assert_null(assay_alloc_pool_newest(&pool));
 }
 
-/*
- * Two processes share out a file by huge pages: whatever sizes each takes, no byte is of both, and the seed draws whose
- * each page is.
- */
-TEST(two_sides_share_out_a_file)
-{
-	enum { SEEDS = 16, PAGES = 3, HUGE = 2 << 20 };
-	static const size_t sizes[2][2] = { { 3 << 20, HUGE - 128 }, { HUGE - 128, 2 * HUGE - 128 } };
-	unsigned of_head[PAGES] = { 0 };
-
-	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-		const int fd = memfd_create("test", 0);
-		uint64_t copy;
-		int64_t where;
-		struct assay_arena a[2][2];
-
-		assert_true(fd >= 0);
-		for (unsigned side = 0; side < 2; side++) {
-			struct assay_arena_file file = {
-				.fd = fd, .end = HUGE, .dealt_from = HUGE, .seed = seed, .side = side
-			};
-
-			for (int i = 0; i < 2; i++) {
-				const struct assay_arena_options o = { .bytes = sizes[side][i],
-								       .copies = 1,
-								       .cpu = -1,
-								       .whole_huge = true,
-								       .file = &file };
-
-				assert_int_equal(0, assay_arena_init(&a[side][i], &o, NULL));
-				memset(assay_arena_copy(&a[side][i], 0), 1 + (int)side, sizes[side][i]);
-			}
-		}
-		for (unsigned side = 0; side < 2; side++)
-			for (int i = 0; i < 2; i++) {
-				const unsigned char *p = assay_arena_copy(&a[side][i], 0);
-
-				assert_int_equal(p[0], 1 + side);
-				assert_memory_equal(p, p + 1, sizes[side][i] - 1);
-				assert_true(assay_arena_intact(&a[side][i], &copy, &where));
-			}
-		for (size_t k = 0; k < PAGES; k++) {
-			unsigned char first, second;
-
-			/* the middle of a page is no canary */
-			assert_int_equal(pread(fd, &first, 1, (off_t)((2 * k + 1) * HUGE + HUGE / 2 + 4096)), 1);
-			assert_int_equal(pread(fd, &second, 1, (off_t)((2 * k + 2) * HUGE + HUGE / 2 + 4096)), 1);
-			assert_int_equal(first + second, 3);
-			of_head[k] += first == 2;
-		}
-		for (int i = 0; i < 4; i++)
-			assay_arena_release(&a[i / 2][i % 2]);
-		close(fd);
-	}
-	for (size_t k = 0; k < PAGES; k++)
-		assert_in_range(of_head[k], SEEDS / 4, SEEDS - SEEDS / 4);
-}
-
 /* Far beyond a buffer there is no memory to harm. */
 TEST(guard_page_kills)
 {

@@ -34,13 +34,6 @@ static void count_thread(void *arg, uint32_t tid, uint32_t n)
 	}
 }
 
-static void nothing(void *arg, uint32_t tid, uint32_t n)
-{
-	(void)arg;
-	(void)tid;
-	(void)n;
-}
-
 TEST(pool_runs_every_thread_once)
 {
 	struct assay_topology *t;
@@ -69,45 +62,6 @@ TEST(pool_runs_every_thread_once)
 		}
 		assert_int_equal(0, r.wrong);
 		assay_pool_free(r.pool);
-	}
-	assay_topology_close(t);
-}
-
-/* Two pools have the same words in turns, and what is left there of another one, or of nobody, harms none. */
-TEST(pools_share_words)
-{
-	static struct assay_pool_words words;
-	struct region r[2] = { { .n = 3 }, { .n = 3 } };
-	struct assay_topology *t;
-	struct assay_err err = { 0 };
-	int cpus[3], bound[3];
-
-	assert_int_equal(0, assay_topology_open(&t, NULL, &err));
-	assert_int_equal(0, assay_placement_pick(t, &(struct assay_placement_options){ 0 }, 1, cpus, &err));
-	cpus[1] = cpus[2] = cpus[0];
-	for (int i = 0; i < 2; i++)
-		assert_int_equal(0, assay_pool_new(&r[i].pool, t, cpus, 3, bound, NULL, &err));
-	for (uint32_t k = 1; k <= 20; k++)
-		for (int i = 0; i < 2; i++) {
-			memset(&words, 0x5a, sizeof(words));
-			assay_pool_borrow(r[i].pool, &words);
-			for (uint32_t region = 1; region <= 2; region++) {
-				atomic_store(&r[i].before, 0);
-				assay_pool_run(r[i].pool, count_thread, &r[i]);
-				assert_int_equal(2 * (k - 1) + region, r[i].seen[2]);
-			}
-			assert_int_equal(0, words.pending);
-			assay_pool_park(r[i].pool);
-			/* the pool's own words do for what is between two turns, and for its end */
-			memset(&words, 0xa5, sizeof(words));
-			if (k == 10)
-				assay_pool_run(r[i].pool, nothing, NULL);
-		}
-	for (int i = 0; i < 2; i++) {
-		for (uint32_t tid = 0; tid < 3; tid++)
-			assert_int_equal(40, r[i].seen[tid]);
-		assert_int_equal(0, r[i].wrong);
-		assay_pool_free(r[i].pool);
 	}
 	assay_topology_close(t);
 }
@@ -142,28 +96,6 @@ TEST(elf_is_read_before_loading)
 	free(data);
 	assert_int_equal(ASSAY_EPLUGIN, assay_plugin_file_read("/proc/self/cmdline", &f, &err));
 	assert_non_null(strstr(err.text, "not a shared object for this processor"));
-}
-
-TEST(page_refuses_another_version)
-{
-	struct assay_page *page, *other;
-	struct assay_err err = { 0 };
-	char want[80];
-	int fd;
-
-	assert_int_equal(0, assay_page_create(&page, NULL, &fd, &err));
-	assert_int_equal(0, assay_page_attach(&other, fd, &err));
-	assay_page_give(other, ASSAY_TURN_WORKER);
-	assert_true(assay_page_wait(page, ASSAY_TURN_WORKER, 1000000));
-	assert_false(assay_page_wait(page, ASSAY_TURN_CONTROLLER, 1000000));
-	assay_page_unmap(other);
-	page->version++;
-	assert_int_equal(ASSAY_EABI, assay_page_attach(&other, fd, &err));
-	snprintf(want, sizeof(want), "worker speaks protocol %u, the controller %u", ASSAY_PAGE_VERSION,
-		 ASSAY_PAGE_VERSION + 1);
-	assert_string_equal(want, err.text);
-	assay_page_unmap(page);
-	close(fd);
 }
 
 /* Every block is ABBA or BAAB, both occur, and the seed alone decides. */
