@@ -55,6 +55,9 @@ test       optional  so:libdeflate.so.0  libdeflate0       libdeflate       libd
 test       optional  so:libsnappy.so.1   libsnappy1v5      snappy           snappy      tests of codecs
 test       optional  tool:brotli         brotli            brotli           brotli      tests of codecs
 test       optional  so:libpcre2-8.so.0  libpcre2-8-0     pcre2            pcre2       tests of tokenizers
+test       optional  tool:tmux         tmux              tmux             tmux        tests of completion in a terminal
+test       optional  tool:zsh          zsh               zsh              zsh         tests of completion
+test       optional  tool:fish         fish              fish             fish        tests of completion
 lint       optional  tool:shellcheck    shellcheck        ShellCheck       shellcheck  checks of scripts
 lint       optional  tool:clang-format  clang-format      clang-tools-extra clang      checks of the format of C files
 ci         optional  tool:g++           g++               gcc-c++          gcc         kernels for GPUs on an emulated grid

@@ -55,6 +55,7 @@ struct completion {
 	const struct assay_settings *s;
 	const char *typed; /* of the value */
 	char before[80];   /* "--option=" where that is part of the word */
+	bool of_variants;  /* --variants was given, so that sides are variants */
 	struct assay_strings *said;
 };
 
@@ -107,6 +108,23 @@ static void say_ops(const struct completion *c)
 	if (!assay_session_open(&s, &c->s->r, &err))
 		for (size_t i = 0; i < s.catalog->n_ops; i++)
 			say(c, s.catalog->ops[i].name, s.catalog->ops[i].help);
+	assay_session_close(&s);
+}
+
+static void say_variants(const struct completion *c)
+{
+	struct assay_session s = { 0 };
+	struct assay_err err = { 0 };
+	char name[ASSAY_KEY_MAX];
+
+	if (!assay_session_open(&s, &c->s->r, &err))
+		for (size_t i = 0; i < s.catalog->n_variants; i++) {
+			const struct assay_catalog_variant *v = &s.catalog->variants[i];
+
+			snprintf(name, sizeof(name), "%s/%s", v->op, v->name);
+			if (!v->unavailable)
+				say(c, name, v->help);
+		}
 	assay_session_close(&s);
 }
 
@@ -180,6 +198,18 @@ static void say_profiles(const struct completion *c)
 	free(v);
 }
 
+static void say_profile_names(const struct completion *c)
+{
+	struct assay_profile_info *v = NULL;
+	struct assay_err err = { 0 };
+	size_t n = 0;
+
+	if (!assay_profiles_stored(c->s->r.db, &v, &n, &err))
+		for (size_t i = 0; i < n; i++)
+			say(c, v[i].name, v[i].what);
+	free(v);
+}
+
 static void say_baselines(const struct completion *c)
 {
 	struct assay_baseline_info *v = NULL;
@@ -212,6 +242,10 @@ static void say_revisions(const struct completion *c)
 
 static void say_sides(const struct completion *c)
 {
+	if (c->of_variants) {
+		say_variants(c);
+		return;
+	}
 	say_revisions(c);
 	say_files(c);
 }
@@ -231,6 +265,7 @@ static const struct {
 } meanings[] = {
 	{ "profile", "kind", NULL, say_profile_kinds },
 	{ "diff", "kind", NULL, say_profile_kinds },
+	{ "profile", "name", NULL, say_profile_names },
 	{ NULL, "suite", NULL, say_suites },
 	{ NULL, "baseline", NULL, say_baselines },
 	{ "baseline", NULL, "NAME", say_baselines },
@@ -392,6 +427,7 @@ void assay_complete_command(const struct assay_command_line *line, int argc, cha
 		/* the database and the folders that are named count here, too */
 		if (o && o->arg && strstr("|db|bench-dir|plugin|", o->name))
 			o->set((char *)args + at + o->at, value, o->name, &ignored);
+		c.of_variants |= o && !strcmp(o->name, "variants");
 		if (!o && argv[i][0] != '-' && n < WORDS_MOST)
 			v[n++] = argv[i];
 		o = NULL;

@@ -24,6 +24,8 @@ offers() {
 	[ "$(offers db merge a.db "")" = :files ]
 	[ "$(offers run --bench-dir "$BENCH" --suite q)" = quick ]
 	offers new variant "" | grep -qx quantize.q8_0
+	[ "$(offers compare --variants quantize.q8_0/re)" = quantize.q8_0/ref ]
+	! offers compare "" | grep -qx quantize.q8_0/ref
 	[ -z "$(offers no-such-command "")" ] && [ -z "$(offers run --no-such-option=x)" ]
 	[ ! -e assay.db ]
 }
@@ -36,6 +38,10 @@ offers() {
 	offers show r1 quant | grep -q '^quantize.*/ref/'
 	[ "$(offers show r1 quant | wc -l)" = "$(assay show last --json | jq '[.cases[].key | select(startswith("quant"))] | length')" ]
 	[ "$(offers gate --baseline g)" = golden ]
+	if assay profile cpu "$(offers show r1 quant | head -n 1)" --bench-dir "$BENCH" --for 300ms --name before >/dev/null; then
+		[ "$(offers profile --name "")" = before ]
+		[ "$(offers show b)" = before ]
+	fi
 	[ -z "$(offers gate --db other.db --baseline g)" ]
 	git init -q -b trunk .
 	git -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m first
@@ -43,8 +49,7 @@ offers() {
 	[ "$(offers compare f)" = $'feature\n:files' ]
 }
 
-@test "bash, zsh and fish complete a line" {
-	local shell
+@test "bash completes a line with names of files and values behind '='" {
 	cat >complete.bash <<-'SH'
 		source "$1"
 		COMP_LINE=$2 COMP_POINT=${#2}
@@ -58,11 +63,57 @@ offers() {
 	[ "$(bash complete.bash "$ASSAY_SOURCE/harness/cli/completion/assay.bash" 'assay gate --suspects=f')" = fail ]
 	touch policy.conf
 	[ "$(bash complete.bash "$ASSAY_SOURCE/harness/cli/completion/assay.bash" 'assay gate --policy pol')" = policy.conf ]
-	for shell in zsh fish; do
-		command -v "$shell" >/dev/null || continue
-		case $shell in
-		zsh) zsh -n "$ASSAY_SOURCE/harness/cli/completion/_assay" ;;
-		fish) [ "$(fish --no-config -c "source $ASSAY_SOURCE/harness/cli/completion/assay.fish; complete -C 'assay gate --suspects f'" | cut -f1)" = fail ] ;;
-		esac
+}
+
+# terminal_of SHELL: it waits for a line in a terminal of its own, with nothing of the user's.
+terminal_of() {
+	local start
+
+	case $1 in
+	bash) start="bash --noprofile --rcfile $ASSAY_SOURCE/harness/cli/completion/assay.bash -i" ;;
+	zsh)
+		printf '%s\n' "fpath=('$ASSAY_SOURCE/harness/cli/completion' \$fpath)" 'autoload -U compinit' 'compinit -u -D' >.zshrc
+		start="zsh -d -i"
+		;;
+	fish) start="fish --no-config -C 'source $ASSAY_SOURCE/harness/cli/completion/assay.fish'" ;;
+	esac
+	tmux -S "$PWD/$1" -f /dev/null new-session -d -x 120 -y 30 \
+		"env -i HOME=$PWD TERM=screen LC_ALL=C.UTF-8 PATH=$ASSAY_BUILD/bin:/usr/bin:/bin $start"
+}
+
+teardown() {
+	for shell in bash zsh fish; do
+		[ ! -S $shell ] || tmux -S "$PWD/$shell" kill-server 2>/dev/null || true
 	done
+}
+
+# shows SHELL TEXT: the terminal has it, soon.
+shows() {
+	for _ in $(seq 300); do
+		! tmux -S "$PWD/$1" capture-pane -p | grep -qF -e "$2" || return 0
+		sleep 0.1
+	done
+	tmux -S "$PWD/$1" capture-pane -p
+	return 1
+}
+
+@test "bash, zsh and fish complete what is typed in a terminal" {
+	local shell missing=''
+
+	command -v tmux >/dev/null || skip "no terminal: the package tmux has one"
+	for shell in bash zsh fish; do
+		command -v $shell >/dev/null || { missing+=" $shell"; continue; }
+		terminal_of $shell
+		tmux -S "$PWD/$shell" send-keys -l 'assay com'
+		shows $shell 'assay com'
+		tmux -S "$PWD/$shell" send-keys Tab
+		shows $shell 'assay compare'
+		tmux -S "$PWD/$shell" send-keys -l -- '--suspects=f'
+		tmux -S "$PWD/$shell" send-keys Tab
+		shows $shell 'assay compare --suspects=fail'
+		tmux -S "$PWD/$shell" send-keys -l -- '--variants quantize.q8_0/re'
+		tmux -S "$PWD/$shell" send-keys Tab
+		shows $shell '--variants quantize.q8_0/ref'
+	done
+	[ -z "$missing" ] || skip "not tried:$missing"
 }
