@@ -120,16 +120,6 @@ int assay_number_blob_encode(const struct assay_stored_number *v, size_t n, unsi
 	return 0;
 }
 
-static void get_number(struct assay_blob_reader *r, struct assay_stored_number *v)
-{
-	const uint64_t head = assay_blob_get_varint(r, (uint64_t)INT64_MAX);
-
-	v->name = (int64_t)(head / N_FLAGS);
-	v->value = head & IS_REAL ? get_real(r) : (double)(int64_t)blob_unzigzag(assay_blob_get_varint(r, UINT64_MAX));
-	v->running_frac = head & HAS_SHARE ? get_real(r) : 1;
-	r->bad |= !v->name || !(v->running_frac > 0 && v->running_frac <= 1);
-}
-
 int assay_number_blob_decode(const void *blob, size_t len, struct assay_stored_number **out, size_t *n,
 			     struct assay_err *err)
 {
@@ -151,8 +141,15 @@ int assay_number_blob_decode(const void *blob, size_t len, struct assay_stored_n
 		if (!v)
 			return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu numbers", (size_t)count);
 	}
-	for (size_t i = 0; i < count && !r.bad; i++)
-		get_number(&r, &v[i]);
+	for (size_t i = 0; i < count && !r.bad; i++) {
+		const uint64_t head = assay_blob_get_varint(&r, (uint64_t)INT64_MAX);
+
+		v[i].name = (int64_t)(head / N_FLAGS);
+		v[i].value = head & IS_REAL ? get_real(&r)
+					    : (double)(int64_t)blob_unzigzag(assay_blob_get_varint(&r, UINT64_MAX));
+		v[i].running_frac = head & HAS_SHARE ? get_real(&r) : 1;
+		r.bad |= !v[i].name || !(v[i].running_frac > 0 && v[i].running_frac <= 1);
+	}
 	if (r.bad || r.p != r.end) {
 		free(v);
 		return assay_err_set(err, ASSAY_ESTORE, "numbers are damaged (they end elsewhere than it says)");

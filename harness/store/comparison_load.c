@@ -159,28 +159,15 @@ static int each_pair(void *loader, struct assay_row *row)
 	return 0;
 }
 
-static int read_samples(struct loader *l, struct assay_row *row, struct pair_place *place, struct assay_result *side)
-{
-	const void *blob;
-	size_t len;
-	int rc;
-
-	blob = assay_store_row_blob(row, &len);
-	if (blob) {
-		rc = assay_sample_blob_decode(blob, len, &side->samples, &side->n_samples, l->err);
-		if (rc)
-			return assay_err_prefix(l->err, "pair %zu of '%s' in database '%.160s'", place->at + 1,
-						l->cmp.cases[place->in_case].c.key, l->s->path);
-	}
-	return side->n_samples == 2 * pair_at(l, place)->n_blocks ? 0 : damaged(l, "pair_side");
-}
-
 static int each_side(void *loader, struct assay_row *row)
 {
 	struct loader *l = loader;
 	struct pair_place *place = merge_pair(l, row);
 	struct assay_result *side;
 	unsigned which;
+	const void *blob;
+	size_t len;
+	int rc;
 
 	if (!place)
 		return damaged(l, "pair_side");
@@ -190,7 +177,14 @@ static int each_side(void *loader, struct assay_row *row)
 	place->sides |= 1u << which;
 	side = &pair_at(l, place)->side[which];
 	assay_store_row_columns(row, &assay_store_side_columns, side);
-	return read_samples(l, row, place, side);
+	blob = assay_store_row_blob(row, &len);
+	if (blob) {
+		rc = assay_sample_blob_decode(blob, len, &side->samples, &side->n_samples, l->err);
+		if (rc)
+			return assay_err_prefix(l->err, "pair %zu of '%s' in database '%.160s'", place->at + 1,
+						l->cmp.cases[place->in_case].c.key, l->s->path);
+	}
+	return side->n_samples == 2 * pair_at(l, place)->n_blocks ? 0 : damaged(l, "pair_side");
 }
 
 /* The side that a row of a child table belongs to, by its first two columns; NULL: to none. */
@@ -293,17 +287,6 @@ static const struct assay_store_query parts[] = {
 	  each_missing },
 };
 
-static int load_parts(struct loader *l)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !rc; i++) {
-		l->at = 0;
-		rc = assay_store_for_each(l->s, whole(l), &parts[i], l, l->err);
-	}
-	return rc;
-}
-
 static int load_counts(struct loader *l)
 {
 	int rc = 0;
@@ -313,15 +296,6 @@ static int load_counts(struct loader *l)
 		if (rc == ASSAY_ENOTFOUND)
 			rc = 0;
 	}
-	return rc;
-}
-
-static int load_because(struct loader *l)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < l->cmp.n_cases && !rc; i++)
-		rc = assay_store_because_load(l->s, l->case_ids[i], &l->cmp.cases[i].because, l->err);
 	return rc;
 }
 
@@ -336,14 +310,16 @@ static int load(struct loader *l)
 		rc = assay_store_no_number(l->s, "comparison", l->cmp.id, l->err);
 	if (!rc)
 		rc = assay_store_read_facts(l->s, &l->cmp.machine, l->err);
-	if (!rc)
-		rc = load_parts(l);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !rc; i++) {
+		l->at = 0;
+		rc = assay_store_for_each(l->s, whole(l), &parts[i], l, l->err);
+	}
 	if (!rc)
 		rc = check_pairs(l);
 	if (!rc)
 		rc = load_counts(l);
-	if (!rc)
-		rc = load_because(l);
+	for (size_t i = 0; i < l->cmp.n_cases && !rc; i++)
+		rc = assay_store_because_load(l->s, l->case_ids[i], &l->cmp.cases[i].because, l->err);
 	return rc;
 }
 

@@ -242,7 +242,7 @@ int assay_store_finish(struct assay_store *s, int rc, struct assay_err *err)
 	return rc;
 }
 
-int assay_store_copy_begin(struct assay_store *s, struct assay_err *err)
+int assay_store_bulk_begin(struct assay_store *s, struct assay_err *err)
 {
 	int rc = assay_store_begin(s, err);
 
@@ -250,32 +250,9 @@ int assay_store_copy_begin(struct assay_store *s, struct assay_err *err)
 	return rc;
 }
 
-/* Do rows that are removed take others along, and does a row need those that it refers to? */
-static void use_references(struct assay_store *s, bool on)
-{
-	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_FKEY, (int)on, (int *)NULL);
-}
-
-/*
- * Each CHECK of a word opens a table of the words it may be, for each row. What a row refers to was found or added
- * just before, by its number.
- */
-int assay_store_bulk_begin(struct assay_store *s, struct assay_err *err)
-{
-	int rc = assay_store_copy_begin(s, err);
-
-	if (rc)
-		return rc;
-	use_references(s, false);
-	rc = assay_store_exec(s, "PRAGMA ignore_check_constraints = ON", err);
-	return rc ? assay_store_bulk_end(s, rc, err) : 0;
-}
-
 int assay_store_bulk_end(struct assay_store *s, int rc, struct assay_err *err)
 {
 	s->bulk = false;
-	use_references(s, true);
-	sqlite3_exec(s->db, "PRAGMA ignore_check_constraints = OFF", NULL, NULL, NULL);
 	return assay_store_finish(s, rc, err);
 }
 

@@ -41,7 +41,7 @@ struct assay_store {
 	enum assay_store_mode mode;
 	struct assay_store_options o;
 	bool writing; /* the transaction at hand is to write */
-	bool bulk;    /* it is that of assay_store_bulk_begin() or assay_store_copy_begin() */
+	bool bulk;    /* it is that of assay_store_bulk_begin() */
 	/* Caches: names hold until a transaction is undone, cases until the next begins. Each is NULL, or comes with
 	 * the function that drops it. */
 	struct assay_store_names *names;
@@ -102,11 +102,6 @@ int assay_store_exec(struct assay_store *s, const char *sql, struct assay_err *e
  * state. */
 int assay_store_begin(struct assay_store *s, struct assay_err *err);
 int assay_store_begin_read(struct assay_store *s, struct assay_err *err);
-/*
- * As assay_store_bulk_begin(), for rows of other databases: they may belong to what has ended, and the CHECKs of the
- * schema look at each. It is ended by assay_store_bulk_end().
- */
-int assay_store_copy_begin(struct assay_store *s, struct assay_err *err);
 /* Commits when @rc is 0, rolls back and returns @rc otherwise. */
 int assay_store_finish(struct assay_store *s, int rc, struct assay_err *err);
 

@@ -165,13 +165,6 @@ static int load_run(struct assay_store *s, const char *sql, const char *suite, i
 	return rc;
 }
 
-static int load_cases(struct assay_store *s, struct assay_exact_run *run, struct assay_err *err)
-{
-	struct reading r = { .s = s, .run = run, .err = err };
-
-	return read_cases(&r, SELECT_CASES "WHERE c.exact_run = ?" CASES_ORDER, run->id);
-}
-
 /* The newest of @suite; with NULL what belongs to @number of @what. */
 static int load(struct assay_store *s, const char *sql, const char *suite, const char *what, int64_t number,
 		struct assay_exact_run *out, struct assay_err *err)
@@ -184,8 +177,11 @@ static int load(struct assay_store *s, const char *sql, const char *suite, const
 					   s->path)
 			   : assay_err_set(err, ASSAY_ENOTFOUND, "%s %lld has no exact counts", what,
 					   (long long)number);
-	if (!rc)
-		rc = load_cases(s, &run, err);
+	if (!rc) {
+		struct reading r = { .s = s, .run = &run, .err = err };
+
+		rc = read_cases(&r, SELECT_CASES "WHERE c.exact_run = ?" CASES_ORDER, run.id);
+	}
 	if (rc)
 		assay_exact_run_release(&run);
 	else

@@ -76,25 +76,6 @@ static int each_environment(void *loader, struct assay_row *row)
 	return 0;
 }
 
-static int read_samples(struct loader *l, struct assay_row *row, struct assay_result *r, size_t want)
-{
-	const void *blob;
-	size_t len;
-	int rc;
-
-	blob = assay_store_row_blob(row, &len);
-	if (l->no_samples)
-		return 0;
-	if (blob) {
-		rc = assay_sample_blob_decode(blob, len, &r->samples, &r->n_samples, l->err);
-		if (rc)
-			return assay_err_prefix(l->err, "result of '%s' in database '%.160s'", r->c.key, l->s->path);
-	}
-	if (r->n_samples != want)
-		return damaged(l, "result_samples");
-	return assay_summary_fill(r, l->err);
-}
-
 static int each_result(void *loader, struct assay_row *row)
 {
 	struct loader *l = loader;
@@ -102,6 +83,8 @@ static int each_result(void *loader, struct assay_row *row)
 	struct assay_result *r;
 	size_t n_samples;
 	int rc;
+	const void *blob;
+	size_t len;
 
 	rc = assay_store_grow(&run->results, run->n_results, sizeof(*r), l->err);
 	if (!rc)
@@ -116,7 +99,17 @@ static int each_result(void *loader, struct assay_row *row)
 	/* statistics are recomputed from the samples */
 	n_samples = r->n_samples;
 	r->n_samples = 0;
-	return read_samples(l, row, r, n_samples);
+	blob = assay_store_row_blob(row, &len);
+	if (l->no_samples)
+		return 0;
+	if (blob) {
+		rc = assay_sample_blob_decode(blob, len, &r->samples, &r->n_samples, l->err);
+		if (rc)
+			return assay_err_prefix(l->err, "result of '%s' in database '%.160s'", r->c.key, l->s->path);
+	}
+	if (r->n_samples != n_samples)
+		return damaged(l, "result_samples");
+	return assay_summary_fill(r, l->err);
 }
 
 static int each_axis(void *loader, struct assay_row *row)

@@ -705,7 +705,7 @@ int assay_store_merge(struct assay_store *to, struct assay_store *from, struct a
 	if (sqlite3_create_function(to->db, "renumber", 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, &g, renumber, NULL, NULL))
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	if (!rc)
-		rc = assay_store_copy_begin(to, err);
+		rc = assay_store_bulk_begin(to, err);
 	if (!rc) {
 		/* loaders of the other database would begin a transaction each */
 		rc = assay_store_begin_read(from, err);

@@ -36,13 +36,6 @@ static int make_model(struct assay_store *s, size_t version, sqlite3 **model)
 	return rc;
 }
 
-static bool is_same_column(sqlite3_stmt *a, sqlite3_stmt *b, int column)
-{
-	const char *x = (const char *)sqlite3_column_text(a, column), *y = (const char *)sqlite3_column_text(b, column);
-
-	return x && y ? !strcmp(x, y) : x == y;
-}
-
 /* Of two rows in the order of their names the first is the one that the other side lacks. NULL: no more rows. */
 static void name_difference(sqlite3_stmt *want, sqlite3_stmt *have, char *which, size_t size)
 {
@@ -68,8 +61,12 @@ static int compare_schemas(sqlite3 *model, sqlite3 *db, char *which, size_t size
 		wanted = sqlite3_step(want);
 		rc = found = sqlite3_step(have);
 		same = wanted == SQLITE_ROW && found == SQLITE_ROW;
-		for (int i = 0; i < 4 && same; i++)
-			same = is_same_column(want, have, i);
+		for (int i = 0; i < 4 && same; i++) {
+			const char *x = (const char *)sqlite3_column_text(want, i),
+				   *y = (const char *)sqlite3_column_text(have, i);
+
+			same = x && y ? !strcmp(x, y) : x == y;
+		}
 		if (!same)
 			name_difference(wanted == SQLITE_ROW ? want : NULL, found == SQLITE_ROW ? have : NULL, which,
 					size);

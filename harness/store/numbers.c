@@ -49,8 +49,6 @@ struct assay_store_names {
 	struct name **v;             /* those that were read */
 	size_t n;
 	struct assay_name_index places; /* in @v, by id as text */
-	struct name *last; /* those of the last result that was stored, in its order; the next mostly has the same */
-	size_t n_last;
 };
 
 void assay_store_names_forget(struct assay_store *s)
@@ -62,7 +60,6 @@ void assay_store_names_forget(struct assay_store *s)
 	for (size_t i = 0; i < names->n; i++)
 		free(names->v[i]);
 	free(names->v);
-	free(names->last);
 	assay_name_index_release(&names->ids);
 	assay_name_index_release(&names->places);
 	free(names);
@@ -86,55 +83,40 @@ static bool same(const char *a, const char *b)
 	return *a == *b && !strcmp(a, b);
 }
 
-/* A metric, a count or one that is missing, with the texts of the result that it is of. */
-struct number {
-	enum kind kind;
-	const char *name, *source, *unit, *how;
-	int better;
-	bool estimated, per_iteration;
-	double value, running_frac;
-};
-
-/* Metrics come first, then counts, then those that are missing. */
-static struct number number_at(const struct assay_result *r, size_t i)
+/*
+ * The name and the value of number @i of a result: metrics come first, then counts, then those that are missing. Its
+ * texts are shorter than those of a name.
+ */
+static struct name number_at(const struct assay_result *r, size_t i, struct assay_stored_number *v)
 {
 	const struct assay_counters *c = &r->counters;
+	struct name name = { .kind = MISSING };
 
+	v->running_frac = 1;
 	if (i < r->n_metrics) {
 		const struct assay_metric *m = &r->metrics[i];
 
-		return (struct number){ METRIC,    m->tag,       m->source, m->unit,  "",
-					m->better, m->estimated, false,     m->value, 1 };
+		name = (struct name){ .kind = METRIC, .better = m->better, .estimated = m->estimated };
+		strcpy(name.name, m->tag);
+		strcpy(name.source, m->source);
+		strcpy(name.unit, m->unit);
+		v->value = m->value;
+		return name;
 	}
 	i -= r->n_metrics;
 	if (i < c->n) {
-		const struct assay_count *v = &c->v[i];
-
-		return (struct number){ COUNT, v->name, v->source,        "",       v->how,
-					0,     false,   v->per_iteration, v->value, v->running_frac };
+		name = (struct name){ .kind = COUNT, .per_iteration = c->v[i].per_iteration };
+		strcpy(name.name, c->v[i].name);
+		strcpy(name.source, c->v[i].source);
+		strcpy(name.how, c->v[i].how);
+		v->value = c->v[i].value;
+		v->running_frac = c->v[i].running_frac;
+		return name;
 	}
 	i -= c->n;
-	return (struct number){ MISSING, c->missing[i].name,   c->missing[i].source,
-				"",      c->missing[i].reason, .running_frac = 1 };
-}
-
-static bool is_called(const struct number *v, const struct name *name)
-{
-	return name->kind == v->kind && same(name->name, v->name) && same(name->source, v->source) &&
-	       same(name->unit, v->unit) && same(name->how, v->how) && name->better == v->better &&
-	       name->estimated == v->estimated && name->per_iteration == v->per_iteration;
-}
-
-static struct name name_of(const struct number *v)
-{
-	struct name name = {
-		.kind = v->kind, .better = v->better, .estimated = v->estimated, .per_iteration = v->per_iteration
-	};
-
-	snprintf(name.name, sizeof(name.name), "%s", v->name);
-	snprintf(name.source, sizeof(name.source), "%s", v->source);
-	snprintf(name.unit, sizeof(name.unit), "%s", v->unit);
-	snprintf(name.how, sizeof(name.how), "%s", v->how);
+	strcpy(name.name, c->missing[i].name);
+	strcpy(name.source, c->missing[i].source);
+	strcpy(name.how, c->missing[i].reason);
 	return name;
 }
 
@@ -182,29 +164,22 @@ static void key_of(const struct name *name, char key[sizeof(struct name)])
 	strcpy(p, name->how);
 }
 
-/* @name is at @place among those of its result, and gets its id. */
-static int put_name(struct assay_store *s, struct assay_store_names *names, size_t place, struct name *name,
-		    struct assay_err *err)
+static int put_name(struct assay_store *s, const struct name *name, int64_t *id, struct assay_err *err)
 {
+	struct assay_store_names *names;
 	char key[sizeof(struct name)];
 	size_t at;
-	int rc = 0;
+	int rc = names_of(s, &names, err);
 
+	if (rc)
+		return rc;
 	key_of(name, key);
 	if (assay_name_index_find(&names->ids, key, &at)) {
-		name->id = (int64_t)at;
-	} else {
-		rc = insert_name(s, name, &name->id, err);
-		if (!rc)
-			rc = assay_name_index_put(&names->ids, key, (size_t)name->id, &at, NULL, err);
+		*id = (int64_t)at;
+		return 0;
 	}
-	if (!rc && place == names->n_last) {
-		rc = assay_store_grow(&names->last, names->n_last, sizeof(*names->last), err);
-		names->n_last += !rc;
-	}
-	if (!rc)
-		names->last[place] = *name;
-	return rc;
+	rc = insert_name(s, name, id, err);
+	return rc ? rc : assay_name_index_put(&names->ids, key, (size_t)*id, &at, NULL, err);
 }
 
 /* The first name that stands twice; NULL: none. */
@@ -221,28 +196,6 @@ static const char *find_twice(const struct assay_result *r)
 			if (same(c->v[i].name, c->v[k].name) && same(c->v[i].source, c->v[k].source))
 				return c->v[i].name;
 	return NULL;
-}
-
-static int collect(struct assay_store *s, const struct assay_result *r, struct assay_stored_number *v, size_t n,
-		   struct assay_err *err)
-{
-	struct assay_store_names *names;
-	int rc = names_of(s, &names, err);
-
-	for (size_t i = 0; i < n && !rc; i++) {
-		const struct number number = number_at(r, i);
-
-		if (i >= names->n_last || !is_called(&number, &names->last[i])) {
-			struct name name = name_of(&number);
-
-			rc = put_name(s, names, i, &name, err);
-		}
-		v[i].value = number.value;
-		v[i].running_frac = number.running_frac;
-	}
-	for (size_t i = 0; i < n && !rc; i++)
-		v[i].name = names->last[i].id;
-	return rc;
 }
 
 static int insert_numbers(struct assay_store *s, int64_t id, const struct assay_stored_number *v, size_t n,
@@ -270,7 +223,7 @@ int assay_store_put_result_numbers(struct assay_store *s, int64_t id, const stru
 	const size_t n = r->n_metrics + r->counters.n + r->counters.n_missing;
 	const char *twice = find_twice(r);
 	struct assay_stored_number *v;
-	int rc;
+	int rc = 0;
 
 	if (twice)
 		return assay_err_set(err, ASSAY_ESTORE, "cannot store metric '%s' of '%.255s' twice", twice, r->c.key);
@@ -279,7 +232,11 @@ int assay_store_put_result_numbers(struct assay_store *s, int64_t id, const stru
 	v = calloc(n, sizeof(*v));
 	if (!v)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for %zu numbers", n);
-	rc = collect(s, r, v, n, err);
+	for (size_t i = 0; i < n && !rc; i++) {
+		const struct name name = number_at(r, i, &v[i]);
+
+		rc = put_name(s, &name, &v[i].name, err);
+	}
 	if (!rc)
 		rc = insert_numbers(s, id, v, n, r->c.key, err);
 	free(v);

@@ -203,21 +203,6 @@ static int make_writable(struct assay_store *s, int version, struct assay_err *e
 	return rc;
 }
 
-/* Remove @file and what SQLite keeps beside it. */
-static void remove_database(const char *file)
-{
-	static const char *const beside[] = { "", "-wal", "-shm", "-journal" };
-
-	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
-		struct assay_text name = { 0 };
-
-		assay_text_addf(&name, "%s%s", file, beside[i]);
-		if (name.s)
-			unlink(name.s);
-		assay_text_release(&name);
-	}
-}
-
 /*
  * Give @file the name @path; EEXIST where that exists. Not every file system knows the first way, nor the second. By
  * the third a database that another program made in this moment is replaced, which that program notices when it writes.
@@ -245,6 +230,7 @@ static int create(struct assay_store *s, struct assay_err *err)
 {
 	char file[PATH_MAX];
 	int fd = assay_file_open_temporary(s->path, file, sizeof(file)), rc;
+	static const char *const beside[] = { "", "-wal", "-shm", "-journal" };
 
 	if (fd < 0)
 		return cannot_create(s, err);
@@ -261,7 +247,15 @@ static int create(struct assay_store *s, struct assay_err *err)
 	disconnect(s);
 	if (!rc && name_file(file, s->path) && errno != EEXIST)
 		rc = cannot_create(s, err);
-	remove_database(file);
+	/* Remove file and what SQLite keeps beside it. */
+	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
+		struct assay_text name = { 0 };
+
+		assay_text_addf(&name, "%s%s", file, beside[i]);
+		if (name.s)
+			unlink(name.s);
+		assay_text_release(&name);
+	}
 	return rc;
 }
 

@@ -30,8 +30,7 @@ bool assay_store_in_place(const struct assay_store *s);
 
 /*
  * Begin a transaction for everything that is stored until the end, for many runs at once; this is thousands of results
- * a second faster than one by one. Nothing is removed in it, and other programs that write have to wait. After an
- * error, end it with that error.
+ * a second faster than one by one. Other programs that write have to wait. After an error, end it with that error.
  */
 int assay_store_bulk_begin(struct assay_store *s, struct assay_err *err);
 /* Keep all of it when @rc is 0; otherwise nothing of it, and return @rc. */

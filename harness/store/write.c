@@ -8,103 +8,6 @@
 #include "store/blobs.h"
 #include "store/rows.h"
 
-/* ---- what must be so before it is stored ------------------------------------------------------------------------ */
-
-/*
- * The CHECKs of the schema in C, for transactions of many results, in which SQLite does not look at them (store/db.c).
- * tests/unit/store/store.c holds the two against each other: what SQLite refuses is refused here, too.
- */
-struct rule {
-	const char *name; /* as the schema calls it, or its column */
-	bool kept;
-};
-
-static const char *first_broken(const struct rule *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!v[i].kept)
-			return v[i].name;
-	return NULL;
-}
-
-static bool is_time(double ns)
-{
-	return ns >= 0 && isfinite(ns);
-}
-
-static const char *of_numbers(const struct assay_result *r)
-{
-	const struct assay_counters *c = &r->counters;
-
-	for (size_t i = 0; i < r->n_metrics; i++)
-		if (!r->metrics[i].tag[0] || r->metrics[i].better < -1 || r->metrics[i].better > 1)
-			return "number_name";
-	for (size_t i = 0; i < c->n; i++)
-		if (!c->v[i].name[0])
-			return "number_name";
-	for (size_t i = 0; i < c->n_missing; i++)
-		if (!c->missing[i].name[0] || !c->missing[i].reason[0])
-			return "missing_says_why";
-	return NULL;
-}
-
-static const char *of_case(const struct assay_case *c)
-{
-	for (unsigned i = 0; i < c->n_axes; i++)
-		if (!c->axes[i].name[0])
-			return "case_axis";
-	return !c->key[0] || !c->op[0] || !c->variant[0] || c->cache >= ASSAY_N_CACHE ? "bench_case" : NULL;
-}
-
-/* The rule that the result breaks, or its case or numbers: "ok_is_measured", "dropped_frac". NULL: none. */
-static const char *broken_rule(const struct assay_result *r)
-{
-	const bool ok = r->status == ASSAY_STATUS_OK;
-	const struct rule rules[] = {
-		{ "status", r->status < ASSAY_N_STATUS },
-		{ "median_ns", is_time(r->median_ns) },
-		{ "ci95_lo_ns", is_time(r->ci95_lo_ns) },
-		{ "ci95_hi_ns", is_time(r->ci95_hi_ns) && r->ci95_hi_ns >= r->ci95_lo_ns },
-		{ "min_ns", is_time(r->min_ns) },
-		{ "mad_ns", is_time(r->mad_ns) },
-		{ "dropped_frac", r->dropped_frac >= 0 && r->dropped_frac <= 1 },
-		{ "numa_node", r->numa_node >= -1 },
-		{ "roof_bound", r->roof.bound < ASSAY_N_BOUNDS },
-		{ "roof_least_frac", is_time(r->roof.in_turn.least_frac) },
-		{ "roof_most_frac", is_time(r->roof.in_turn.most_frac) },
-		{ "ok_is_measured", !ok || (r->n_samples && r->median_ns > 0) },
-		{ "ok_is_correct", !ok || !r->checked || r->correct },
-		{ "other_than_ok_says_why", ok || r->reason[0] },
-	};
-	const char *broken = first_broken(rules, sizeof(rules) / sizeof(rules[0]));
-
-	if (!broken)
-		broken = of_case(&r->c);
-	return broken ? broken : of_numbers(r);
-}
-
-static bool are_named(const struct assay_fact *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!v[i].name[0])
-			return false;
-	return true;
-}
-
-/* Likewise of a run without its results. */
-static const char *broken_run_rule(const struct assay_run *run)
-{
-	const struct rule rules[] = {
-		{ "suite", run->suite[0] },
-		{ "started_ns", run->started_ns },
-		{ "machine", run->machine.id[0] && are_named(run->machine.facts, run->machine.n_facts) },
-		{ "build", run->build.id[0] },
-		{ "environment", are_named(run->environment, run->n_environment) },
-	};
-
-	return first_broken(rules, sizeof(rules) / sizeof(rules[0]));
-}
-
 static int add_run(struct assay_store *s, const struct assay_run *run, int64_t *id, struct assay_err *err)
 {
 	static const struct assay_store_part environment = {
@@ -120,21 +23,11 @@ static int add_run(struct assay_store *s, const struct assay_run *run, int64_t *
 	return assay_store_put_part(s, &environment, *id, run->environment, run->n_environment, err);
 }
 
-/* SQLite does not check the rules in a transaction of many results, so this does. */
-static int check_rule(const struct assay_store *s, const char *broken, const char *what, struct assay_err *err)
-{
-	return s->bulk && broken ? assay_err_set(err, ASSAY_ESTORE, "cannot store '%.255s': it breaks the rule '%s'",
-						 what, broken)
-				 : 0;
-}
-
 /* Inside a transaction. */
 static int put_run(struct assay_store *s, const struct assay_run *run, int64_t *id, struct assay_err *err)
 {
-	int rc = check_rule(s, broken_run_rule(run), run->suite, err);
+	int rc = assay_store_put_machine(s, &run->machine, err);
 
-	if (!rc)
-		rc = assay_store_put_machine(s, &run->machine, err);
 	if (!rc)
 		rc = assay_store_put_build(s, &run->build, err);
 	return rc ? rc : add_run(s, run, id, err);
@@ -246,18 +139,6 @@ static int insert_samples(struct assay_store *s, int64_t result, const char *key
 	return assay_store_done(s, assay_store_step_once(&b), err, "samples of", key);
 }
 
-static int add_samples(struct assay_store *s, int64_t result, const struct assay_result *r, struct assay_err *err)
-{
-	unsigned char *blob = NULL;
-	size_t len = 0;
-	int rc = assay_sample_blob_encode(r->samples, r->n_samples, &blob, &len, err);
-
-	if (!rc)
-		rc = insert_samples(s, result, r->c.key, blob, len, err);
-	free(blob);
-	return rc;
-}
-
 static int find_result(struct assay_store *s, int64_t run_id, const char *key, int64_t *id, struct assay_err *err)
 {
 	static const char sql[] = "SELECT r.id FROM bench_case c JOIN result r ON r.bench_case = c.id"
@@ -298,10 +179,8 @@ static int put_result(struct assay_store *s, int64_t run_id, const struct assay_
 {
 	struct writing w = { .r = r, .run_id = run_id };
 	int64_t id = 0;
-	int rc = check_rule(s, broken_rule(r), r->c.key, err);
+	int rc = assay_store_put_case(s, &r->c, &w.c, err);
 
-	if (!rc)
-		rc = assay_store_put_case(s, &r->c, &w.c, err);
 	if (!rc)
 		rc = assay_store_put_series(s, r->c.key, w.c, run_id, &w.series, err);
 	if (!rc && r->n_samples)
@@ -371,8 +250,15 @@ int assay_store_result_replace(struct assay_store *s, int64_t run_id, const stru
 		rc = change_result(s, "DELETE FROM result_samples WHERE result = ?", NULL, 0, id, r, err);
 	if (!rc)
 		rc = change_result(s, "UPDATE result SET {=?}, {=?}, {=?} WHERE id = ?", whole, 3, id, r, err);
-	if (!rc && r->n_samples)
-		rc = add_samples(s, id, r, err);
+	if (!rc && r->n_samples) {
+		unsigned char *blob = NULL;
+		size_t len = 0;
+
+		rc = assay_sample_blob_encode(r->samples, r->n_samples, &blob, &len, err);
+		if (!rc)
+			rc = insert_samples(s, id, r->c.key, blob, len, err);
+		free(blob);
+	}
 	if (!rc)
 		rc = replace_numbers(s, id, r, err);
 	return assay_store_finish(s, rc, err);

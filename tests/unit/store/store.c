@@ -323,8 +323,8 @@ static int spoil(struct assay_result *r, unsigned i, const char **part)
 }
 
 /*
- * What contradicts itself, or is no number, is refused whole: neither result nor case stays behind. One by one, the
- * CHECKs of the schema do that; in a transaction of many results, rules in C that say the same.
+ * What contradicts itself, or is no number, is refused whole, alone and in a transaction of many results: neither
+ * result nor case stays behind.
  */
 STORE_TEST(test_bad_results_are_refused)
 {
