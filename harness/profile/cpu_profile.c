@@ -135,7 +135,7 @@ static void on_sampled(void *arg, const struct assay_cpu_sample *s)
 	p->seen++;
 	if (stack.end == ASSAY_STACK_COPIED && stack.wanted <= ASSAY_SAMPLE_STACK_MOST_BYTES) {
 		p->into->outgrown += !p->leaves;
-		if (s->stack_bytes >= assay_cpu_sampler_stack_bytes(p->sampler)) {
+		if (s->stack_bytes >= p->sampler->stack_bytes) {
 			p->deep++;
 			p->wanted = stack.wanted > p->wanted ? stack.wanted : p->wanted;
 		}
@@ -172,19 +172,19 @@ int assay_cpu_profile_open(struct assay_cpu_profile **out, const struct assay_cp
 		assay_cpu_profile_close(p);
 		return rc;
 	}
-	snprintf(into->source, sizeof(into->source), "%s", assay_cpu_sampler_source(p->sampler));
+	snprintf(into->source, sizeof(into->source), "%s", p->sampler->name);
 	*out = p;
 	return 0;
 }
 
 const char *const *assay_cpu_profile_environment(const struct assay_cpu_profile *p)
 {
-	return assay_cpu_sampler_environment(p->sampler);
+	return p->sampler->environment;
 }
 
 int assay_cpu_profile_attach(struct assay_cpu_profile *p, pid_t pid, struct assay_err *err)
 {
-	const int rc = assay_cpu_sampler_attach(p->sampler, pid, err);
+	const int rc = p->sampler->source->attach(p->sampler, pid, err);
 
 	if (rc)
 		return rc;
@@ -196,7 +196,7 @@ int assay_cpu_profile_attach(struct assay_cpu_profile *p, pid_t pid, struct assa
 
 const char *assay_cpu_profile_absent(const struct assay_cpu_profile *p)
 {
-	return assay_cpu_sampler_absent(p->sampler);
+	return p->sampler->source->absent ? p->sampler->source->absent(p->sampler) : NULL;
 }
 
 /* Copy more of each stack where it is too little: only whoever has deep stacks pays for them. */
@@ -258,7 +258,7 @@ void assay_cpu_profile_pause(struct assay_cpu_profile *p, bool paused)
 
 bool assay_cpu_profile_pauses_free(const struct assay_cpu_profile *p)
 {
-	return assay_cpu_sampler_pauses_free(p->sampler);
+	return p->sampler->source->pauses_free;
 }
 
 int assay_cpu_profile_end(struct assay_cpu_profile *p, struct assay_err *err)

@@ -63,21 +63,6 @@ void assay_cpu_sampler_close(struct assay_cpu_sampler *s)
 	free(s);
 }
 
-const char *const *assay_cpu_sampler_environment(const struct assay_cpu_sampler *s)
-{
-	return s->environment;
-}
-
-const char *assay_cpu_sampler_source(const struct assay_cpu_sampler *s)
-{
-	return s->name;
-}
-
-int assay_cpu_sampler_attach(struct assay_cpu_sampler *s, pid_t pid, struct assay_err *err)
-{
-	return s->source->attach(s, pid, err);
-}
-
 void assay_cpu_sampler_go(struct assay_cpu_sampler *s)
 {
 	s->on = true;
@@ -88,11 +73,6 @@ void assay_cpu_sampler_pause(struct assay_cpu_sampler *s)
 {
 	s->on = false;
 	s->source->enable(s, false);
-}
-
-uint32_t assay_cpu_sampler_stack_bytes(const struct assay_cpu_sampler *s)
-{
-	return s->stack_bytes;
 }
 
 /* The least step beyond @before that has room for @wanted; every ring holds some of its samples. Else @before. */
@@ -119,11 +99,6 @@ void assay_cpu_sampler_deepen(struct assay_cpu_sampler *s, const pid_t *pids, si
 		s->stack_bytes = deeper(s, before, wanted + OUTER_BYTES);
 	if (s->stack_bytes > before && s->source->deepen(s, pids, n))
 		s->stack_bytes = before;
-}
-
-bool assay_cpu_sampler_pauses_free(const struct assay_cpu_sampler *s)
-{
-	return s->source->pauses_free;
 }
 
 void assay_cpu_sampler_drain(struct assay_cpu_sampler *s, const struct assay_cpu_listener *l)
@@ -154,9 +129,4 @@ uint64_t assay_cpu_sampler_lost(const struct assay_cpu_sampler *s)
 double assay_cpu_sampler_rate_hz(const struct assay_cpu_sampler *s)
 {
 	return s->source->rate_hz ? s->source->rate_hz(s) : s->how.rate_hz;
-}
-
-const char *assay_cpu_sampler_absent(const struct assay_cpu_sampler *s)
-{
-	return s->source->absent ? s->source->absent(s) : NULL;
 }

@@ -30,6 +30,10 @@ struct assay_cpu_sampling {
 struct assay_cpu_source {
 	/* Set s->state, or say why this does not work here. */
 	int (*open)(struct assay_cpu_sampler *s, struct assay_err *err);
+	/*
+	 * Attach to @pid and all its threads, and to those that it starts later; nothing is sampled before
+	 * assay_cpu_sampler_go(). ASSAY_ENOTFOUND: the process has ended.
+	 */
 	int (*attach)(struct assay_cpu_sampler *s, pid_t pid, struct assay_err *err);
 	void (*enable)(struct assay_cpu_sampler *s, bool on);
 	/* Copy s->stack_bytes of the stacks of these processes from now on; on failure everything stays as it was. */
@@ -39,14 +43,15 @@ struct assay_cpu_source {
 	/* These may be NULL. */
 	uint64_t (*lost)(const struct assay_cpu_sampler *s); /* beyond what rings tell */
 	double (*rate_hz)(const struct assay_cpu_sampler *s);
+	/* Why there may be no samples: no process took part, such as a static program where timers are preloaded. */
 	const char *(*absent)(const struct assay_cpu_sampler *s);
 };
 
 struct assay_cpu_sampler {
 	const struct assay_cpu_source *source;
 	struct assay_cpu_sampling how;
-	char name[96];
-	const char *environment[3];
+	char name[64];              /* of the source, for people */
+	const char *environment[3]; /* that the process needs, as "NAME=value" up to a NULL */
 	struct assay_sample_ring *rings;
 	size_t n_rings;
 	uint64_t lost;
@@ -62,28 +67,15 @@ extern const struct assay_cpu_source assay_perf_source, assay_timer_source;
  * it in either case; NULL is allowed.
  */
 int assay_cpu_sampler_open(struct assay_cpu_sampler **out, const struct assay_cpu_sampling *how, struct assay_err *err);
-/* The environment that the process needs, as "NAME=value" up to a NULL. */
-const char *const *assay_cpu_sampler_environment(const struct assay_cpu_sampler *s);
-/* The name of the source of samples, for people. */
-const char *assay_cpu_sampler_source(const struct assay_cpu_sampler *s);
-/*
- * Attach to @pid and all its threads, and to those that it starts later; nothing is sampled before
- * assay_cpu_sampler_go(). ASSAY_ENOTFOUND: the process has ended.
- */
-int assay_cpu_sampler_attach(struct assay_cpu_sampler *s, pid_t pid, struct assay_err *err);
 void assay_cpu_sampler_close(struct assay_cpu_sampler *s);
 
 void assay_cpu_sampler_go(struct assay_cpu_sampler *s);
 void assay_cpu_sampler_pause(struct assay_cpu_sampler *s);
-/* The number of bytes of a stack that a sample copies. */
-uint32_t assay_cpu_sampler_stack_bytes(const struct assay_cpu_sampler *s);
 /*
  * Copy more of the stacks of these processes and of those that they start: @wanted bytes and what callers beyond need,
  * as far as a sample has room for it.
  */
 void assay_cpu_sampler_deepen(struct assay_cpu_sampler *s, const pid_t *pids, size_t n, uint64_t wanted);
-/* Does the process run as if nothing sampled it, while that is paused? */
-bool assay_cpu_sampler_pauses_free(const struct assay_cpu_sampler *s);
 
 /* Report everything that happened so far. Call this more often than rings fill. */
 void assay_cpu_sampler_drain(struct assay_cpu_sampler *s, const struct assay_cpu_listener *l);
@@ -93,8 +85,6 @@ uint64_t assay_cpu_sampler_read_every_ns(const struct assay_cpu_sampler *s);
 uint64_t assay_cpu_sampler_lost(const struct assay_cpu_sampler *s);
 /* The rate at which samples came: timers of CPU time are bound to the kernel's tick. */
 double assay_cpu_sampler_rate_hz(const struct assay_cpu_sampler *s);
-/* Why there may be none: no process took part, such as a static program where timers have to be preloaded; NULL. */
-const char *assay_cpu_sampler_absent(const struct assay_cpu_sampler *s);
 
 /* ---- perf event ---- */
 

@@ -34,7 +34,7 @@ int assay_cpu_profile_open(struct assay_cpu_profile **out, const struct assay_cp
 const char *const *assay_cpu_profile_environment(const struct assay_cpu_profile *p);
 /* Sample @pid from here on. ASSAY_ENOTFOUND: it has ended. */
 int assay_cpu_profile_attach(struct assay_cpu_profile *p, pid_t pid, struct assay_err *err);
-/* Why no process took part, as assay_cpu_sampler_absent() says it. */
+/* Why no process took part, as the source of samples says it. */
 const char *assay_cpu_profile_absent(const struct assay_cpu_profile *p);
 /* Take what was sampled. Call this more often than every assay_cpu_profile_read_every_ns(). */
 void assay_cpu_profile_drain(struct assay_cpu_profile *p);

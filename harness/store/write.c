@@ -81,7 +81,6 @@ static int check_numbers(const struct assay_result *r, struct assay_err *err)
 }
 
 /* All that a result says of itself; the limits of its case stand before. */
-static const struct assay_columns *const outcome[] = { &assay_store_outcome_columns };
 static const struct assay_columns *const whole[] = { &assay_store_outcome_columns, &assay_store_measurement_columns,
 						     &assay_store_statistics_columns };
 
@@ -236,21 +235,23 @@ int assay_store_run_begin(struct assay_store *s, struct assay_run *run, struct a
 	return assay_store_run_begin_with(s, run, NULL, err);
 }
 
-int assay_store_result_replace(struct assay_store *s, int64_t run_id, const struct assay_result *r,
-			       struct assay_err *err)
+/* Change the result of the case of @r; @measured: all that it says of itself, and not only what the run adds. */
+static int update(struct assay_store *s, int64_t run_id, const struct assay_result *r, bool measured,
+		  struct assay_err *err)
 {
 	int64_t id = 0;
-	int rc;
+	int rc = begin_result(s, r, err);
 
-	rc = begin_result(s, r, err);
 	if (rc)
 		return rc;
 	rc = find_result(s, run_id, r->c.key, &id, err);
-	if (!rc)
+	if (!rc && measured)
 		rc = change_result(s, "DELETE FROM result_samples WHERE result = ?", NULL, 0, id, r, err);
 	if (!rc)
-		rc = change_result(s, "UPDATE result SET {=?}, {=?}, {=?} WHERE id = ?", whole, 3, id, r, err);
-	if (!rc && r->n_samples) {
+		rc = measured
+			     ? change_result(s, "UPDATE result SET {=?}, {=?}, {=?} WHERE id = ?", whole, 3, id, r, err)
+			     : change_result(s, "UPDATE result SET {=?} WHERE id = ?", whole, 1, id, r, err);
+	if (!rc && measured && r->n_samples) {
 		unsigned char *blob = NULL;
 		size_t len = 0;
 
@@ -264,18 +265,13 @@ int assay_store_result_replace(struct assay_store *s, int64_t run_id, const stru
 	return assay_store_finish(s, rc, err);
 }
 
+int assay_store_result_replace(struct assay_store *s, int64_t run_id, const struct assay_result *r,
+			       struct assay_err *err)
+{
+	return update(s, run_id, r, true, err);
+}
+
 int assay_store_metrics_put(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err)
 {
-	int64_t id = 0;
-	int rc;
-
-	rc = begin_result(s, r, err);
-	if (rc)
-		return rc;
-	rc = find_result(s, run_id, r->c.key, &id, err);
-	if (!rc)
-		rc = change_result(s, "UPDATE result SET {=?} WHERE id = ?", outcome, 1, id, r, err);
-	if (!rc)
-		rc = replace_numbers(s, id, r, err);
-	return assay_store_finish(s, rc, err);
+	return update(s, run_id, r, false, err);
 }
