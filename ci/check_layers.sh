@@ -142,9 +142,9 @@ tests/cli 12760
 tests/examples 160
 tests/fixtures 2880
 tests/fuzz 1250
-tests/golden 1370
+tests/golden 1290
 tests/plugins 7060
 tests/soak 820
-tests/unit 47100
+tests/unit 40800
 EOF
 exit 0

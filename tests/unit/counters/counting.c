@@ -266,38 +266,6 @@ TEST(test_reasons)
 
 /* ---- a provider that only lists its events ---- */
 
-static const char *const listed_names[] = { "one", "two", "three", NULL };
-
-static int read_listed(void *set, uint64_t *values)
-{
-	static uint64_t readings;
-
-	assert_null(set);
-	readings++;
-	for (uint64_t i = 0; i < 3; i++)
-		values[i] = (i + 1) * readings;
-	return 0;
-}
-
-static const struct assay_counter_provider listed = {
-	.name = "listed", .source = "os", .shared = true, .events = listed_names, .read = read_listed, .how = how
-};
-
-TEST(test_listed_events)
-{
-	static const struct assay_counter_provider *const both[] = { &listed, &script };
-	struct assay_counter_context ctx = { 0 };
-	struct assay_counting *c;
-	struct assay_counters out;
-
-	c = start_counting(&ctx, "three\tthree\nfour\tfour\none\tone\ns\tscript_10\n", both, 2);
-	out = samples(c, 3, 1, NULL, NULL);
-	assert_true(value(&out, "three") == 3 && value(&out, "one") == 1 && value(&out, "s") == 30);
-	assert_string_equal(reason(&out, "four"), "no 'four'"); /* of the last of the table */
-	assay_counting_close(c);
-	assay_counters_release(&out);
-}
-
 /* ---- what ops publish ---- */
 
 static const char *const cell_names[] = { "hits", "misses" };

@@ -169,36 +169,6 @@ static char *emit_profile(const struct assay_profile *p, const char *format)
 	return emit(&r, format, NULL);
 }
 
-TEST(threads_are_shown)
-{
-	struct assay_profile p = make();
-	char *text, *svg, *json;
-	json_t *root;
-
-	p.waits = calloc(p.stacks.n_stacks, sizeof(*p.waits));
-	p.waits[2] = (struct assay_wait_count){ 3, 9 * MS };
-	p.waits[5] = (struct assay_wait_count){ 4, 2 * MS };
-	text = emit_profile(&p, "text");
-	assert_non_null(strstr(text, "thread 1            100 ms   80.0 %    0.0 %   16.0 %  4.0 %"));
-	assert_non_null(strstr(text,
-			       "parallel efficiency 60.0 %: load balance 75.0 %, serialisation 83.3 %, scheduling "
-			       "96.0 %"));
-	assert_non_null(strstr(text, "26.0 ms  13.0 %      7  9.00 ms  pthread_mutex_lock  take (a.c:20) < outer"));
-	json = emit_profile(&p, "json");
-	root = json_loads(json, 0, NULL);
-	assert_int_equal(
-		json_integer_value(json_object_get(json_array_get(json_object_get(root, "threads"), 1), "waiting_ns")),
-		50 * MS);
-	assert_true(json_is_null(json_object_get(root, "timeline")));
-	json_decref(root);
-	/* without a timeline the whole of each thread is one step */
-	svg = emit_profile(&p, "svg");
-	assert_non_null(strstr(svg, "thread 2: &lt;script"));
-	assert_null(strstr(svg, "<script"));
-	assert_non_null(strstr(svg, "running 80 %, waiting 0 %, blocked 16 %, ready 4 %"));
-	assay_profile_release(&p);
-}
-
 TEST(a_thread_that_slept_all_the_time)
 {
 	static const struct {

@@ -202,20 +202,4 @@ TEST(test_backslashes)
 	}
 }
 
-TEST(test_folders)
-{
-	struct assay_benches b = { 0 };
-	struct assay_err err = { 0 };
-	char want[160];
-	struct bench_dir d;
-
-	assert_int_equal(assay_benches_load(&b, "/nowhere/at/all", &err), ASSAY_EUSAGE);
-	assert_string_equal(err.text, "cannot read the folder '/nowhere/at/all': No such file or directory");
-	bench_dir_make(&d);
-	assert_int_equal(assay_benches_load(&b, d.path, &err), ASSAY_EUSAGE);
-	snprintf(want, sizeof(want), "no bench file in '%s', expected at least one NAME.bench", d.path);
-	assert_string_equal(err.text, want);
-	bench_dir_remove(&d, NULL, 0);
-}
-
 UNIT_GROUP(NULL, NULL)

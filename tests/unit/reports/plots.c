@@ -232,24 +232,6 @@ TEST(rooflines_have_limits_and_shares)
 	release();
 }
 
-/* Rows go from the largest share to the least. */
-TEST(shares_are_sorted)
-{
-	static const double shares[] = { 0.2, 1.13, 0.5 };
-	struct assay_plot p = of_run(ASSAY_PLOT_ROOFLINE, &run);
-	char *text;
-
-	for (size_t i = 0; i < 3; i++) {
-		result(i, "matmul.f32", "ref", "1", 1, 100);
-		metric(i, "roof_frac", "1", shares[i]);
-	}
-	text = script_of(&p);
-	has(text, "$cases << END\n1 nan nan 113 1\n2 nan nan 50 1\n3 nan nan 20 1\nEND\n");
-	has(text, "array SHARE[3] = ['113 % of its roof wrong', '50 % of its roof', '20 % of its roof']\n");
-	free(text);
-	release();
-}
-
 /* The bandwidth of a GPU is no roof of the CPU's cases, nor the other way round. */
 TEST(a_device_has_a_roof_of_its_own)
 {

@@ -210,22 +210,6 @@ TEST(trend_score)
 	assert_true(assay_stats_trend_z(up, 2) == 0);
 }
 
-TEST(trend_score_is_standard)
-{
-	/* On noise without a trend 5 % of the scores lie beyond 1.96: 3 sigma of 2000 runs are ±29. */
-	uint64_t seed = 5;
-	int beyond = 0;
-
-	for (int r = 0; r < 2000; r++) {
-		double x[20];
-
-		for (size_t i = 0; i < N_OF(x); i++)
-			x[i] = uniform(&seed);
-		beyond += fabs(assay_stats_trend_z(x, N_OF(x))) > 1.959963984540054;
-	}
-	assert_in_range(beyond, 71, 129);
-}
-
 TEST(settles)
 {
 	double warming[40], steady[40], step[40], drift[40], flat[40];

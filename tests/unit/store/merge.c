@@ -119,34 +119,6 @@ STORE_TEST(test_baselines_of_one_name)
 	assay_store_close(c);
 }
 
-/* What explains a case is told from what it was made into, and goes with its comparison. */
-STORE_TEST(test_what_explains_a_case)
-{
-	struct fixture *f = *state;
-	struct assay_store *s = open_named(f, "a");
-	struct assay_because_evidence none = { .unknown = "it crashed" }, *e;
-	struct assay_comparison cmp;
-
-	add_comparison(f, s, 5000, 2, true);
-	assert_error(f, assay_store_because_add(s, 99, &none, &f->err), ASSAY_ENOTFOUND, "no case 99 of a comparison");
-	assert_true(assay_store_because_add(s, 2, &none, &f->err) < 0);
-	assert_ok(f, assay_store_because_add(s, 1, &none, &f->err));
-	assert_ok(f, assay_store_comparison_load(s, 0, &cmp, NULL, NULL, &f->err));
-	assert_string_equal(cmp.cases[0].because->unknown, "it crashed");
-	assert_int_equal(cmp.cases[1].because->functions[0].weight[1][1], 1u << 30);
-	assay_comparison_release(&cmp);
-	run_sql(s->path, "DELETE FROM because WHERE comparison_case = 1");
-	assert_ok(f, assay_store_because_load(s, 1, &e, &f->err));
-	assert_null(e);
-	run_sql(s->path, "UPDATE because_function SET weights = x'ffff' WHERE place = 0");
-	assert_error(f, assay_store_because_load(s, 2, &e, &f->err), ASSAY_ESTORE, "'because_function'");
-	run_sql(s->path, "PRAGMA foreign_keys = ON; DELETE FROM comparison");
-	assert_int_equal(ask(s->path, "SELECT (SELECT count(*) FROM because) + (SELECT count(*) FROM because_pair)"
-				      " + (SELECT count(*) FROM because_function)"),
-			 0);
-	assay_store_close(s);
-}
-
 STORE_TEST(test_a_key_with_two_meanings)
 {
 	struct fixture *f = *state;
