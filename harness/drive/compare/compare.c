@@ -2,19 +2,18 @@
 #include "drive/compare/compare.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "drive/compare/cause_profiles.h"
+#include "drive/compare/duration.h"
 #include "drive/exact/exact.h"
 #include "drive/machine/doctor.h"
 #include "drive/read_back.h"
 #include "drive/user_text.h"
 #include "judge/comparison_judge.h"
 #include "judge/function_blame.h"
-#include "judge/stopping.h"
 #include "store/comparison.h"
 #include "store/exact.h"
 
@@ -24,8 +23,9 @@ struct comparing {
 	struct assay_compare_plan plan;
 	struct assay_store *store;
 	int64_t *case_ids; /* one a case of the plan */
-	bool shared;       /* other work runs on the cores */
-	const char *last;  /* the case that was measured last */
+	struct assay_duration announced;
+	bool exceeded;    /* which was told */
+	const char *last; /* the case that was measured last */
 };
 
 static bool takes(const struct comparing *k, enum assay_take evidence)
@@ -56,37 +56,31 @@ static void tell_head(const struct assay_watch *w, const char *name, const char 
 	assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_HEAD, .text = line });
 }
 
-/* "6 s", "3 min 20 s", "2 h 5 min" */
-static void span_text(double s, char *buf, size_t size)
+/* Beforehand: "1 case and 2 controls: about 6 s, at most 3 min 20 s". */
+static int tell_duration(struct comparing *k, bool shared, struct assay_err *err)
 {
-	const long all = lround(fmax(1, s));
+	struct assay_duration *d = &k->announced;
+	char text[192];
+	int rc = assay_compare_duration(&k->plan, k->store, d, err);
 
-	if (all < 60)
-		snprintf(buf, size, "%ld s", all);
-	else if (all < 3600)
-		snprintf(buf, size, "%ld min %ld s", all / 60, all % 60);
-	else
-		snprintf(buf, size, "%ld h %ld min", all / 3600, all % 3600 / 60);
+	d->shared = shared;
+	if (rc || !(d->most_s > 0))
+		return rc;
+	assay_compare_duration_text(d, text, sizeof(text));
+	tell_head(k->watch, "time: ", text);
+	return 0;
 }
 
-/* Beforehand: "1 case and 2 self-checks: at most 3 min 20 s". */
-static void tell_duration(const struct comparing *k)
+/* Once, where the comparison takes much longer than was announced. */
+static void tell_exceeded(void *arg, double spent_s, size_t undecided)
 {
-	const struct assay_comparison *cmp = &k->plan.cmp;
-	const double most_s = (double)assay_stopping_most_ns(cmp) * 1e-9;
-	size_t n_cases = 0, n_controls = 0;
-	char text[160], most[48], controls[48] = "";
+	struct comparing *k = arg;
+	char text[256];
 
-	for (size_t i = 0; i < cmp->n_cases; i++)
-		if (assay_stopping_wants_pairs(&cmp->cases[i]))
-			*(cmp->cases[i].control == ASSAY_CONTROL_NONE ? &n_cases : &n_controls) += 1;
-	if (!(most_s > 0))
+	if (k->exceeded || !assay_compare_duration_exceeded(&k->announced, spent_s, undecided, text, sizeof(text)))
 		return;
-	span_text(most_s, most, sizeof(most));
-	if (n_controls)
-		snprintf(controls, sizeof(controls), " and %zu self-check%s", n_controls, n_controls == 1 ? "" : "s");
-	snprintf(text, sizeof(text), "%zu case%s%s: at most %s", n_cases, n_cases == 1 ? "" : "s", controls, most);
-	tell_head(k->watch, "time: ", text);
+	k->exceeded = true;
+	assay_watch_tell(k->watch, &(struct assay_event){ .kind = ASSAY_EVENT_NOTE, .text = text });
 }
 
 /* Keep the options that repeat the comparison, which its page shows. */
@@ -117,6 +111,7 @@ static int take_times(struct comparing *k, struct assay_err *err)
 	struct assay_comparison *cmp = &k->plan.cmp;
 	struct assay_pair_loop loop;
 	struct assay_clock clock;
+	bool shared;
 	int kept = 0, rc = assay_clock_init(&clock, err);
 
 	k->case_ids = calloc(cmp->n_cases + 1, sizeof(*k->case_ids));
@@ -124,12 +119,14 @@ static int take_times(struct comparing *k, struct assay_err *err)
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	if (rc)
 		return rc;
-	k->shared =
-		assay_fitness_line(k->plan.session.topology, &clock, k->q->what, cmp->fitness, sizeof(cmp->fitness));
+	shared = assay_fitness_line(k->plan.session.topology, &clock, k->q->what, cmp->fitness, sizeof(cmp->fitness));
 	tell_head(k->watch, "machine: ", cmp->fitness);
-	tell_duration(k);
+	rc = tell_duration(k, shared, err);
+	if (rc)
+		return rc;
 	loop = assay_compare_plan_loop(&k->plan, k->q->what, &clock, k->watch);
 	loop.store = k->store;
+	loop.spent = tell_exceeded;
 	loop.pair_done = store_pair;
 	loop.arg = k;
 	assay_watch_tell(k->watch,
@@ -211,8 +208,8 @@ static int measure_and_judge(struct comparing *k, struct assay_compare_outcome *
 	if (rc || !k->case_ids)
 		return rc;
 	return assay_profile_because(&k->plan, k->q, k->watch,
-				     &(struct assay_because_keeping){ k->store, k->case_ids, k->shared }, &out->report,
-				     err);
+				     &(struct assay_because_keeping){ k->store, k->case_ids, k->announced.shared },
+				     &out->report, err);
 }
 
 int assay_compare_measure(const struct assay_compare_request *q, const struct assay_watch *w,

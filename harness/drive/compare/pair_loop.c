@@ -215,6 +215,19 @@ static void tell(const struct assay_pair_loop *k, const struct case_state *st, c
 							  .text = key });
 }
 
+static void tell_spent(const struct assay_pair_loop *k, const struct case_state *st)
+{
+	uint64_t spent_ns = 0;
+	size_t undecided = 0;
+
+	for (size_t i = 0; i < k->cmp->n_cases; i++) {
+		spent_ns += st[i].spent_ns;
+		undecided += !st[i].decided;
+	}
+	if (k->spent)
+		k->spent(k->arg, (double)spent_ns * 1e-9, undecided);
+}
+
 int assay_pair_loop_run(struct assay_pair_loop *k, struct assay_err *err)
 {
 	struct assay_comparison *cmp = k->cmp;
@@ -242,6 +255,7 @@ int assay_pair_loop_run(struct assay_pair_loop *k, struct assay_err *err)
 			if (!rc)
 				rc = assay_stopping_ask(cmp, &cmp->cases[i], k->policy, st[i].spent_ns, &st[i].decided,
 							err);
+			tell_spent(k, st);
 			more |= !st[i].decided;
 		}
 	}

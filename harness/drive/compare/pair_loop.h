@@ -35,6 +35,8 @@ struct assay_pair_loop {
 	struct assay_store *store;               /* likewise; NULL: nothing is looked up */
 	/* Called with each finished pair; a negative return stops. NULL: nothing to do. */
 	int (*pair_done)(void *arg, size_t i, const struct assay_pair *p, struct assay_err *err);
+	/* After each pair: how long all took so far, and how many cases are undecided. NULL: nobody asks. */
+	void (*spent)(void *arg, double s, size_t undecided);
 	void *arg;
 	const struct assay_watch *watch;
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Comparisons: how long their pairs are, and the step they suggest next. */
+/* Comparisons: how long they take, and the step they suggest next. */
 #include <math.h>
 
+#include "drive/compare/duration.h"
 #include "drive/compare/one_case.h"
 #include "drive/compare/pair_loop.h"
 #include "drive/next_step.h"
@@ -9,6 +10,86 @@
 #include "stats/sequential.h"
 #include "store_comparison_fixture.h"
 #include "unit.h"
+
+/* ---- compare duration ---- */
+
+/* How long a comparison will take, as told before it begins, by stored pairs. */
+
+/* Of so many comparisons, three usable pairs of half a second each. */
+static void remember(struct fixture *f, struct assay_store *s, unsigned comparisons)
+{
+	for (unsigned k = 0; k < comparisons; k++) {
+		struct assay_comparison_case measured;
+		struct assay_comparison cmp;
+		int64_t id;
+
+		make_cases(&cmp, "m1", 0);
+		paired_make(&measured, cmp.cases[0].c.key, 3, 2);
+		assert_ok(f, assay_store_comparison_begin_with(s, &cmp, &id, &f->err));
+		for (size_t i = 0; i < measured.n_pairs; i++)
+			assert_ok(f, assay_store_pair_add(s, id, &measured.pairs[i], &f->err));
+		paired_release(&measured);
+		assay_comparison_release(&cmp);
+	}
+}
+
+/* A case with both controls, and @further cases. */
+static double expected(struct fixture *f, struct assay_store *s, size_t further)
+{
+	struct assay_compare_plan plan = { .policy = assay_policy_default() };
+	struct assay_duration d;
+
+	make_cases(&plan.cmp, "m1", 2 + further);
+	plan.cmp.cases[2].control = ASSAY_CONTROL_SLOWER;
+	if (further)
+		make_case(&plan.cmp.cases[3], 1, ASSAY_CONTROL_NONE);
+	assert_ok(f, assay_compare_duration(&plan, s, &d, &f->err));
+	assert_int_equal(d.n_cases, 1 + further);
+	assert_int_equal(d.n_controls, 2);
+	assert_true(d.most_s > d.about_s);
+	assay_comparison_release(&plan.cmp);
+	return d.about_s;
+}
+
+static bool near(double a, double b)
+{
+	return fabs(a - b) < 1e-9;
+}
+
+STORE_TEST(test_by_what_cases_took)
+{
+	struct fixture *f = *state;
+	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
+	const double slower = (double)assay_sequential_first_look(0.3, 30); /* alpha and pairs of make_comparison */
+
+	assert_true(near(expected(f, s, 0), 0));
+	remember(f, s, 1);
+	assert_true(near(expected(f, s, 0), 2 * 1.5 + slower * 0.5));
+	/* the mean of comparisons, not their sum */
+	remember(f, s, 1);
+	assert_true(near(expected(f, s, 0), 2 * 1.5 + slower * 0.5));
+	/* nothing is announced for cases of which one is not known */
+	assert_true(near(expected(f, s, 1), 0));
+	assay_store_close(s);
+}
+
+/* Beside other work, or of unknown cases, nothing is promised; else what takes half as long again is told. */
+TEST(exceeded)
+{
+	struct assay_duration d = { .n_cases = 1, .n_controls = 2, .about_s = 10, .most_s = 200 };
+	char text[256];
+
+	assert_false(assay_compare_duration_exceeded(&d, 15, 2, text, sizeof(text)));
+	assert_false(assay_compare_duration_exceeded(&d, 16, 0, text, sizeof(text)));
+	assert_true(assay_compare_duration_exceeded(&d, 16, 2, text, sizeof(text)));
+	assert_string_equal(text,
+			    "this takes longer than the 10 s announced: after 16 s, 2 of 3 cases and controls are "
+			    "undecided; at most 3 min 20 s");
+	d.shared = true;
+	assert_false(assay_compare_duration_exceeded(&d, 100, 2, text, sizeof(text)));
+	d = (struct assay_duration){ .n_cases = 1, .n_controls = 2, .most_s = 200 };
+	assert_false(assay_compare_duration_exceeded(&d, 100, 2, text, sizeof(text)));
+}
 
 /* ---- pair length ---- */
 
@@ -229,6 +310,30 @@ TEST(after_a_gate)
 		assay_next_of_gate(&out, &r, "mine", "assay.db");
 		assert_string_equal(out.s, rows[i].want);
 		assay_text_release(&out);
+	}
+}
+
+TEST(durations)
+{
+	static const struct {
+		struct assay_duration d;
+		const char *want;
+	} rows[] = {
+		{ { 1, 2, 5.6, 200, false }, "1 case and 2 self-checks: about 6 s, at most 3 min 20 s" },
+		{ { 1, 1, 0.2, 60, false }, "1 case and 1 self-check: about 1 s, at most 1 min" },
+		{ { 127, 0, 59.6, 7500, false }, "127 cases: about 1 min, at most 2 h 5 min" },
+		{ { 2, 2, 61, 7200, false }, "2 cases and 2 self-checks: about 1 min 1 s, at most 2 h" },
+		{ { 1, 2, 0, 200, false }, "1 case and 2 self-checks: at most 3 min 20 s" },
+		{ { 1, 2, 0, 200, true }, "1 case and 2 self-checks: at most 3 min 20 s" },
+		{ { 1, 2, 10, 200, true },
+		  "1 case and 2 self-checks: at most 3 min 20 s; about 10 s if the cores were idle" },
+	};
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		char text[160];
+
+		assay_compare_duration_text(&rows[i].d, text, sizeof(text));
+		assert_string_equal(text, rows[i].want);
 	}
 }
 
