@@ -50,6 +50,7 @@ static const struct kind {
 	{ "roofline", "roofline [RUN [CASE]] -o FILE.svg", draw_run, 0, ASSAY_STORED_RUN, 1, false },
 	{ "distribution", "distribution CASE [RUN [RUN]|COMPARISON] -o FILE.svg", draw_distribution, TAKES_METRIC,
 	  ASSAY_STORED_RUN | ASSAY_STORED_COMPARISON, 2, true },
+	{ "scaling", "scaling [RUN [CASE]] -o FILE.svg", draw_run, 0, ASSAY_STORED_RUN, 1, false },
 	{ "sweep", "sweep [RUN [CASE]] -o FILE.svg", draw_run, TAKES_METRIC | TAKES_AXIS, ASSAY_STORED_RUN, 1, false },
 };
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -162,7 +163,7 @@ static const struct assay_option options[] = {
 	  "Draw this metric or count of a trend or sweep, such as bytes_per_s or exact_instructions, or this histogram "
 	  "of a distribution (default: time, of a sweep the rate)" },
 	{ "axis", 0, "NAME", assay_option_text, AT(axis),
-	  "Axis of a sweep, such as n, or threads (default: the axis of the shape with most values)" },
+	  "Axis of a sweep, such as n (default: the axis with most values)" },
 	{ "theme", 0, "NAME", set_theme, 0,
 	  "light, dark, or auto (default): follow the reader's system, where the format allows it" },
 	{ 0 },
@@ -170,10 +171,10 @@ static const struct assay_option options[] = {
 static const struct assay_command_line line = {
 	.usage = "trend CASE\ncomparison [COMPARISON [CASE]]\nroofline [RUN [CASE]]\n"
 		 "distribution CASE [RUN [RUN]|COMPARISON]\n"
-		 "sweep [RUN [CASE]]",
+		 "scaling [RUN [CASE]]\nsweep [RUN [CASE]]",
 	.doc = "Draw stored results: the runs of a case over time with its change points; the verdicts of a "
-	       "comparison; the roofline of a run; the samples or a histogram of a case; or speed along an axis "
-	       "of the shape or over the number of threads. CASE is a key, with its number of "
+	       "comparison; the roofline of a run; the samples or a histogram of a case; or speed against the number "
+	       "of threads or along an axis of the shape. CASE is a key, with its number of "
 	       "threads or with t=all, or a glob or part of "
 	       "a key; where one case is drawn, only one may match. A run is named r3, a comparison c3, the "
 	       "newest by 'last' (default).\v"

@@ -160,7 +160,7 @@ void assay_case_lines_release(struct assay_case_lines *l)
 	*l = (struct assay_case_lines){ 0 };
 }
 
-unsigned assay_case_lines_set(struct assay_text *t, const struct assay_case_lines *l, double factor)
+unsigned assay_case_lines_set(struct assay_text *t, const struct assay_case_lines *l, double factor, const char *other)
 {
 	struct assay_plot_legend legend = { .left = 112 };
 	char name[ASSAY_PLOT_TEXT];
@@ -178,5 +178,7 @@ unsigned assay_case_lines_set(struct assay_text *t, const struct assay_case_line
 		assay_plot_legend_add(&legend, name, (int)i + 1);
 	}
 	assay_text_addf(t, "N_LINES = %zu\n", l->n);
+	if (other)
+		assay_plot_legend_add(&legend, other, 0);
 	return assay_plot_set_legend(t, &legend);
 }

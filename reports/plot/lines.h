@@ -36,8 +36,9 @@ int assay_case_lines_find(const struct assay_run *run, const struct assay_case *
 			  struct assay_case_lines *out, struct assay_err *err);
 void assay_case_lines_release(struct assay_case_lines *l);
 /*
- * Set the data of the lines, in units of @factor, and a legend of them. Returns its height.
+ * Set the data of the lines, in units of @factor, and a legend of them behind which @other stands (NULL: nothing).
+ * Returns the height of the legend.
  */
-unsigned assay_case_lines_set(struct assay_text *t, const struct assay_case_lines *l, double factor);
+unsigned assay_case_lines_set(struct assay_text *t, const struct assay_case_lines *l, double factor, const char *other);
 
 #endif

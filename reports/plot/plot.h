@@ -22,7 +22,8 @@ enum assay_plot_kind {
 	ASSAY_PLOT_COMPARISON,   /* what came of a comparison, or of a gate: a row a case */
 	ASSAY_PLOT_ROOFLINE,     /* the limits of a machine, and the cases below them */
 	ASSAY_PLOT_DISTRIBUTION, /* the samples of a case */
-	ASSAY_PLOT_SWEEP,        /* over one axis of a shape, or over threads */
+	ASSAY_PLOT_SCALING,      /* what further threads bring */
+	ASSAY_PLOT_SWEEP,        /* over one axis of a shape */
 	ASSAY_N_PLOTS,
 };
 
@@ -55,7 +56,7 @@ struct assay_plot_run {
 	const struct assay_run *run;
 	const char
 		*only; /* of a roofline: a glob or part of the keys to draw; NULL: all. Limits are of the whole run */
-	const char *axis;   /* of a sweep, or "threads"; NULL: the one with most values */
+	const char *axis;   /* of a sweep; NULL: the one with most values */
 	const char *metric; /* of a sweep: what goes up the axis, in place of the rate; NULL: none */
 };
 
@@ -74,7 +75,7 @@ struct assay_plot {
 		struct assay_plot_trend trend;
 		struct assay_plot_comparison comparison;
 		struct assay_plot_distribution distribution;
-		struct assay_plot_run run; /* of ROOFLINE and SWEEP */
+		struct assay_plot_run run; /* of ROOFLINE, SCALING and SWEEP */
 	};
 };
 

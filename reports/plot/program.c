@@ -19,6 +19,7 @@ static const struct {
 	[ASSAY_PLOT_COMPARISON] = { "comparison", assay_plot_comparison_data },
 	[ASSAY_PLOT_ROOFLINE] = { "roofline", assay_plot_roofline_data },
 	[ASSAY_PLOT_DISTRIBUTION] = { "distribution", assay_plot_distribution_data },
+	[ASSAY_PLOT_SCALING] = { "scaling", assay_plot_scaling_data },
 	[ASSAY_PLOT_SWEEP] = { "sweep", assay_plot_sweep_data },
 };
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Over one axis of a shape, or over the number of threads: the rate of each case, or another metric, a line for what
- * differs otherwise.
- */
+/* Over one axis of a shape: the rate of each case, or another metric, a line for what differs otherwise. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,50 +13,38 @@
 /* Where the axis spans more than this factor it is logarithmic; likewise upwards. */
 #define LOG_RANGE 8
 
-static const char *axis_name(const struct assay_case *c, int axis)
-{
-	return axis == ASSAY_ALONG_THREADS ? "threads" : c->axes[axis].name;
-}
-
-static bool same_place(const struct assay_case *a, const struct assay_case *b, int axis)
-{
-	return axis == ASSAY_ALONG_THREADS ? a->threads == b->threads : !strcmp(a->axes[axis].text, b->axes[axis].text);
-}
-
-/* Is it measured, of the same op and the same axes? */
-static bool belongs(const struct assay_result *r, const struct assay_case *c)
-{
-	return assay_run_cells_measured(r) && !strcmp(r->c.op, c->op) && r->c.n_axes == c->n_axes;
-}
-
 /* How many different values the measured cases of the op of @c have on its axis @axis. */
-static size_t n_values(const struct assay_run *run, const struct assay_case *c, int axis)
+static size_t n_values(const struct assay_run *run, const struct assay_case *c, unsigned axis)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < run->n_results; i++) {
-		bool seen = !belongs(&run->results[i], c);
+		const struct assay_case *x = &run->results[i].c;
+		bool seen = false;
 
+		if (!assay_run_cells_measured(&run->results[i]) || strcmp(x->op, c->op) || x->n_axes != c->n_axes)
+			continue;
 		for (size_t k = 0; k < i && !seen; k++)
-			seen = belongs(&run->results[k], c) && same_place(&run->results[k].c, &run->results[i].c, axis);
+			seen = assay_run_cells_measured(&run->results[k]) && !strcmp(run->results[k].c.op, c->op) &&
+			       run->results[k].c.n_axes == c->n_axes &&
+			       !strcmp(run->results[k].c.axes[axis].text, x->axes[axis].text);
 		n += !seen;
 	}
 	return n;
 }
 
 /* The axis with most values, called @name where that is not NULL. Returns how many; 0 where there is no such axis. */
-static size_t find_axis(const struct assay_run *run, const char *name, const struct assay_case **c, int *axis)
+static size_t find_axis(const struct assay_run *run, const char *name, const struct assay_case **c, unsigned *axis)
 {
 	size_t most = 0;
 
 	for (size_t i = 0; i < run->n_results; i++) {
 		const struct assay_case *x = &run->results[i].c;
 
-		for (int k = name ? ASSAY_ALONG_THREADS : 0; k < (int)x->n_axes && !assay_run_cells_op_before(run, i);
-		     k++) {
+		for (unsigned k = 0; k < x->n_axes && !assay_run_cells_op_before(run, i); k++) {
 			size_t n;
 
-			if (name && strcmp(axis_name(x, k), name))
+			if (name && strcmp(x->axes[k].name, name))
 				continue;
 			n = n_values(run, x, k);
 			if (n > most) {
@@ -76,7 +61,7 @@ static int no_axis(const struct assay_plot_run *s, struct assay_err *err)
 {
 	struct assay_strings names = { 0 };
 	char hint[512];
-	int rc = assay_strings_add(&names, "threads", err);
+	int rc = 0;
 
 	for (size_t i = 0; i < s->run->n_results && !rc; i++)
 		for (unsigned k = 0; k < s->run->results[i].c.n_axes && !rc; k++)
@@ -125,24 +110,25 @@ static bool is_first(const struct assay_case_lines *l, size_t i, size_t k)
 }
 
 /* Values of an axis that are words stand side by side; numbers where they are. */
-static void set_places(struct assay_text *t, const struct assay_case_lines *l, int axis)
+static void set_places(struct assay_text *t, const struct assay_case_lines *l, unsigned axis)
 {
-	const char *first = axis == ASSAY_ALONG_THREADS ? "1" : l->v[0].v[0].r->c.axes[axis].text;
-	bool words = first[strspn(first, "0123456789")] != '\0';
+	const struct assay_axis_value *first = &l->v[0].v[0].r->c.axes[axis];
+	bool words = first->text[strspn(first->text, "0123456789")] != '\0';
 	struct assay_plot_array names = { 0 };
 	struct assay_text places = { 0 };
 	double lo = INFINITY, hi = -INFINITY;
 
 	for (size_t i = 0; i < l->n; i++)
 		for (size_t k = 0; k < l->v[i].n; k++) {
-			double x = l->v[i].v[k].x;
+			const struct assay_case *c = &l->v[i].v[k].r->c;
+			double x = (double)c->axes[axis].value;
 
 			lo = fmin(lo, x);
 			hi = fmax(hi, x);
 			if (!words || !is_first(l, i, k))
 				continue;
 			assay_text_addf(&places, "PLACE[%zu] = %g\n", names.n + 1, x);
-			assay_plot_array_add(&names, l->v[i].v[k].r->c.axes[axis].text);
+			assay_plot_array_add(&names, c->axes[axis].text);
 		}
 	assay_text_addf(t, "XWORDS = %d\nXLOG = %d\nXLO = %.9g\nXHI = %.9g\n", words,
 			!words && lo > 0 && hi > LOG_RANGE * lo, lo, hi);
@@ -177,7 +163,7 @@ static void set_ticks(struct assay_text *t, const struct assay_plot_scale *value
 	assay_text_addf(t, "YLOG = %d\nYLO = %.9g\nYHI = %.9g\n", s.logarithmic, s.lo / s.factor, s.hi / s.factor);
 }
 
-static int draw(const struct assay_plot_run *s, const struct assay_case *c, int axis, struct assay_text *t,
+static int draw(const struct assay_plot_run *s, const struct assay_case *c, unsigned axis, struct assay_text *t,
 		struct assay_err *err)
 {
 	const char *tag = s->metric ? s->metric : assay_run_cells_rate_tag(s->run, c->op);
@@ -187,12 +173,12 @@ static int draw(const struct assay_plot_run *s, const struct assay_case *c, int 
 	const struct assay_metric *m;
 	double lo, hi;
 	unsigned top, key;
-	int rc = assay_case_lines_find(s->run, c, axis, 2, &l, err);
+	int rc = assay_case_lines_find(s->run, c, (int)axis, 2, &l, err);
 
 	if (!rc && !l.n)
 		rc = assay_err_set(err, ASSAY_ENOTFOUND,
 				   "no two cases of '%s' in run %lld differ in '%s' alone, so there is no line to draw",
-				   c->op, (long long)s->run->id, axis_name(c, axis));
+				   c->op, (long long)s->run->id, c->axes[axis].name);
 	if (!rc && !set_values(&l, tag, time, &lo, &hi)) {
 		time = !s->metric && set_values(&l, tag = "time_s", true, &lo, &hi); /* there is no rate */
 		if (!time)
@@ -202,10 +188,10 @@ static int draw(const struct assay_plot_run *s, const struct assay_case *c, int 
 	if (!rc) {
 		m = time ? NULL : assay_result_metric(l.v[0].v[0].r, tag);
 		unit = assay_plot_unit(time ? "time_s" : tag, m ? m->unit : time ? "s" : "1", hi);
-		key = describe(t, s, &l, axis_name(c, axis));
+		key = describe(t, s, &l, c->axes[axis].name);
 		set_places(t, &l, axis);
-		top = key + assay_case_lines_set(t, &l, unit.factor) + 16;
-		assay_plot_set_text(t, "XLABEL", axis_name(c, axis));
+		top = key + assay_case_lines_set(t, &l, unit.factor, NULL) + 16;
+		assay_plot_set_text(t, "XLABEL", c->axes[axis].name);
 		assay_plot_set_text(t, "YLABEL", time ? "time per call" : tag);
 		set_ticks(t,
 			  &(struct assay_plot_scale){ time ? "time_s" : tag,
@@ -223,17 +209,12 @@ static int draw(const struct assay_plot_run *s, const struct assay_case *c, int 
 int assay_plot_sweep_data(const struct assay_plot *p, struct assay_text *t, struct assay_err *err)
 {
 	const struct assay_case *c = NULL;
-	int axis = 0;
+	unsigned axis = 0;
 	size_t n = find_axis(p->run.run, p->run.axis, &c, &axis);
 
 	if (!n)
 		return no_axis(&p->run, err);
-	if (n == 1 && axis == ASSAY_ALONG_THREADS)
-		return assay_err_set(err, ASSAY_ENOTFOUND,
-				     "run %lld has no case on more than one number of threads: 'assay run --suite "
-				     "scaling' measures some",
-				     (long long)p->run.run->id);
-	if (n == 1)
+	if (n < 2)
 		return assay_err_set(err, ASSAY_ENOTFOUND, "all cases of run %lld have the same '%s': %s",
 				     (long long)p->run.run->id, c->axes[axis].name, c->axes[axis].text);
 	return draw(&p->run, c, axis, t, err);

@@ -26,14 +26,14 @@ marks() {
 }
 
 @test "plot says which kinds and options there are" {
-	fails 2 "cannot plot 'pie', expected one of trend, comparison, roofline, distribution, sweep" plot pie
+	fails 2 "cannot plot 'pie', expected one of trend, comparison, roofline, distribution, scaling, sweep" plot pie
 	fails 2 "cannot plot 'rooflin', did you mean 'roofline'?" plot rooflin last -o x.svg
 	fails 2 "nothing to plot, expected one of trend" plot
 	fails 2 "no case given: assay plot distribution CASE" plot distribution last
 	fails 2 "unexpected argument 'y': expected 'assay plot trend CASE" plot trend x y
 	fails 2 "unexpected argument '7': expected 'assay plot roofline" plot roofline last x 7 -o x.svg
-	fails 2 "what to plot is '0', expected r3 (a run), a label or 'last'" plot sweep 0 -o x.svg
-	fails 2 "what to plot is 'c3', expected r3 (a run), a label or 'last'" plot sweep c3 -o x.svg
+	fails 2 "what to plot is '0', expected r3 (a run), a label or 'last'" plot scaling 0 -o x.svg
+	fails 2 "what to plot is 'c3', expected r3 (a run), a label or 'last'" plot scaling c3 -o x.svg
 	fails 2 "--axis does nothing for 'plot trend'" plot trend x --axis n -o x.svg
 	fails 2 "--machine does nothing for 'plot sweep'" plot sweep --machine y -o x.svg
 	fails 2 "--theme is 'grey', expected light, dark or auto" plot trend x --theme grey
@@ -62,7 +62,7 @@ marks() {
 	fails 2 "no case has an axis 'k'" plot sweep last dequantize --axis k -o x.svg
 	fails 2 "did you mean 'bytes_per_s'?" plot sweep --metric bytes_per_ss -o x.svg
 	fails 2 "all cases of run 2 have the same 'n': 4096" plot sweep last dequantize -o x.svg
-	fails 2 "99" plot sweep 99 -o x.svg
+	fails 2 "99" plot scaling 99 -o x.svg
 	fails 2 "comparison" plot comparison -o x.svg
 	fails 2 "its name must end in .svg or .png" plot trend dequantize -o x.pdf
 	[ ! -e x.svg ]
@@ -78,16 +78,17 @@ marks() {
 @test "plot says that one number of threads does not scale" {
 	export KEEP_DB=1
 	ASSAY_DETERMINISTIC=1 "$ASSAY" run --suite smoke --only 'generate.*/ref/*' --threads 1 --db s.db >/dev/null
-	run --separate-stderr "$ASSAY" plot sweep --axis threads --db s.db -o threads.svg
+	run --separate-stderr "$ASSAY" plot scaling --db s.db -o scaling.svg
 	[ "$status" = 2 ] && [[ $stderr == *"run 1 has no case on more than one number of threads"* ]]
 }
 
-@test "gnuplot draws sweeps, a roofline and a comparison" {
+@test "gnuplot draws scaling, a sweep, a roofline and a comparison" {
 	local kind
 	needs_gnuplot
 	"$ASSAY_BUILD/tests/make_database" made.db 6 100 >/dev/null
-	run -0 "$ASSAY" plot sweep last matmul.ternary --axis threads --db made.db -o threads.svg
-	has threads.svg 'matmul.ternary k=256 warm over threads' 'avx2 m=128' threads
+	run -0 "$ASSAY" plot scaling --db made.db -o scaling.svg
+	has scaling.svg ideal 'avx2 m=128' 'speed-up' 'threads, each on a core of its own'
+	grep -q stroke-dasharray scaling.svg # the ideal line
 	run -0 "$ASSAY" plot sweep last matmul.ternary --axis m --db made.db -o sweep.svg
 	has sweep.svg 'matmul.ternary k=256 warm over m' m 'avx2 t=1' 'openblas t=2'
 	run -0 "$ASSAY" plot roofline --db made.db -o roofline.svg
@@ -97,7 +98,7 @@ marks() {
 	[ "$status" -le 6 ]
 	run -0 "$ASSAY" plot comparison --db made.db -o comparison.svg
 	has comparison.svg 'lenient.triple/work/n=1024/t=1/warm' 'head time relative to base: left is faster, right is slower; the grey band is the margin'
-	for kind in roofline comparison 'sweep last matmul.ternary --axis m'; do
+	for kind in scaling roofline comparison 'sweep last matmul.ternary --axis m'; do
 		# shellcheck disable=SC2086
 		run -0 "$ASSAY" plot $kind --db made.db --theme dark -o dark.png
 		[ "$(head -c 4 dark.png | tail -c 3)" = PNG ]
@@ -176,7 +177,7 @@ marks() {
 	# either may be the faster one
 	"$ASSAY" time --name "'a" --name '"b' --budget 100ms --db g.db true 'echo x' >time.txt || [ $? = 1 ]
 	local of
-	for of in "distribution 'a*t=1 r1" 'distribution "b*t=1 r1' "trend 'a*t=1 --machine m --metric 'hit" "sweep params 'c" "sweep r1 'a --axis threads" 'comparison c1'; do
+	for of in "distribution 'a*t=1 r1" 'distribution "b*t=1 r1' "trend 'a*t=1 --machine m --metric 'hit" "sweep params 'c" 'scaling r1' 'comparison c1'; do
 		echo "$of"
 		# shellcheck disable=SC2086
 		"$ASSAY" plot $of -o picture.svg --db g.db

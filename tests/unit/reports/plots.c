@@ -265,20 +265,22 @@ TEST(a_device_has_a_roof_of_its_own)
 	release();
 }
 
-TEST(sweeps_go_over_threads)
+TEST(scaling_is_against_one_thread)
 {
-	struct assay_plot p = of_run(ASSAY_PLOT_SWEEP, &run);
+	struct assay_plot p = of_run(ASSAY_PLOT_SCALING, &run);
 	char *text;
 
-	for (unsigned t = 1; t <= 3; t++)
-		result(t - 1, "op", "avx2", "8", t, 3000.0 / t);
+	for (unsigned t = 1; t <= 3; t++) {
+		result(t - 1, "op", "avx2", "8", t, 1000.0 / t);
+		results[t - 1].ci95_lo_ns = 500.0 / t;
+		results[t - 1].ci95_hi_ns = 2000.0 / t;
+		results[t - 1].ci95_reached = true;
+	}
 	result(3, "op", "ref", "8", 1, 5000); /* one number of threads makes no line */
-	p.run.axis = "threads";
-	p.run.metric = "time_s";
 	text = script_of(&p);
-	has(text, "$line1 << END\n1 3 3 3\n2 1.5 1.5 1.5\n3 1 1 1\nEND\nN_LINES = 1\n");
-	has(text, "XWORDS = 0\nXLOG = 0\nXLO = 1\nXHI = 3\n");
-	has(text, "'op avx2 n=8 warm over threads'");
+	has(text, "$line1 << END\n1 1 0.5 2\n2 2 1 4\n3 3 1.5 6\nEND\nN_LINES = 1\n");
+	has(text, "array KEY[2] = ['avx2', 'ideal']");
+	has(text, "'scaling of op avx2 n=8 warm'");
 	free(text);
 	run.n_results = 1;
 	refuses(&p, "run 4 has no case on more than one number of threads: 'assay run --suite scaling' measures some");
