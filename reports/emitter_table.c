@@ -13,6 +13,8 @@
 	ROW(run_text)                                                                                                  \
 	ROW(run_json)                                                                                                  \
 	ROW(run_csv)                                                                                                   \
+	ROW(run_junit)                                                                                                 \
+	ROW(run_markdown)                                                                                              \
 	ROW(run_llama_bench)                                                                                           \
 	ROW(run_openmetrics)                                                                                           \
 	ROW(run_cases)                                                                                                 \
@@ -57,6 +59,7 @@
 	ROW(bisection_json)                                                                                            \
 	ROW(changes_text)                                                                                              \
 	ROW(changes_json)                                                                                              \
+	ROW(changes_csv)                                                                                               \
 	ROW(plot_svg)                                                                                                  \
 	ROW(plot_png)                                                                                                  \
 	ROW(import_text)                                                                                               \

@@ -18,7 +18,7 @@ struct export_args {
 
 #define RULES "prometheus-rules"
 
-static const char *const formats[] = { "csv", "json", "llama-bench", "openmetrics", RULES };
+static const char *const formats[] = { "csv", "json", "junit", "llama-bench", "markdown", "openmetrics", RULES };
 #define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 static int set_format(struct export_args *a, const char *arg, struct assay_err *err)
@@ -84,14 +84,17 @@ static const struct assay_command_line line = {
 	       "\n"
 	       "  csv          a row a case or verdict; RFC 4180\n"
 	       "  json         all that is known, as 'assay show --json'\n"
+	       "  junit        a test case for each; of a run its status, of a comparison its verdict\n"
 	       "  llama-bench  a table as llama-bench prints it, of the cases of a run that have its tests\n"
+	       "  markdown     a table, for a comment or a page\n"
 	       "  openmetrics  for Prometheus' text-file collector; of a run times, metrics and counts, of a "
 	       "comparison verdicts and changes\n"
 	       "  prometheus-rules  a file of rules from the alerts of the policy, over what openmetrics and "
 	       "'assay serve' have\v"
 	       "examples:\n"
 	       "  assay export csv -o last.csv\n"
-	       "  assay export openmetrics -o /var/lib/prometheus/node-exporter/assay.prom",
+	       "  assay export openmetrics -o /var/lib/prometheus/node-exporter/assay.prom\n"
+	       "  assay export markdown c3",
 	.tables = { { assay_options_store, 0 }, { options, 0 } },
 	.argument = set_argument,
 	.check = check,

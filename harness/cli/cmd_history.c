@@ -11,7 +11,7 @@
 struct history_args {
 	struct assay_compare_args c; /* of --confirm */
 	struct assay_history_request q;
-	bool confirm;
+	bool csv, confirm;
 };
 
 static int set_argument(void *args, const char *arg, struct assay_err *err)
@@ -30,6 +30,8 @@ static int check(void *args, struct assay_err *err)
 
 	if (!a->q.key || !a->q.key[0])
 		return assay_err_set(err, ASSAY_EUSAGE, "no case given: assay history CASE");
+	if (a->csv && a->c.s.json)
+		return assay_err_set(err, ASSAY_EUSAGE, "--csv and --json exclude each other");
 	if (!a->confirm && (a->c.q.budget_ns || a->c.q.margin_frac > 0 || a->c.q.policy || a->c.s.r.plan.suite))
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "--budget, --margin, --policy and --suite are for the comparisons of --confirm");
@@ -59,6 +61,7 @@ static const struct assay_option options[] = {
 	  "Runs from this day on (2026-01-31, 2026-01-31T12:00; UTC)" },
 	{ "machine", 0, "NAME", assay_option_text, AT(q.machine),
 	  "A part of the machine's label, or the start of its fingerprint (default: that measured last)" },
+	{ "csv", 0, NULL, assay_option_flag, AT(csv), "One row per run, for spreadsheets" },
 	{ "confirm", 0, NULL, assay_option_flag, AT(confirm),
 	  "Build both sides of each change and compare them, interleaved: was it the code? Answers are stored" },
 	{ "suite", 0, "NAME", assay_option_text, AT(c.s.r.plan.suite),
@@ -87,6 +90,8 @@ static const struct assay_command_line line = {
 static int history(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
 	struct history_args *a = args;
+	struct assay_emit_style style = assay_cli_style();
+	struct assay_text out = { 0 };
 	struct assay_case_history h;
 	int rc;
 
@@ -96,8 +101,14 @@ static int history(void *args, struct assay_watcher *w, int *status, struct assa
 	if (!rc && a->confirm)
 		rc = assay_confirm_changes(&a->c.q, &w->watch, &h, err);
 	if (!rc)
-		rc = assay_cli_emit(&(struct assay_report){ .kind = ASSAY_REPORT_CHANGES, .history = &h }, a->c.s.json,
-				    a->c.s.verbose, err);
+		rc = assay_emit(&(struct assay_report){ .kind = ASSAY_REPORT_CHANGES, .history = &h },
+				a->csv        ? "csv"
+				: a->c.s.json ? "json"
+					      : "text",
+				&style, &out, err);
+	if (!rc)
+		assay_cli_put(&out);
+	assay_text_release(&out);
 	assay_case_history_release(&h);
 	return rc;
 }

@@ -18,6 +18,8 @@ struct plot_args {
 	struct assay_settings s;
 	const char *what; /* a kind of plot */
 	const char *key, *out, *metric, *axis, *machine;
+	bool by_date, by_given;
+	enum assay_trend_per per;
 	enum assay_plot_theme theme;
 	const char *names[MOST_NAMES]; /* of runs, or of a comparison; none: the newest */
 	size_t n_names;
@@ -28,7 +30,9 @@ struct plot_args {
 enum takes {
 	TAKES_METRIC = 1,
 	TAKES_AXIS = 2,
-	TAKES_MACHINE = 4,
+	TAKES_BY = 4,
+	TAKES_PER = 8,
+	TAKES_MACHINE = 16,
 };
 
 typedef int draw_fn(const struct plot_args *a, struct assay_watcher *w, struct assay_err *err);
@@ -44,7 +48,8 @@ static const struct kind {
 	size_t n_names;  /* at most */
 	bool needs_case;
 } kinds[] = {
-	{ "trend", "trend CASE -o FILE.svg", draw_trend, TAKES_METRIC | TAKES_MACHINE, 0, 0, true },
+	{ "trend", "trend CASE -o FILE.svg", draw_trend, TAKES_METRIC | TAKES_BY | TAKES_PER | TAKES_MACHINE, 0, 0,
+	  true },
 	{ "comparison", "comparison [COMPARISON [CASE]] -o FILE.svg", draw_comparison, 0, ASSAY_STORED_COMPARISON, 1,
 	  false },
 	{ "roofline", "roofline [RUN [CASE]] -o FILE.svg", draw_run, 0, ASSAY_STORED_RUN, 1, false },
@@ -52,6 +57,7 @@ static const struct kind {
 	  ASSAY_STORED_RUN | ASSAY_STORED_COMPARISON, 2, true },
 	{ "scaling", "scaling [RUN [CASE]] -o FILE.svg", draw_run, 0, ASSAY_STORED_RUN, 1, false },
 	{ "sweep", "sweep [RUN [CASE]] -o FILE.svg", draw_run, TAKES_METRIC | TAKES_AXIS, ASSAY_STORED_RUN, 1, false },
+	{ "generate", "generate [RUN [CASE]] -o FILE.svg", draw_run, 0, ASSAY_STORED_RUN, 1, false },
 };
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -112,8 +118,8 @@ static int check_options(const struct plot_args *a, const struct kind *k, struct
 		unsigned takes;
 		const char *name;
 	} options[] = {
-		{ a->metric, TAKES_METRIC, "--metric" },
-		{ a->axis, TAKES_AXIS, "--axis" },
+		{ a->metric, TAKES_METRIC, "--metric" },    { a->axis, TAKES_AXIS, "--axis" },
+		{ a->by_given, TAKES_BY, "--by" },          { a->per != ASSAY_TREND_ALONE, TAKES_PER, "--per" },
 		{ a->machine, TAKES_MACHINE, "--machine" },
 	};
 
@@ -121,6 +127,8 @@ static int check_options(const struct plot_args *a, const struct kind *k, struct
 		if (options[i].given && !(k->takes & options[i].takes))
 			return assay_err_set(err, ASSAY_EUSAGE, "%s does nothing for 'plot %s': drop it",
 					     options[i].name, k->name);
+	if (a->machine && a->per == ASSAY_TREND_PER_MACHINE)
+		return assay_err_set(err, ASSAY_EUSAGE, "--machine and '--per machine' exclude each other");
 	return 0;
 }
 
@@ -141,22 +149,55 @@ static int check(void *args, struct assay_err *err)
 	return rc;
 }
 
+/* The place of @arg in @names, which end with NULL. */
+static int choose(const char *arg, const char *name, const char *const *names, const char *expected, int *out,
+		  struct assay_err *err)
+{
+	for (int i = 0; names[i]; i++)
+		if (!strcmp(arg, names[i])) {
+			*out = i;
+			return 0;
+		}
+	return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected %s", name, arg, expected);
+}
+
+static int set_by(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	static const char *const names[] = { "commit", "date", NULL };
+	struct plot_args *a = to;
+	int i = 0, rc = choose(arg, name, names, "commit or date", &i, err);
+
+	a->by_given = true;
+	a->by_date = i == 1;
+	return rc;
+}
+
+static int set_per(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	static const char *const names[] = { "machine", "variant", NULL };
+	struct plot_args *a = to;
+	int i = 0, rc = choose(arg, name, names, "machine or variant", &i, err);
+
+	a->per = i ? ASSAY_TREND_PER_VARIANT : ASSAY_TREND_PER_MACHINE;
+	return rc;
+}
+
 static int set_theme(void *to, const char *arg, const char *name, struct assay_err *err)
 {
 	static const char *const names[] = { "auto", "light", "dark", NULL };
+	struct plot_args *a = to;
+	int i = 0, rc = choose(arg, name, names, "light, dark or auto", &i, err);
 
-	for (int i = 0; names[i]; i++)
-		if (!strcmp(arg, names[i])) {
-			((struct plot_args *)to)->theme = (enum assay_plot_theme)i;
-			return 0;
-		}
-	return assay_err_set(err, ASSAY_EUSAGE, "%s is '%s', expected light, dark or auto", name, arg);
+	a->theme = (enum assay_plot_theme)i;
+	return rc;
 }
 
 #define AT(member) offsetof(struct plot_args, member)
 
 static const struct assay_option options[] = {
 	{ "output", 'o', "FILE", assay_option_text, AT(out), "The picture, .svg or .png" },
+	{ "by", 0, "WHAT", set_by, 0, "Axis of a trend: commit (default) or date" },
+	{ "per", 0, "WHAT", set_per, 0, "Draw a line of a trend for each machine or variant (default: one line)" },
 	{ "machine", 0, "NAME", assay_option_text, AT(machine),
 	  "A part of the machine's label, or the start of its fingerprint (default: that measured last)" },
 	{ "metric", 0, "NAME", assay_option_text, AT(metric),
@@ -171,15 +212,17 @@ static const struct assay_option options[] = {
 static const struct assay_command_line line = {
 	.usage = "trend CASE\ncomparison [COMPARISON [CASE]]\nroofline [RUN [CASE]]\n"
 		 "distribution CASE [RUN [RUN]|COMPARISON]\n"
-		 "scaling [RUN [CASE]]\nsweep [RUN [CASE]]",
+		 "scaling [RUN [CASE]]\nsweep [RUN [CASE]]\ngenerate [RUN [CASE]]",
 	.doc = "Draw stored results: the runs of a case over time with its change points; the verdicts of a "
-	       "comparison; the roofline of a run; the samples or a histogram of a case; or speed against the number "
-	       "of threads or along an axis of the shape. CASE is a key, with its number of "
+	       "comparison; the roofline of a run; the samples or a histogram of a case; speed against the number of "
+	       "threads, or "
+	       "along an axis of the shape; or where generation spends its time. CASE is a key, with its number of "
 	       "threads or with t=all, or a glob or part of "
 	       "a key; where one case is drawn, only one may match. A run is named r3, a comparison c3, the "
 	       "newest by 'last' (default).\v"
 	       "examples:\n"
 	       "  assay plot trend 'quantize.q8_0/avx2/n=1048576/t=1/warm' -o trend.svg\n"
+	       "  assay plot trend 'quantize.q8_0/avx2/n=1048576*' --per variant -o q.png\n"
 	       "  assay plot comparison c3 -o comparison.svg\n"
 	       "  assay plot roofline last 'matmul.*' -o roofline.svg",
 	.tables = { { assay_options_store, 0 }, { options, 0 } },
@@ -197,31 +240,44 @@ static int write_plot(const struct plot_args *a, const struct assay_plot *p, con
 	return assay_user_path_error(assay_emit_file(&r, NULL, path, err), err);
 }
 
+static size_t n_points(const struct assay_trend_lines *l)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n_lines; i++)
+		n += l->lines[i].n_points;
+	return n;
+}
+
 static int draw_trend(const struct plot_args *a, struct assay_watcher *w, struct assay_err *err)
 {
 	const struct assay_trend_request q = { .db = a->s.r.db,
 					       .key = a->key,
 					       .machine = a->machine,
 					       .metric = a->metric,
+					       .per = a->per,
 					       .interrupted = assay_interrupt_flag() };
-	struct assay_trend t;
-	int rc = assay_trend_make(&q, &t, err);
+	struct assay_trend_lines l;
+	int rc = assay_trend_lines(&q, &l, err);
 
 	(void)w;
 	if (!rc)
 		rc = write_plot(a,
 				&(struct assay_plot){ .kind = ASSAY_PLOT_TREND,
-						      .trend = { .key = t.c.key,
+						      .trend = { .key = l.c.key,
 								 .metric = a->metric,
-								 .unit = t.unit,
-								 .machine = t.machine,
-								 .line = t.line,
-								 .marks = t.marks,
-								 .n_marks = t.n_marks } },
+								 .unit = l.unit,
+								 .machine = l.machine,
+								 .lines = l.lines,
+								 .n_lines = l.n_lines,
+								 .marks = l.marks,
+								 .n_marks = l.n_marks,
+								 .by_date = a->by_date } },
 				a->out, err);
 	if (!rc)
-		assay_cli_say("%zu runs of %s drawn in %s\n", t.line.n_points, t.c.key, a->out);
-	assay_trend_release(&t);
+		assay_cli_say("%zu run%s of %s drawn in %s\n", n_points(&l), n_points(&l) == 1 ? "" : "s", l.c.key,
+			      a->out);
+	assay_trend_lines_release(&l);
 	return rc;
 }
 

@@ -139,6 +139,7 @@ struct assay_trend_change {
 
 /* The history of a case on one machine. */
 struct assay_trend_line {
+	char name[128];                   /* of the machine or the variant, where several are shown; else "" */
 	struct assay_trend_point *points; /* in order of time; malloc'ed */
 	size_t n_points;
 	struct assay_trend_gap *gaps; /* malloc'ed */

@@ -133,5 +133,36 @@ static void write_json(const struct assay_report *r, const struct assay_emit_sty
 			 out);
 }
 
+/* A row a run; of the first one behind a change also what the change is. */
+static void write_csv(const struct assay_report *r, const struct assay_emit_style *style, struct assay_text *out)
+{
+	const struct assay_case_history *h = r->history;
+	size_t next = 0;
+
+	(void)style;
+	assay_text_add(out, "run,commit,dirty,started_ns,median_ns,ci95_lo_ns,ci95_hi_ns,change_ratio,change_lo,"
+			    "change_hi,change_p\n");
+	for (size_t i = 0; i < h->n_points; i++) {
+		const struct assay_trend_point *p = &h->points[i];
+		bool dirty;
+
+		assay_text_addf(out, "%" PRId64 ",", p->run_id);
+		assay_csv_add(out, assay_trend_commit(p, &dirty));
+		assay_text_addf(out, ",%d,%" PRIu64 ",%.9g,", dirty, p->started_ns, p->median_ns);
+		if (isfinite(p->ci95_lo_ns))
+			assay_text_addf(out, "%.9g,%.9g,", p->ci95_lo_ns, p->ci95_hi_ns);
+		else
+			assay_text_add(out, ",,");
+		if (next < h->n_changes && h->changes[next].at == i) {
+			const struct assay_trend_change *c = &h->changes[next++];
+
+			assay_text_addf(out, "%.6g,%.6g,%.6g,%.3g\n", c->ratio, c->ci_lo, c->ci_hi, c->p);
+		} else {
+			assay_text_add(out, ",,,\n");
+		}
+	}
+}
+
 ASSAY_EMITTER(changes_text, ASSAY_REPORT_CHANGES, "text", write_text);
 ASSAY_EMITTER(changes_json, ASSAY_REPORT_CHANGES, "json", write_json);
+ASSAY_EMITTER(changes_csv, ASSAY_REPORT_CHANGES, "csv", write_csv);

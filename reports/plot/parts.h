@@ -80,7 +80,7 @@ void assay_plot_commit(const char *hash, bool dirty, const char *none, char buf[
  */
 typedef int assay_plot_data(const struct assay_plot *p, struct assay_text *t, struct assay_err *err);
 assay_plot_data assay_plot_trend_data, assay_plot_comparison_data, assay_plot_roofline_data,
-	assay_plot_distribution_data, assay_plot_scaling_data, assay_plot_sweep_data;
+	assay_plot_distribution_data, assay_plot_scaling_data, assay_plot_sweep_data, assay_plot_generate_data;
 
 /* ---- rows ---- */
 

@@ -24,6 +24,7 @@ enum assay_plot_kind {
 	ASSAY_PLOT_DISTRIBUTION, /* the samples of a case */
 	ASSAY_PLOT_SCALING,      /* what further threads bring */
 	ASSAY_PLOT_SWEEP,        /* over one axis of a shape */
+	ASSAY_PLOT_GENERATE,     /* where generation spends its time */
 	ASSAY_N_PLOTS,
 };
 
@@ -36,14 +37,16 @@ struct assay_plot_trend {
 	const char *key;     /* title */
 	const char *metric;  /* tag of what is shown, NULL: time */
 	const char *unit;    /* then: its base unit */
-	const char *machine; /* label for people, subtitle; NULL: not named */
+	const char *machine; /* label for people, subtitle; NULL: the lines say it */
 	/*
 	 * Points and gaps in any order, but points with changes in order of time. Points whose median is not a positive
 	 * number are left out; of a metric those without a value.
 	 */
-	struct assay_trend_line line;
+	const struct assay_trend_line *lines;
+	size_t n_lines;
 	const struct assay_trend_mark *marks;
 	size_t n_marks;
+	bool by_date; /* the axis is time; otherwise a place for each run, those of a commit side by side */
 };
 
 struct assay_plot_comparison {
@@ -75,7 +78,7 @@ struct assay_plot {
 		struct assay_plot_trend trend;
 		struct assay_plot_comparison comparison;
 		struct assay_plot_distribution distribution;
-		struct assay_plot_run run; /* of ROOFLINE, SCALING and SWEEP */
+		struct assay_plot_run run; /* of ROOFLINE, SCALING, SWEEP and GENERATE */
 	};
 };
 

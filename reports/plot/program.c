@@ -21,6 +21,7 @@ static const struct {
 	[ASSAY_PLOT_DISTRIBUTION] = { "distribution", assay_plot_distribution_data },
 	[ASSAY_PLOT_SCALING] = { "scaling", assay_plot_scaling_data },
 	[ASSAY_PLOT_SWEEP] = { "sweep", assay_plot_sweep_data },
+	[ASSAY_PLOT_GENERATE] = { "generate", assay_plot_generate_data },
 };
 
 const char *assay_plot_name(enum assay_plot_kind kind)

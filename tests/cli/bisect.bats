@@ -53,6 +53,22 @@ nothing_is_left() {
 	nothing_is_left
 }
 
+@test "git bisect run takes --step" {
+	repository base base double
+	# shellcheck disable=SC2086
+	git bisect start HEAD HEAD~2 >/dev/null
+	# shellcheck disable=SC2086
+	run git bisect run "$ASSAY" bisect --step $SELECT --policy "$PWD/../wide.conf" --budget 20s --db ../assay.db --good main~2 --case lenient.triple/work
+	[ "$status" = 0 ]
+	[[ $output == *"$(git rev-parse main) is the first bad commit"* ]]
+	git bisect reset >/dev/null 2>&1
+	# an answer of git's is none where nothing was asked
+	run --separate-stderr "$ASSAY" bisect --step --good main --case x --bad y
+	[ "$status" = 130 ] && [[ $stderr == *"drop --bad"* ]]
+	run --separate-stderr "$ASSAY" bisect --step --good nothing --case x
+	[ "$status" = 130 ] && [[ $stderr == *"unknown revision 'nothing'"* ]]
+}
+
 @test "what cannot be bisected is one line" {
 	fails 2 "no --good given" bisect
 	fails 2 "no --case given" bisect --good x

@@ -18,7 +18,7 @@ load compare_helpers
 	fails 2 "no comparison 1 in" export csv c1
 	fails 2 "no case of run 1 matches 'zzz'" export csv --only zzz
 	fails 2 "cannot write 'none/a.csv'" export csv -o none/a.csv
-	[ "$("$ASSAY" export --help | grep -c '^  [a-z]*  ')" -ge 4 ]
+	[ "$("$ASSAY" export --help | grep -c '^  [a-z]*  ')" -ge 6 ]
 }
 
 @test "a run in every format" {
@@ -32,6 +32,10 @@ load compare_helpers
 	grep -q '^1,quick,,,20.*,"n=4096",\|,n=4096,' run.csv
 	"$ASSAY" export json --samples | jq -e '(.cases[0].raw | length) > 0'
 	"$ASSAY" export json 1 | jq -e '.schema == 1 and .run.id == 1'
+	"$ASSAY" export markdown | grep -q '^| case | time | 95 % | rate | check |$'
+	"$ASSAY" export junit -o run.xml
+	[ "$(grep -c '<testcase' run.xml)" = "$n" ]
+	! command -v xmllint >/dev/null || xmllint --noout run.xml
 	"$ASSAY" export openmetrics -o run.prom
 	[ "$(tail -1 run.prom)" = "# EOF" ]
 	grep -q '^assay_case_time_seconds{case="quantize.q8_0/ref/' run.prom
@@ -69,4 +73,5 @@ load compare_helpers
 	run ! grep -Eq '(^|,)"?[=+@]' n.csv
 	run ! grep -Eq '(^|,)"?-[^0-9]' n.csv
 	grep -q ",plain/hyperfine/-,plain," n.csv
+	"$ASSAY" history plain --csv --db n.db | grep -q "^1,\"'+c\","
 }

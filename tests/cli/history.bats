@@ -6,6 +6,7 @@ load helpers
 @test "history takes one case, a date and numbers in their range" {
 	fails 2 "no case given: assay history CASE" history
 	fails 2 "unexpected argument 'y': history takes one case" history x y
+	fails 2 "--csv and --json exclude each other" history x --csv --json
 	for bad in yesterday 2026-13-01 2026-02-30 2026-1-1 2026-01-31T25:00 2026-01-31T12 '2026-01-31 '; do
 		fails 2 "bad --since '$bad': expected a date, such as 2026-01-31" history x --since "$bad"
 	done
@@ -22,6 +23,8 @@ load helpers
 	jq -e '.schema == 1 and (.case | startswith("dequantize")) and (.points | length) == 1 and .changes == []
 		and (.points[0] | .run == 1 and has("commit") and (.started | endswith("Z")) and .median_ns > 0
 			and (.ci95_ns == null or (.ci95_ns | length) == 2))' <<<"$output"
+	run --separate-stderr "$ASSAY" history dequantize --csv
+	[ "$status" = 0 ] && [ "${#lines[@]}" = 2 ] && [[ ${lines[1]} == 1,*,,,, ]]
 	run --separate-stderr "$ASSAY" history dequantize
 	[ "$status" = 0 ] && [[ $output == *"1 run: at least 10 are needed to find change points"* ]]
 	fails 2 "no stored case matches 'zzz'" history zzz

@@ -26,7 +26,7 @@ marks() {
 }
 
 @test "plot says which kinds and options there are" {
-	fails 2 "cannot plot 'pie', expected one of trend, comparison, roofline, distribution, scaling, sweep" plot pie
+	fails 2 "cannot plot 'pie', expected one of trend, comparison, roofline, distribution, scaling, sweep, generate" plot pie
 	fails 2 "cannot plot 'rooflin', did you mean 'roofline'?" plot rooflin last -o x.svg
 	fails 2 "nothing to plot, expected one of trend" plot
 	fails 2 "no case given: assay plot distribution CASE" plot distribution last
@@ -35,9 +35,12 @@ marks() {
 	fails 2 "what to plot is '0', expected r3 (a run), a label or 'last'" plot scaling 0 -o x.svg
 	fails 2 "what to plot is 'c3', expected r3 (a run), a label or 'last'" plot scaling c3 -o x.svg
 	fails 2 "--axis does nothing for 'plot trend'" plot trend x --axis n -o x.svg
-	fails 2 "--machine does nothing for 'plot sweep'" plot sweep --machine y -o x.svg
+	fails 2 "--by does nothing for 'plot sweep'" plot sweep --by date -o x.svg
+	fails 2 "--per is 'day', expected machine or variant" plot trend x --per day
+	fails 2 "--by is 'run', expected commit or date" plot trend x --by run
 	fails 2 "--theme is 'grey', expected light, dark or auto" plot trend x --theme grey
 	fails 2 "unexpected argument 'r3': a comparison has both sides" plot distribution x c1 r3 -o x.svg
+	fails 2 "--machine and '--per machine' exclude each other" plot trend x --per machine --machine y -o x.svg
 	fails 2 "no database 'assay.db'" plot roofline -o x.svg
 }
 
@@ -48,9 +51,12 @@ marks() {
 	measure >/dev/null
 	measure >/dev/null
 	key=dequantize.q8_0/ref/n=4096/t=1/warm
-	run -0 "$ASSAY" plot trend dequantize -o trend.svg
-	has trend.svg "$key" median
+	run -0 "$ASSAY" plot trend dequantize --by date -o trend.svg
+	has trend.svg "$key" 'start of the run (UTC)' median
 	[ "$(marks trend.svg 6)" -ge 3 ] # two runs, and one in the legend
+	run -0 "$ASSAY" plot trend dequantize --per machine -o machines.svg
+	run -0 "$ASSAY" plot trend dequantize --per variant -o variants.svg
+	has variants.svg ref
 	run -0 "$ASSAY" plot distribution "$key" 1 last -o two.svg
 	[ "$output" = "samples of $key drawn in two.svg" ]
 	has two.svg "$key" density
@@ -59,6 +65,7 @@ marks() {
 	fails 2 "no case of run 2 matches 'dequantice': did you mean 'dequantize'?" plot distribution dequantice -o x.svg
 	fails 2 "cases match 'q8_0'" plot distribution q8_0 -o x.svg
 	fails 2 "no case of run 2 has a limit" plot roofline -o x.svg
+	fails 2 "run 2 has no case that generates" plot generate -o x.svg
 	fails 2 "no case has an axis 'k'" plot sweep last dequantize --axis k -o x.svg
 	fails 2 "did you mean 'bytes_per_s'?" plot sweep --metric bytes_per_ss -o x.svg
 	fails 2 "all cases of run 2 have the same 'n': 4096" plot sweep last dequantize -o x.svg
@@ -75,9 +82,12 @@ marks() {
 	[ "$(head -c 4 dark.png | tail -c 3)" = PNG ]
 }
 
-@test "plot says that one number of threads does not scale" {
+@test "plot draws generation, and says that one number of threads does not scale" {
+	needs_gnuplot
 	export KEEP_DB=1
 	ASSAY_DETERMINISTIC=1 "$ASSAY" run --suite smoke --only 'generate.*/ref/*' --threads 1 --db s.db >/dev/null
+	run -0 "$ASSAY" plot generate --db s.db -o generate.svg
+	has generate.svg 'parts of the model (%)' prefill decode 'first token'
 	run --separate-stderr "$ASSAY" plot scaling --db s.db -o scaling.svg
 	[ "$status" = 2 ] && [[ $stderr == *"run 1 has no case on more than one number of threads"* ]]
 }
@@ -142,7 +152,7 @@ marks() {
 	export PATH=$PWD/bin:$PATH
 	fails 2 "line 3: no such thing; its program with the data is kept in 't.svg.gp'" plot trend dequantize -o t.svg
 	[ ! -e t.svg ]
-	grep -q 'runs << END' t.svg.gp
+	grep -q 'line1 << END' t.svg.gp
 	printf '#!/bin/sh\nexit 0\n' >bin/gnuplot
 	fails 2 "gnuplot drew nothing; its program with the data is kept in 'v.svg.gp'" plot trend dequantize -o v.svg
 	[ ! -e v.svg ]

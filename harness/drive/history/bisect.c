@@ -452,3 +452,44 @@ int assay_bisect(const struct assay_bisect_request *q, const struct assay_watch 
 	place_close(&s.place);
 	return rc;
 }
+
+int assay_bisect_step(const struct assay_bisect_request *q, const struct assay_watch *w, enum assay_bisect_sign *sign,
+		      char *reason, size_t size, struct assay_err *err)
+{
+	struct assay_compare_request compare = *q->compare;
+	struct assay_side_source good = { 0 }, head = { 0 };
+	struct assay_repository repo;
+	struct assay_case_answer a;
+	struct assay_err why = { 0 };
+	char commit[ASSAY_COMMIT_MAX];
+	int rc = assay_repository_open(&repo, NULL, w->interrupted, err);
+
+	*sign = ASSAY_BISECT_SKIP;
+	if (!rc)
+		rc = assay_repository_commit(&repo, "HEAD", commit, err);
+	if (!rc)
+		rc = assay_revision_resolve_watched(q->good, NULL, NULL, w, &good, err);
+	if (rc)
+		goto out;
+	compare.base = q->good;
+	compare.head = commit;
+	rc = assay_revision_resolve_watched(commit, NULL, NULL, w, &head, &why);
+	if (!rc)
+		rc = assay_compare_case(&compare, q->key, w, &a, &why);
+	if (rc == ASSAY_EUSAGE) {
+		snprintf(reason, size, "%s", why.text);
+		rc = 0;
+		goto out;
+	}
+	if (rc) {
+		*err = why;
+		goto out;
+	}
+	assay_case_answer_text(&a, reason, size);
+	if (has_time(&a) && a.verdict != ASSAY_INCONCLUSIVE)
+		*sign = a.verdict == ASSAY_REGRESSED ? ASSAY_BISECT_BAD : ASSAY_BISECT_GOOD;
+out:
+	assay_side_source_release(&good);
+	assay_side_source_release(&head);
+	return rc;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The history of a case, its trend, and the search for the commit that changed its time. */
+/* The history of a case, the lines of its trend, and the search for the commit that changed its time. */
 #ifndef ASSAY_DRIVE_HISTORY_HISTORY_H
 #define ASSAY_DRIVE_HISTORY_HISTORY_H
 
@@ -65,9 +65,11 @@ void assay_change_tell(struct assay_trend_change *c, const struct assay_change_a
 int assay_confirm_changes(const struct assay_compare_request *q, const struct assay_watch *w,
 			  struct assay_case_history *h, struct assay_err *err);
 
-/* ---- trend ---- */
+/* ---- trend lines ---- */
 
-/* The history of a case on one machine, or that of one of its metrics, with releases and baselines. */
+/* The history of a case: of one machine, or a line for each machine or variant, with what happened beside it. */
+
+enum assay_trend_per { ASSAY_TREND_ALONE, ASSAY_TREND_PER_MACHINE, ASSAY_TREND_PER_VARIANT };
 
 /* All-zero but for `db` and `key` is the default. Strings are borrowed. */
 struct assay_trend_request {
@@ -75,22 +77,24 @@ struct assay_trend_request {
 	const char *key;     /* of the case, or a glob or part that only one has */
 	const char *machine; /* a part of its label or the start of its fingerprint; NULL: that measured last */
 	const char *metric;  /* tag; NULL: time */
+	enum assay_trend_per per;
 	const volatile sig_atomic_t *interrupted; /* NULL: never */
 };
 
-struct assay_trend {
+struct assay_trend_lines {
 	struct assay_case c;
-	char machine[128]; /* label */
+	char machine[128]; /* label; "" where lines are of several */
 	char unit[ASSAY_METRIC_UNIT_MAX];
-	struct assay_trend_line line;
-	/* Baselines of the machine, and the tags of the repository around the current folder. */
+	struct assay_trend_line *lines;
+	size_t n_lines;
+	/* Baselines of these machines, and the tags of the repository around the current folder. */
 	struct assay_trend_mark *marks;
 	size_t n_marks;
 };
 
 /* ASSAY_EUSAGE where there is no such case, machine or metric. Release @out in either case. */
-int assay_trend_make(const struct assay_trend_request *q, struct assay_trend *out, struct assay_err *err);
-void assay_trend_release(struct assay_trend *t);
+int assay_trend_lines(const struct assay_trend_request *q, struct assay_trend_lines *out, struct assay_err *err);
+void assay_trend_lines_release(struct assay_trend_lines *l);
 
 /* ---- bisect ---- */
 
@@ -110,5 +114,15 @@ struct assay_bisect_request {
  */
 int assay_bisect(const struct assay_bisect_request *q, const struct assay_watch *w, struct assay_bisect_report *out,
 		 struct assay_err *err);
+
+/* One commit for `git bisect run`: HEAD against the good one, by the margin of @q. q->bad does not count. */
+enum assay_bisect_sign {
+	ASSAY_BISECT_GOOD = 0,
+	ASSAY_BISECT_BAD = 1,
+	ASSAY_BISECT_SKIP = 125, /* git should try another one */
+};
+/* Errors as above, but that what HEAD is to blame for is ASSAY_BISECT_SKIP, with @reason. */
+int assay_bisect_step(const struct assay_bisect_request *q, const struct assay_watch *w, enum assay_bisect_sign *sign,
+		      char *reason, size_t size, struct assay_err *err);
 
 #endif

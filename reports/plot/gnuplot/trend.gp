@@ -1,5 +1,5 @@
-# The runs of a case. Data: $runs with the columns place, median, low, high, kind (0 committed, 1 with uncommitted changes,
-# 2 failed, 3 missing). $levels: from, to, level.
+# The runs of a case. Data: $line1, $line2, ... with the columns place, median, low, high, kind (0 committed, 1 with
+# uncommitted changes, 2 failed, 3 missing), one for each of N_LINES. $levels: from, to, level, line.
 # KEY_AT, TOP, BOTTOM: pixels above key and plot, and below. POINT, BAR: sizes. FLAG_*: lines with words above the plot.
 # YTICK, YTICK_AT: words of the ticks, and where they are.
 set lmargin at screen X(112)
@@ -12,23 +12,31 @@ do for [i = 1:N_KEY] {
 	bar = k == 11 || k == 12
 	if (k > 8) { set label KEY[i] at screen X(KEY_X[i]), screen y left noenhanced font small textcolor rgb FAINT offset 1.2,0 }
 	if (k <= 8) { set label KEY[i] at screen X(KEY_X[i]), screen y left noenhanced font small textcolor rgb FAINT offset 1.2,0; set label '' at screen X(KEY_X[i]), screen y point pointtype SHAPE[k] pointsize 0.8 linecolor rgb LINE[k] }
-	if (k == 13) { set label '' at screen X(KEY_X[i]), screen y point pointtype 6 pointsize 0.8 linewidth 1.6 linecolor rgb BLUE }
+	if (k == 13) { set label '' at screen X(KEY_X[i]), screen y point pointtype 6 pointsize 0.8 linewidth 1.6 linecolor rgb (N_LINES == 1 ? BLUE : FAINT) }
 	if (k == 14) { set label '' at screen X(KEY_X[i]), screen y point pointtype 2 pointsize 0.9 linewidth 2 linecolor rgb VERMILLION }
 	if (k == 15) { set label '' at screen X(KEY_X[i]), screen y point pointtype 8 pointsize 0.8 linewidth 1.6 linecolor rgb GREY }
 	if (bar) { set arrow from screen X(KEY_X[i] - 8), screen y to screen X(KEY_X[i] + 6), screen y nohead linewidth (k == 11 ? 3.5 : 2) linecolor rgb (k == 11 ? pale(BLUE) : FAINT) }
 }
 set xrange [XLO:XHI]
 set yrange [YLO:YHI]
+if (LOGARITHMIC) { set logscale y }
 set ytics noenhanced ('' YLO)
 do for [i = 1:N_YTICK] { set ytics add (YTICK[i] YTICK_AT[i]) }
 set ylabel YLABEL noenhanced font small textcolor rgb FAINT
 set label XLABEL at graph 0.5, screen 18.0 / HEIGHT center font small textcolor rgb FAINT
 
-set xtics ('' 0)
-do for [i = 1:N_PLACES] { set xtics add ('' PLACE[i]) }
-do for [i = 1:N_PLACES] {
-	do for [k = 1:LABEL_LINES] {
-		set label WORD[(i - 1) * LABEL_LINES + k] at first PLACE[i], screen (BOTTOM - 4.0 - 15 * k) / HEIGHT center noenhanced font small textcolor rgb INK
+if (BY_DATE) {
+	set xdata time
+	set timefmt '%s'
+	set format x XFORMAT
+	set xtics rotate by 0
+} else {
+	set xtics ('' 0)
+	do for [i = 1:N_PLACES] { set xtics add ('' PLACE[i]) }
+	do for [i = 1:N_PLACES] {
+		do for [k = 1:LABEL_LINES] {
+			set label WORD[(i - 1) * LABEL_LINES + k] at first PLACE[i], screen (BOTTOM - 4.0 - 15 * k) / HEIGHT center noenhanced font small textcolor rgb INK
+		}
 	}
 }
 
@@ -44,12 +52,13 @@ do for [i = 1:N_FLAG_WORD] {
 	if (FLAG_IN[i] > 0 && !left_of) { set label FLAG_WORD[i] at first FLAG_X[i], screen y left offset 0.5,0 noenhanced boxed front font small textcolor rgb FLAG_COLOUR[FLAG[i]] }
 }
 
+one = N_LINES == 1
 # Not yerrorbars, which clear a disc around every point.
 plot \
-	$runs using 1:2 with lines linewidth 1.2 linecolor rgb pale(BLUE) notitle, \
-	$runs using 1:(INTERVALS ? $3 : NaN):(0):($4 - $3) with vectors nohead linewidth BAR linecolor rgb pale(BLUE) notitle, \
+	for [i = 1:N_LINES] '$line'.i using 1:2 with lines linewidth 1.2 linecolor rgb pale(LINE[i]) notitle, \
+	for [i = 1:N_LINES] '$line'.i using 1:(INTERVALS ? $3 : NaN):(0):($4 - $3) with vectors nohead linewidth BAR linecolor rgb pale(LINE[i]) notitle, \
 	$levels using 1:3:($2 - $1):(0) with vectors nohead linewidth 2 linecolor rgb FAINT notitle, \
-	$runs using 1:2 with points pointtype 7 pointsize POINT linecolor rgb BLUE notitle, \
-	$runs using 1:($5 == 1 ? $2 : NaN) with points pointtype 7 pointsize 0.6 * POINT linecolor rgb BACK notitle, \
-	$runs using 1:($5 == 2 ? YLO : NaN) with points pointtype 2 pointsize 0.9 linewidth 2 linecolor rgb VERMILLION notitle, \
-	$runs using 1:($5 == 3 ? YLO : NaN) with points pointtype 8 pointsize 0.8 linewidth 1.6 linecolor rgb GREY notitle
+	for [i = 1:N_LINES] '$line'.i using 1:2 with points pointtype SHAPE[i] pointsize POINT linecolor rgb LINE[i] notitle, \
+	for [i = 1:N_LINES] '$line'.i using 1:($5 == 1 ? $2 : NaN) with points pointtype SHAPE[i] pointsize 0.6 * POINT linecolor rgb BACK notitle, \
+	for [i = 1:N_LINES] '$line'.i using 1:($5 == 2 ? YLO : NaN) with points pointtype 2 pointsize 0.9 linewidth 2 linecolor rgb (one ? VERMILLION : LINE[i]) notitle, \
+	for [i = 1:N_LINES] '$line'.i using 1:($5 == 3 ? YLO : NaN) with points pointtype 8 pointsize 0.8 linewidth 1.6 linecolor rgb (one ? GREY : LINE[i]) notitle

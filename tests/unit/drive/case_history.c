@@ -84,6 +84,9 @@ static void assert_shown(const struct assay_case_history *h, const char *event, 
 	assert_int_equal(n, moved);
 	json_decref(j);
 
+	s = emit(h, "csv");
+	assert_non_null(strstr(s, "\n21,14" ZEROS ",1,1790072000000000000,"));
+	free(s);
 	s = emit(h, "text");
 	assert_non_null(strstr(s, "from run 20 (130000000000+) to run 21 (140000000000+)"));
 	assert_true(!strstr(s, "the machine changed: so did 4 of 4 other cases") == !!strcmp(event, "machine"));

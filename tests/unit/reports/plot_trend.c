@@ -13,6 +13,7 @@
 #define MAX_RUNS 300
 
 static struct assay_trend_point runs[MAX_RUNS];
+static struct assay_trend_line line;
 
 /* @n runs an hour apart that take @ns each, ± 1 %. */
 static struct assay_plot_trend series(size_t n, double ns)
@@ -26,9 +27,10 @@ static struct assay_plot_trend series(size_t n, double ns)
 		runs[i].ci95_lo_ns = ns * 0.99;
 		runs[i].ci95_hi_ns = ns * 1.01;
 	}
-	return (struct assay_plot_trend){ .key = "op/ref/m=1/t=1/warm",
-					  .machine = "a machine",
-					  .line = { .points = runs, .n_points = n } };
+	line = (struct assay_trend_line){ .points = runs, .n_points = n };
+	return (struct assay_plot_trend){
+		.key = "op/ref/m=1/t=1/warm", .machine = "a machine", .lines = &line, .n_lines = 1
+	};
 }
 
 static int script(const struct assay_plot_trend *s, struct assay_text *t, struct assay_err *err)
@@ -134,6 +136,37 @@ TEST(plugins_have_a_revision_of_their_own)
 	free(text);
 }
 
+/* The name of the axis says what the last line of its labels is. */
+/* Lines that change at one commit share its words, and words keep clear of the lines of others. */
+TEST(changes_of_several_lines_are_one_flag)
+{
+	struct assay_trend_change changes[2][2] = {
+		{ { .at = 20, .to = 40, .ratio = 1.044 }, { .at = 30, .to = 40, .ratio = 0.95 } },
+		{ { .at = 20, .to = 40, .ratio = 1.046 } },
+	};
+	struct assay_plot_trend s = series(40, 1000);
+	struct assay_trend_line lines[2];
+	char *t;
+
+	lines[0] = line;
+	lines[1] = line;
+	for (int i = 0; i < 2; i++) {
+		lines[i].changes = changes[i];
+		lines[i].n_changes = i ? 1 : 2;
+	}
+	s.lines = lines;
+	s.n_lines = 2;
+	t = script_of(&s);
+	assert_non_null(strstr(t, "array FLAG_WORD[2]"));
+	assert_non_null(strstr(t, "'+4.5 % 020abcde'"));
+	assert_non_null(strstr(t, "'-5.0 % 030abcde (1/2)'"));
+	free(t);
+	changes[1][0].ratio = 1.1;
+	t = script_of(&s);
+	assert_non_null(strstr(t, "'+4.4 to +10.0 % 020abcde'"));
+	free(t);
+}
+
 TEST(runs_are_sorted_and_checked)
 {
 	struct assay_plot_trend s = series(4, 500);
@@ -148,7 +181,7 @@ TEST(runs_are_sorted_and_checked)
 	runs[1].median_ns = NAN; /* left out */
 	runs[2].dirty = true;
 	text = script_of(&s);
-	assert_int_equal(times(text, "$runs << END\n1 500 495 505 1\n2 700 700 700 0\n3 500 495 505 0\nEND\n"), 1);
+	assert_int_equal(times(text, "$line1 << END\n1 500 495 505 1\n2 700 700 700 0\n3 500 495 505 0\nEND\n"), 1);
 	assert_int_equal(times(text, "'000abcde', '2026-09-21', '16:13', '002abcde+', '2026-09-21', '16:13']"), 1);
 	assert_int_equal(times(text, "'uncommitted'"), 1);
 	assert_int_equal(times(text, "a machine. 3 runs'"), 1);
@@ -158,7 +191,7 @@ TEST(runs_are_sorted_and_checked)
 	assert_int_equal(script(&s, &t, &err), ASSAY_ENOTFOUND);
 	assert_string_equal(err.text,
 			    "no stored run of 'op/ref/m=1/t=1/warm' has a time, measure it with 'assay run' first");
-	s.line.n_points = 0;
+	line.n_points = 0;
 	assert_int_equal(script(&s, &t, &err), ASSAY_ENOTFOUND);
 	assay_text_release(&t);
 }

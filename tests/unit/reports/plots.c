@@ -64,19 +64,21 @@ TEST(trends_have_gaps_changes_and_marks)
 					 .n_gaps = 2,
 					 .changes = changes,
 					 .n_changes = 1 };
-	struct assay_plot p = { .kind = ASSAY_PLOT_TREND,
-				.trend = { .key = "k", .line = line, .marks = marks, .n_marks = N_OF(marks) } };
+	struct assay_plot p = {
+		.kind = ASSAY_PLOT_TREND,
+		.trend = { .key = "k", .lines = &line, .n_lines = 1, .marks = marks, .n_marks = N_OF(marks) }
+	};
 	char *text;
 
 	series();
 	text = script_of(&p);
 	/* the runs without a number come first, and blank lines end the line of the others there */
-	has(text, "$runs << END\n\n1 NaN NaN NaN 3\n\n\n2 NaN NaN NaN 2\n\n3 100 100 100 0\n");
+	has(text, "$line1 << END\n\n1 NaN NaN NaN 3\n\n\n2 NaN NaN NaN 2\n\n3 100 100 100 0\n");
 	has(text, "'failed'");
 	has(text, "'not measured'");
 	has(text, "6 runs, 2 more without a number");
 	/* both levels, and the words in order of their places; a mark that no run has is none */
-	has(text, "$levels << END\n3 5 100\n6 8 120\nEND\n");
+	has(text, "$levels << END\n3 5 100 1\n6 8 120 1\nEND\n");
 	has(text, "array FLAG_WORD[3] = ['baseline main', '+20.0 % 30000000', 'v1.0']");
 	has(text, "FLAG[1] = 5; FLAG_X[1] = 4;");
 	has(text, "FLAG[2] = 1; FLAG_X[2] = 5.5;");
@@ -85,10 +87,27 @@ TEST(trends_have_gaps_changes_and_marks)
 
 	changes[0].ratio = 0.8;
 	changes[0].of_machine = true;
+	p.trend.by_date = true;
 	text = script_of(&p);
 	has(text, "'-20.0 % 30000000 (machine)'");
-	has(text, "FLAG[2] = 3; FLAG_X[2] = 5.5;");
+	has(text, "FLAG[2] = 3; FLAG_X[2] = 1790010800;");
+	has(text, "BY_DATE = 1");
 	free(text);
+
+	/* runs of one moment have an axis, too */
+	line = (struct assay_trend_line){ .points = points, .n_points = 2 };
+	points[1].started_ns = points[0].started_ns + 1000;
+	text = script_of(&p);
+	has(text, "XLO = 1789978400\nXHI = 1790021600\n");
+	free(text);
+}
+
+TEST(lines_that_cannot_be_told_apart_are_refused)
+{
+	struct assay_trend_line lines[9] = { { .points = points, .n_points = 1 } };
+
+	refuses(&(struct assay_plot){ .kind = ASSAY_PLOT_TREND, .trend = { .key = "k", .lines = lines, .n_lines = 9 } },
+		"a plot can tell 8 lines apart, but 'k' has 9");
 }
 
 /* ---- comparisons ---- */
@@ -312,6 +331,31 @@ TEST(sweeps_go_over_an_axis)
 	p.run.axis = "n";
 	run.n_results = 1;
 	refuses(&p, "all cases of run 4 have the same 'n'");
+}
+
+TEST(generation_is_split)
+{
+	static const struct assay_count steps[2] = { { .name = "prefill_steps", .value = 2, .source = "op" },
+						     { .name = "decode_steps", .value = 10, .source = "op" } };
+	struct assay_plot p = of_run(ASSAY_PLOT_GENERATE, &run);
+	char *text;
+
+	result(0, "generate.chat", "ref", "1", 1, 1e6);
+	metric(0, "tpot_mean_s", "s", 2e-5);
+	metric(0, "tpot_p50_s", "s", 1e-5);
+	metric(0, "time_embedding_frac", "1", 0.25);
+	metric(0, "time_attention_frac", "1", 0.5);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(assay_counters_add(&results[0].counters, &steps[i]), 0);
+	text = script_of(&p);
+	/* 10 tokens of 20 us of a millisecond are decoding */
+	has(text, "$cases << END\n1 80 25 75 nan nan nan 10 nan nan nan\nEND\n");
+	has(text, "['generate.chat/ref/t=1']");
+	has(text, "['1.00 ms']");
+	free(text);
+	release();
+	run.n_results = 0;
+	refuses(&p, "run 4 has no case that generates");
 }
 
 TEST(distributions_have_all_samples)

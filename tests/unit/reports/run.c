@@ -517,7 +517,10 @@ TEST(files_for_other_programs)
 	make_run(&run, results);
 	assert_int_equal(assay_result_add_metric(results, "roof_frac", "1", 1, 1.13), 0);
 	golden("csv", emit_run(&run, "csv", NULL));
+	golden("junit", emit_run(&run, "junit", NULL));
+	golden("markdown", emit_run(&run, "markdown", NULL));
 	strcpy(run.imported.format, "hyperfine");
+	has(emit_run(&run, "markdown", NULL), "Imported from `hyperfine`: pinning and correctness are unknown.");
 	/* "ms" at the end of a name would be a unit, and units that are not base units are spelled out */
 	assert_int_equal(assay_result_add_metric(results, "vector_bits", "", 1, 512), 0);
 	assert_int_equal(assay_result_add_metric(results, "kilobytes_a_minute", "", 1, 7), 0);
