@@ -76,7 +76,7 @@ static const struct assay_command_line line = {
 	       "depend on time. An option beats the environment.\n"
 	       "\n"
 	       "example:\n"
-	       "  assay run --suite quick --only 'matmul.*/n=1/*' --budget 1s",
+	       "  assay run --suite quick --only 'matmul.*,n=1/*' --budget 1s",
 	.tables = { ASSAY_OPTIONS_MEASURING,
 		    { assay_options_models, 0 },
 		    { assay_options_counters, 0 },
