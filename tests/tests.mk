@@ -4,8 +4,8 @@ UNIT_FOLDERS := $(sort $(notdir $(patsubst %/,%,$(wildcard tests/unit/*/))))
 UNIT_BINS := $(addprefix $(BUILD)/tests/test_,$(UNIT_FOLDERS))
 # Plugins that differ by little are one source, whose PLUGIN_<name> is defined: SOURCE=NAME, the plugins beside SOURCE.so.
 TEST_VARIANTS := $(addprefix compare_base=compare_,slower double tenfold twice two needs wrong bits crash spoils hangs lazy keeps refuses \
-	scratch once parts hoards) $(addprefix compare_five=compare_five_,slower triple) $(addprefix exact_base=exact_,longer reads) \
-	$(addprefix bad_descriptor=bad_,no_symbol magic abi_newer abi_older null_run many twice) hostile_state=hostile_flush \
+	scratch once parts hoards) $(addprefix compare_five=compare_five_,slower triple) $(addprefix exact_base=exact_,longer reads sha) \
+	$(addprefix bad_descriptor=bad_,no_symbol magic abi_newer abi_older null_run many twice crash) hostile_state=hostile_flush \
 	cupti_standin=cupti_older_standin
 TEST_PLUGIN_SRCS := $(sort $(filter-out %/bad_descriptor.c,$(wildcard tests/plugins/*.c)))
 TEST_PLUGINS := $(TEST_PLUGIN_SRCS:tests/plugins/%.c=$(BUILD)/tests/plugins/%.so) \

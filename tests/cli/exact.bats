@@ -365,7 +365,7 @@ within() {
 	local plugins=$ASSAY_BUILD/tests/plugins
 	kernel() {
 		"$ASSAY" run --evidence exact --bench-dir "$ASSAY_SOURCE/tests/fixtures/stepped" --suite kernel --json --plugin "$plugins/example_op.so" \
-			--plugin "$plugins/exact_unknown.so" "$@"
+			--plugin "$plugins/exact_sha.so" "$@"
 	}
 	kernel --counter-source callgrind --db asked.db >asked.json && skip "this valgrind knows sha256msg1"
 	[ "$(jq -r '.cases[0].status' asked.json)" = crashed ]

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Objects that are no plugin of this ABI, each built from this source with PLUGIN_<name> defined. */
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -59,6 +60,13 @@ static const struct assay_variant variants[] = {
 	{ .op = "example.scale", .name = NAME, .help = "the other", .run = RUN },
 #endif
 };
+
+#ifdef PLUGIN_bad_crash
+__attribute__((constructor)) static void crash(void)
+{
+	raise(SIGSEGV);
+}
+#endif
 
 #ifdef PLUGIN_bad_many
 /* claims more variants than any table holds */

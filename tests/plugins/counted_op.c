@@ -231,39 +231,6 @@ static int many_run(struct assay_job *job)
 	return put_output(job);
 }
 
-/* ---- heavy: 64 blocks of 16 to 1039 bytes, written and given back in another order. The time is what matters ---- */
-
-static int heavy_run(struct assay_job *job)
-{
-	uint32_t x = 1;
-	char *p[64];
-
-	for (int i = 0; i < 64; i++) {
-		size_t n;
-
-		x = x * 1664525 + 1013904223;
-		n = 16 + (x >> 22);
-		p[i] = malloc(n);
-		if (!p[i])
-			return job->host->fail(job, "out of memory");
-		memset(p[i], i, n);
-		use(p[i]);
-	}
-	for (int i = 0; i < 64; i++)
-		free(p[i * 37 & 63]);
-	return put_output(job);
-}
-
-/* ---- 1000 blocks that heavy_run leaves alone: what free() has to look through ---- */
-
-static int chain_prepare(struct assay_job *job)
-{
-	for (int i = 0; i < 1000; i++)
-		if (hoards_run(job))
-			return -1;
-	return 0;
-}
-
 /* ==== system calls =============================================================================================== */
 
 /* ---- three: calls of two kinds ---- */
@@ -413,12 +380,6 @@ static const struct assay_variant variants[] = {
 	{ TOY, .name = "foreign", .help = "gives back the op's", .prepare = foreign_prepare, .run = put_output },
 	{ .op = "heap.toy", .name = "threads", .help = "in every thread", .run = threads_run },
 	{ TOY, .name = "many", .help = "blocks at once", .run = many_run },
-	{ TOY, .name = "heavy", .help = "malloc and memset", .run = heavy_run },
-	/* the same, with a block of the kind that free() has to look for */
-	{ TOY, .name = "heavy_held", .help = "the same beside a block that is held", .prepare = known_prepare,
-	  .run = heavy_run, .release = free_state },
-	{ TOY, .name = "heavy_chain", .help = "the same beside 1000 blocks", .prepare = chain_prepare, .run = heavy_run,
-	  .release = hoards_release },
 	{ CALLS, .name = "ref", .help = "none", .flags = ASSAY_VARIANT_REFERENCE, .run = put_output },
 	{ CALLS, .name = "three", .help = "three", .run = three_run },
 	{ CALLS, .name = "threads", .help = "two a thread", .run = calls_threads_run },

@@ -54,7 +54,7 @@ TEST(inventory_refuses_bad_plugins)
 		{ "bad_magic", "has magic 0xdeadbeef, expected 0x59415341" },
 		{ "bad_measures", "op 'bad.measures'" },
 		{ "bad_null_run", "variant 'null' of op 'example.scale'" },
-		{ "bad_load_crash", "signal 11" },
+		{ "bad_crash", "signal 11" },
 		{ "bad_twice", "variant 'two' of op 'example.scale' is twice in" },
 		{ "bad_many", "offers 0 ops, 4000000000 variants and 0 devices, at most 1024, 4096 and 64 are taken" },
 		{ "not_there", "not_there.so'" },
