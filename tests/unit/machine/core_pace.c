@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "machine/core_pace.h"
-#include "unit.h"
+#include "recorded_machine.h"
 
 TEST(test_slow_is_a_quarter_more)
 {
@@ -39,15 +39,9 @@ TEST(test_where_the_loop_would_tell_nothing)
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		const struct assay_clock c = { .resolution_ns = rows[i].step_ns, .ns_per_tick = 1 };
-		struct assay_topology *t = NULL;
-		struct assay_err err = { 0 };
-		char path[128];
-		const char *why;
+		struct assay_topology *t = machine_open(rows[i].machine);
+		const char *why = assay_core_pace_untold(t, &c, rows[i].cpus, rows[i].n);
 
-		snprintf(path, sizeof(path), "tests/fixtures/topology/%s.xml", rows[i].machine);
-		if (assay_topology_open(&t, path, &err))
-			fail_msg("%s", err.text);
-		why = assay_core_pace_untold(t, &c, rows[i].cpus, rows[i].n);
 		if (!why != !rows[i].why || (why && strcmp(why, rows[i].why)))
 			fail_msg("row %zu: '%s'", i, why ? why : "");
 		assay_topology_close(t);

@@ -5,12 +5,12 @@
 #include "base/file.h"
 #include "folder_fixture.h"
 #include "host_fixture.h"
+#include "recorded_machine.h"
 #include "machine/environment.h"
 #include "machine/host_facts.h"
 #include "machine/lost_time.h"
 #include "machine/pmu_probe.h"
 #include "model/result.h"
-#include "unit.h"
 
 #define MIB UINT64_C(1048576)
 
@@ -198,16 +198,6 @@ TEST(test_environment)
 	}
 }
 
-static struct assay_topology *open_topology(const char *xml)
-{
-	struct assay_topology *t = NULL;
-	struct assay_err err = { 0 };
-
-	if (assay_topology_open(&t, xml, &err))
-		fail_msg("%s", err.text);
-	return t;
-}
-
 TEST(test_fingerprint)
 {
 	static const char *const want[][2] = {
@@ -227,8 +217,8 @@ TEST(test_fingerprint)
 		{ "kernel", "6.8.0-45-generic" },
 		{ "hypervisor", "no" },
 	};
-	struct assay_topology *big = open_topology("tests/fixtures/topology/two-sockets.xml");
-	struct assay_topology *small = open_topology("tests/fixtures/topology/one-core.xml");
+	struct assay_topology *big = machine_open("two-sockets");
+	struct assay_topology *small = machine_open("one-core");
 	struct assay_fingerprint a, b;
 	struct assay_err err = { 0 };
 
@@ -254,7 +244,7 @@ TEST(test_fingerprint)
 /* A cpuset narrows what a run may use, not what the machine is. */
 TEST(test_fingerprint_ignores_the_cpuset)
 {
-	struct assay_topology *part = open_topology("tests/fixtures/topology/cpuset-4-7.xml");
+	struct assay_topology *part = machine_open("cpuset-4-7");
 	struct assay_fingerprint f;
 	struct assay_err err = { 0 };
 
@@ -302,7 +292,7 @@ static const struct {
 
 TEST(test_doctor)
 {
-	struct assay_topology *t = open_topology("tests/fixtures/topology/cpuset-4-7.xml");
+	struct assay_topology *t = machine_open("cpuset-4-7");
 
 	for (size_t i = 0; i < N_OF(findings); i++) {
 		struct assay_findings all = { 0 };

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where GPUs are: a machine of two sockets with five, two of them behind a switch, and machines with none. */
 #include "machine/environment.h"
-#include "machine/topology.h"
-#include "unit.h"
-
-#define FIXTURE(name) "tests/fixtures/topology/" name ".xml"
+#include "recorded_machine.h"
 
 TEST(five_gpus)
 {
@@ -21,7 +18,7 @@ TEST(five_gpus)
 	struct assay_err err = { 0 };
 	char known_as[32];
 
-	if (assay_gpu_topology_read(&t, FIXTURE("five-gpus"), &err))
+	if (assay_gpu_topology_read(&t, RECORDED_MACHINE("five-gpus"), &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(t.n, 5);
 	for (size_t i = 0; i < 5; i++) {
@@ -44,10 +41,10 @@ TEST(none)
 	struct assay_gpu_topology t;
 	struct assay_err err = { 0 };
 
-	assert_int_equal(assay_gpu_topology_read(&t, FIXTURE("two-sockets"), &err), 0);
+	assert_int_equal(assay_gpu_topology_read(&t, RECORDED_MACHINE("hybrid"), &err), 0);
 	assert_int_equal(t.n, 0);
 	assay_gpu_topology_release(&t);
-	assert_int_equal(assay_gpu_topology_read(&t, FIXTURE("absent"), &err), ASSAY_EIO);
+	assert_int_equal(assay_gpu_topology_read(&t, RECORDED_MACHINE("absent"), &err), ASSAY_EIO);
 	assay_gpu_topology_release(&t);
 	assert_int_equal(assay_gpu_topology_read(&t, "tests/unit/machine/gpu_topology.c", &err), ASSAY_EIO);
 	assay_gpu_topology_release(&t);
@@ -60,12 +57,12 @@ TEST(doctor_tells_places_and_paths)
 				     "link of 63 GB/s; by a PCI switch to 0; across NUMA nodes to 2, 3, 4";
 	struct assay_findings l = { 0 };
 
-	assay_doctor_gpu_places(&l, FIXTURE("five-gpus"));
+	assay_doctor_gpu_places(&l, RECORDED_MACHINE("five-gpus"));
 	assert_int_equal(l.n, 5);
 	assert_string_equal(l.v[1].name, "gpu_place");
 	assert_string_equal(l.v[1].value, second);
 	assay_findings_release(&l);
-	assay_doctor_gpu_places(&l, FIXTURE("two-sockets"));
+	assay_doctor_gpu_places(&l, RECORDED_MACHINE("hybrid"));
 	assert_int_equal(l.n, 0);
 	assay_findings_release(&l);
 }

@@ -10,23 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "unit.h"
-#include "machine/topology.h"
+#include "recorded_machine.h"
 
-#define FIXTURE(name) "tests/fixtures/topology/" name ".xml"
-#define MAX_CPUS      64
-
-static struct assay_topology *open_fixture(const char *name)
-{
-	struct assay_topology *t = NULL;
-	struct assay_err err = { 0 };
-	char path[128];
-
-	snprintf(path, sizeof(path), FIXTURE("%s"), name);
-	if (assay_topology_open(&t, path, &err))
-		fail_msg("%s: %s", name, err.text);
-	return t;
-}
+#define MAX_CPUS 64
 
 static void join(const int *cpus, size_t n, char *buf, size_t size)
 {
@@ -71,7 +57,7 @@ TEST(test_picks)
 {
 	for (size_t i = 0; i < N_OF(picks); i++) {
 		struct assay_placement_options o = { .policy = picks[i].policy, .smt = picks[i].smt };
-		struct assay_topology *t = open_fixture(picks[i].machine);
+		struct assay_topology *t = machine_open(picks[i].machine);
 		struct assay_err err = { 0 };
 		int cpus[MAX_CPUS];
 		size_t n = picks[i].n ? picks[i].n : assay_placement_max(t, &o);
@@ -115,7 +101,7 @@ TEST(test_lists_and_refusals)
 {
 	for (size_t i = 0; i < N_OF(lists); i++) {
 		struct assay_placement_options o = { .smt = lists[i].smt, .n_cpus = lists[i].n_cpus };
-		struct assay_topology *t = open_fixture(lists[i].machine);
+		struct assay_topology *t = machine_open(lists[i].machine);
 		struct assay_err err = { 0 };
 		int cpus[MAX_CPUS], rc;
 
@@ -167,7 +153,7 @@ static const struct {
 TEST(test_machines)
 {
 	for (size_t i = 0; i < N_OF(machines); i++) {
-		struct assay_topology *t = open_fixture(machines[i].machine);
+		struct assay_topology *t = machine_open(machines[i].machine);
 		struct assay_host_info host;
 		struct assay_machine_size size;
 		char summary[256];
@@ -315,7 +301,7 @@ TEST(test_narrowed_process)
 
 TEST(test_other_machine_is_not_bound)
 {
-	struct assay_topology *t = open_fixture("one-core");
+	struct assay_topology *t = machine_open("one-core");
 	struct assay_err err = { 0 };
 	char byte;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From bench and suite files to cases: keys, order, limits and reasons to skip. */
-#include "machine/topology.h"
 #include "plan_fixture.h"
+#include "recorded_machine.h"
 
 static void assert_keys(const struct assay_plan *p, const char *const *want, size_t n)
 {
@@ -358,14 +358,12 @@ TEST(test_doubling)
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		const struct assay_placement_options placement = { .smt = rows[i].smt };
 		struct assay_plan_options o = options(NULL, NULL);
-		struct assay_topology *t = NULL;
+		struct assay_topology *t = machine_open(rows[i].machine);
 		struct assay_plan p = { 0 };
 		struct assay_err err = { 0 };
-		char path[128], bench[256], text[600], got[128] = "";
+		char bench[256], text[600], got[128] = "";
 		bool alone = false;
 
-		snprintf(path, sizeof(path), ASSAY_FIXTURES "/topology/%s.xml", rows[i].machine);
-		assert_int_equal(assay_topology_open(&t, path, NULL), 0);
 		o.all_threads = (unsigned)assay_placement_max(t, &placement);
 		assay_topology_close(t);
 		o.threads = option;
