@@ -233,8 +233,8 @@ static void read_column(struct assay_row *row, const struct assay_column *c, voi
 		break;
 	case ASSAY_COLUMN_REAL:
 		*(double *)p = assay_store_row_real(row);
-		if (!c->nullable && sqlite3_column_type(row->st, row->column - 1) == SQLITE_NULL)
-			*(double *)p = 0;
+		if ((c->unknown || !c->nullable) && sqlite3_column_type(row->st, row->column - 1) == SQLITE_NULL)
+			*(double *)p = c->unknown ? NAN : 0;
 		break;
 	case ASSAY_COLUMN_WORD:
 		read_word(row, c, p);
@@ -254,6 +254,12 @@ void assay_store_row_columns(struct assay_row *row, const struct assay_columns *
 		read_column(row, &c->v[i], to);
 }
 
+/* The first column names a row where it is a text. */
+static const char *name_of(const struct assay_columns *c, const void *of)
+{
+	return c->v[0].kind == ASSAY_COLUMN_TEXT ? (const char *)of + c->v[0].offset : "";
+}
+
 /* A @place below 0 is none. */
 static int put_row(struct assay_store *s, const struct assay_store_part *part, int64_t owner, int64_t place,
 		   const void *of, struct assay_err *err)
@@ -265,8 +271,7 @@ static int put_row(struct assay_store *s, const struct assay_store_part *part, i
 	if (place >= 0)
 		assay_store_bind_int(&b, place);
 	assay_store_bind_columns(&b, part->columns, of);
-	return assay_store_done(s, assay_store_step_once(&b), err, part->what,
-				(const char *)of + part->columns->v[0].offset);
+	return assay_store_done(s, assay_store_step_once(&b), err, part->what, name_of(part->columns, of));
 }
 
 int assay_store_put_row(struct assay_store *s, const struct assay_store_part *part, int64_t owner, const void *of,

@@ -27,6 +27,7 @@ struct assay_column {
 	const char *name;
 	enum assay_column_kind kind;
 	bool nullable; /* NULL stands for a number that is 0, and for a real that is negative or not finite */
+	bool unknown;  /* a real that is NULL is read as NaN, not as -1 */
 	size_t offset, size;
 	/* WORD: how the values 0 to @n_words - 1 are written */
 	const char *(*word)(unsigned value);
@@ -66,6 +67,8 @@ struct assay_columns {
 	ASSAY_COLUMN_OF(type, field, column, .kind = ASSAY_COLUMN_KIND(((type *)0)->field))
 #define ASSAY_COLUMN_NULL(type, field, column)                                                                         \
 	ASSAY_COLUMN_OF(type, field, column, .kind = ASSAY_COLUMN_KIND(((type *)0)->field), .nullable = true)
+#define ASSAY_COLUMN_NAN(type, field, column)                                                                          \
+	ASSAY_COLUMN_OF(type, field, column, .kind = ASSAY_COLUMN_REAL, .nullable = true, .unknown = true)
 #define ASSAY_COLUMN_SEED(type, field, column) ASSAY_COLUMN_OF(type, field, column, .kind = ASSAY_COLUMN_BITS)
 #define ASSAY_COLUMN_ENUM(type, field, column, to_word, n)                                                             \
 	ASSAY_COLUMN_OF(type, field, column, .kind = ASSAY_COLUMN_WORD, .word = (to_word), .n_words = (n))

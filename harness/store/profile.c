@@ -5,7 +5,6 @@
  */
 #include "store/profile.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -49,11 +48,6 @@ static int read_frames(struct reading *r, struct assay_row *row, uint32_t *out)
 	return 0;
 }
 
-static double or_nan(double v)
-{
-	return v < 0 ? NAN : v;
-}
-
 static int read_head(void *to, struct assay_row *row)
 {
 	struct reading *r = to;
@@ -61,8 +55,6 @@ static int read_head(void *to, struct assay_row *row)
 	r->p->id = assay_store_row_int(row);
 	assay_store_row_text(row, r->p->machine.label, sizeof(r->p->machine.label));
 	assay_store_row_columns(row, &assay_store_profile_columns, r->p);
-	r->p->overhead_frac = or_nan(r->p->overhead_frac);
-	r->p->iteration_ns = or_nan(r->p->iteration_ns);
 	if (sqlite3_column_type(row->st, row->column) != SQLITE_NULL)
 		assay_store_row_columns(row, &assay_store_build_columns, &r->p->build);
 	return 0;
@@ -83,33 +75,19 @@ static int read_thread(void *to, struct assay_row *row)
 static int read_frame(void *to, struct assay_row *row)
 {
 	struct reading *r = to;
-	struct assay_store_frame f = { .kind = ASSAY_FRAME_CODE };
+	struct assay_frame f = { .kind = ASSAY_FRAME_CODE };
 	const size_t place = r->p->stacks.n_frames;
 	uint32_t at = 0;
 	int rc = 0;
 
 	assay_store_row_columns(row, &assay_store_profile_frame_columns, &f);
 	if (!row->no_memory)
-		rc = assay_stack_table_frame(
-			&r->p->stacks, &(struct assay_frame){ f.kind, f.name, f.object, f.file, f.line, f.offset }, &at,
-			r->err);
+		rc = assay_stack_table_frame(&r->p->stacks, &f, &at, r->err);
 	row->bad |= !rc && at != place; /* one that stands there twice */
-	free(f.name);
-	free(f.object);
-	free(f.file);
+	free((char *)f.name);
+	free((char *)f.object);
+	free((char *)f.file);
 	return rc;
-}
-
-static int read_stack(void *to, struct assay_row *row)
-{
-	struct reading *r = to;
-	uint64_t weight;
-	uint32_t n = 0;
-	int rc;
-
-	weight = (uint64_t)assay_store_row_int(row);
-	rc = read_frames(r, row, &n);
-	return rc || row->bad ? rc : assay_stack_table_add(&r->p->stacks, r->frames, n, weight, r->err);
 }
 
 /* ---- kinds: out ---- */
@@ -130,8 +108,9 @@ static int next_stack(struct reading *r, struct assay_row *row)
 }
 
 /* The same of a row that has the weight of its stack, too. */
-static int next_weighed_stack(struct reading *r, struct assay_row *row)
+static int next_weighed_stack(void *to, struct assay_row *row)
 {
+	struct reading *r = to;
 	struct assay_stack_table *t = &r->p->stacks;
 	const size_t place = t->n_stacks;
 	int rc = next_stack(r, row);
@@ -189,13 +168,6 @@ static int read_device(void *to, struct assay_row *row)
 	d = &g->devices[g->n_devices++];
 	*d = (struct assay_profile_gpu_device){ .index = 0 };
 	assay_store_row_columns(row, &assay_store_profile_gpu_device_columns, d);
-	for (size_t i = 0; i < 6; i++) {
-		double *v[] = { &d->busy_frac,  &d->memory_busy_frac, &d->mean_watts,
-				&d->most_watts, &d->joules,           &d->most_celsius };
-
-		if (*v[i] < 0)
-			*v[i] = NAN;
-	}
 	return 0;
 }
 
@@ -212,8 +184,6 @@ static int read_work(void *to, struct assay_row *row)
 		return rc;
 	p->gpu.work[place] = (struct assay_profile_gpu_work){ .calls = 0 };
 	assay_store_row_columns(row, &assay_store_profile_gpu_work_columns, &p->gpu.work[place]);
-	if (p->gpu.work[place].occupancy_frac < 0)
-		p->gpu.work[place].occupancy_frac = NAN;
 	return 0;
 }
 
@@ -287,9 +257,9 @@ static int read_profile(struct assay_store *s, int64_t id, struct reading *r)
 		  { &assay_store_profile_frame_columns },
 		  read_frame },
 		{ "profile_stack",
-		  "SELECT weight, frames FROM profile_stack WHERE profile = ? ORDER BY place",
+		  "SELECT frames, weight FROM profile_stack WHERE profile = ? ORDER BY place",
 		  { NULL },
-		  read_stack },
+		  next_weighed_stack },
 	};
 	const struct assay_store_whole whole = { "profile", id };
 	int rc = assay_store_for_each(s, whole, &head, r, r->err);
@@ -383,57 +353,12 @@ static int put_head(struct assay_store *s, const struct assay_profile *p, int64_
 	return rc;
 }
 
-static int put_frames(struct assay_store *s, const struct assay_stack_table *t, int64_t id, struct assay_err *err)
-{
-	static const struct assay_columns *const lists[] = { &assay_store_profile_frame_columns };
-	int rc = 0;
-
-	for (size_t i = 0; i < t->n_frames && !rc; i++) {
-		const struct assay_frame *f = &t->frames[i];
-		const struct assay_store_frame row = { .kind = f->kind,
-						       .name = (char *)f->name,
-						       .object = (char *)f->object,
-						       .file = (char *)f->file,
-						       .line = f->line,
-						       .offset = f->offset };
-		struct assay_binder b = assay_store_statement_of(
-			s, "INSERT INTO profile_frame (profile, place, {}) VALUES (?, ?, {?})", lists, err);
-
-		assay_store_bind_int(&b, id);
-		assay_store_bind_size(&b, i);
-		assay_store_bind_columns(&b, &assay_store_profile_frame_columns, &row);
-		rc = assay_store_done(s, assay_store_step_once(&b), err, "the frame", f->name);
-	}
-	return rc;
-}
-
-static int put_stack(struct assay_store *s, const struct assay_stack_table *t, size_t i, int64_t id,
-		     struct assay_err *err)
-{
-	size_t len = 0;
-	unsigned char *blob = blob_of_stack(t, i, &len);
-	struct assay_binder b;
-	int rc;
-
-	if (!blob)
-		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	b = assay_store_statement(s, "INSERT INTO profile_stack (profile, place, weight, frames) VALUES (?, ?, ?, ?)",
-				  err);
-	assay_store_bind_int(&b, id);
-	assay_store_bind_size(&b, i);
-	assay_store_bind_size(&b, t->stacks[i].weight);
-	assay_store_bind_blob(&b, blob, len);
-	rc = assay_store_done(s, assay_store_step_once(&b), err, "a stack of", "a profile");
-	free(blob);
-	return rc;
-}
-
 /* ---- kinds: in ---- */
 
 /* Of a row with a stack: @sql has its profile, place and frames, with @weighed its weight, then the columns. */
 struct stack_row {
 	const char *sql, *what;
-	const struct assay_columns *columns;
+	const struct assay_columns *columns; /* NULL: none */
 	bool weighed;
 };
 
@@ -454,7 +379,8 @@ static int put_stack_row(struct assay_store *s, const struct assay_profile *p, s
 	assay_store_bind_blob(&b, blob, len);
 	if (r->weighed)
 		assay_store_bind_size(&b, p->stacks.stacks[i].weight);
-	assay_store_bind_columns(&b, r->columns, of);
+	if (r->columns)
+		assay_store_bind_columns(&b, r->columns, of);
 	rc = assay_store_done(s, assay_store_step_once(&b), err, r->what, "a profile");
 	free(blob);
 	return rc;
@@ -537,6 +463,14 @@ static int put(struct assay_store *s, const struct assay_profile *p, int64_t *id
 		"thread", "INSERT INTO profile_thread (profile, place, {}) VALUES (?, ?, {?})",
 		&assay_store_profile_thread_columns, sizeof(*p->threads)
 	};
+	static const struct assay_store_part frames = {
+		"frame", "INSERT INTO profile_frame (profile, place, {}) VALUES (?, ?, {?})",
+		&assay_store_profile_frame_columns, sizeof(*p->stacks.frames)
+	};
+	static const struct stack_row stack = {
+		"INSERT INTO profile_stack (profile, place, frames, weight) VALUES (?, ?, ?, ?)", "a stack of", NULL,
+		true
+	};
 	bool whole = false; /* stacks are stored, too */
 	int rc = assay_store_put_machine(s, &p->machine, err);
 
@@ -547,12 +481,12 @@ static int put(struct assay_store *s, const struct assay_profile *p, int64_t *id
 	if (!rc)
 		rc = assay_store_put_part(s, &threads, *id, p->threads, p->n_threads, err);
 	if (!rc)
-		rc = put_frames(s, &p->stacks, *id, err);
+		rc = assay_store_put_part(s, &frames, *id, p->stacks.frames, p->stacks.n_frames, err);
 	if (!rc)
 		rc = put_kind(s, p, *id, &whole, err);
 	for (size_t i = 0; i < p->stacks.n_stacks && !rc && !whole; i++)
 		if (p->stacks.stacks[i].weight)
-			rc = put_stack(s, &p->stacks, i, *id, err);
+			rc = put_stack_row(s, p, i, *id, &stack, NULL, err);
 	return rc;
 }
 

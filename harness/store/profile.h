@@ -6,14 +6,6 @@
 #include "model/profile.h"
 #include "store/store.h"
 
-/* A frame as a row: assay_frame, whose texts the row owns. */
-struct assay_store_frame {
-	enum assay_frame_kind kind;
-	char *name, *object, *file; /* malloc'ed */
-	unsigned line;
-	uint64_t offset;
-};
-
 /* Keep @p in one transaction and set p->id. It needs its machine, and the time that it began. */
 int assay_store_profile_add(struct assay_store *s, struct assay_profile *p, struct assay_err *err);
 /* ASSAY_ENOTFOUND where there is none, ASSAY_ESTORE where it is not what was stored; @out is untouched then. */

@@ -45,7 +45,7 @@ extern const struct assay_columns assay_store_because_function_columns; /* assay
 
 extern const struct assay_columns assay_store_profile_columns;            /* assay_profile, without its build */
 extern const struct assay_columns assay_store_profile_thread_columns;     /* assay_profile_thread */
-extern const struct assay_columns assay_store_profile_frame_columns;      /* assay_store_frame */
+extern const struct assay_columns assay_store_profile_frame_columns;      /* assay_frame */
 extern const struct assay_columns assay_store_profile_heap_columns;       /* assay_profile_heap, without its sites */
 extern const struct assay_columns assay_store_profile_site_columns;       /* assay_profile_site */
 extern const struct assay_columns assay_store_profile_gpu_columns;        /* assay_profile_gpu, without the following */

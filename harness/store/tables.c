@@ -345,9 +345,9 @@ static const struct assay_column profile_list[] = {
 	ASSAY_COLUMN(struct assay_profile, lost, "lost"),
 	ASSAY_COLUMN(struct assay_profile, truncated, "truncated"),
 	ASSAY_COLUMN(struct assay_profile, unresolved, "unresolved"),
-	ASSAY_COLUMN_NULL(struct assay_profile, overhead_frac, "overhead_frac"),
+	ASSAY_COLUMN_NAN(struct assay_profile, overhead_frac, "overhead_frac"),
 	ASSAY_COLUMN(struct assay_profile, timed_weight, "timed_weight"),
-	ASSAY_COLUMN_NULL(struct assay_profile, iteration_ns, "iteration_ns"),
+	ASSAY_COLUMN_NAN(struct assay_profile, iteration_ns, "iteration_ns"),
 	ASSAY_COLUMN(struct assay_profile, machine.id, "machine"),
 };
 const struct assay_columns assay_store_profile_columns = ASSAY_COLUMNS(profile_list);
@@ -359,12 +359,12 @@ static const struct assay_column profile_thread_list[] = {
 const struct assay_columns assay_store_profile_thread_columns = ASSAY_COLUMNS(profile_thread_list);
 
 static const struct assay_column profile_frame_list[] = {
-	ASSAY_COLUMN_ENUM(struct assay_store_frame, kind, "kind", frame_kind_word, ASSAY_FRAME_LABEL + 1),
-	ASSAY_COLUMN(struct assay_store_frame, name, "name"),
-	ASSAY_COLUMN(struct assay_store_frame, object, "object"),
-	ASSAY_COLUMN(struct assay_store_frame, file, "file"),
-	ASSAY_COLUMN(struct assay_store_frame, line, "line"),
-	ASSAY_COLUMN_SEED(struct assay_store_frame, offset, "code_offset"),
+	ASSAY_COLUMN_ENUM(struct assay_frame, kind, "kind", frame_kind_word, ASSAY_FRAME_LABEL + 1),
+	ASSAY_COLUMN(struct assay_frame, name, "name"),
+	ASSAY_COLUMN(struct assay_frame, object, "object"),
+	ASSAY_COLUMN(struct assay_frame, file, "file"),
+	ASSAY_COLUMN(struct assay_frame, line, "line"),
+	ASSAY_COLUMN_SEED(struct assay_frame, offset, "code_offset"),
 };
 const struct assay_columns assay_store_profile_frame_columns = ASSAY_COLUMNS(profile_frame_list);
 
@@ -394,14 +394,14 @@ const struct assay_columns assay_store_profile_gpu_columns = ASSAY_COLUMNS(profi
 static const struct assay_column profile_gpu_device_list[] = {
 	ASSAY_COLUMN(struct assay_profile_gpu_device, index, "gpu"),
 	ASSAY_COLUMN(struct assay_profile_gpu_device, name, "name"),
-	ASSAY_COLUMN_NULL(struct assay_profile_gpu_device, busy_frac, "busy_frac"),
-	ASSAY_COLUMN_NULL(struct assay_profile_gpu_device, memory_busy_frac, "memory_busy_frac"),
-	ASSAY_COLUMN_NULL(struct assay_profile_gpu_device, mean_watts, "mean_watts"),
-	ASSAY_COLUMN_NULL(struct assay_profile_gpu_device, most_watts, "most_watts"),
-	ASSAY_COLUMN_NULL(struct assay_profile_gpu_device, joules, "joules"),
+	ASSAY_COLUMN_NAN(struct assay_profile_gpu_device, busy_frac, "busy_frac"),
+	ASSAY_COLUMN_NAN(struct assay_profile_gpu_device, memory_busy_frac, "memory_busy_frac"),
+	ASSAY_COLUMN_NAN(struct assay_profile_gpu_device, mean_watts, "mean_watts"),
+	ASSAY_COLUMN_NAN(struct assay_profile_gpu_device, most_watts, "most_watts"),
+	ASSAY_COLUMN_NAN(struct assay_profile_gpu_device, joules, "joules"),
 	ASSAY_COLUMN(struct assay_profile_gpu_device, memory_bytes, "memory_bytes"),
 	ASSAY_COLUMN(struct assay_profile_gpu_device, most_memory_bytes, "most_memory_bytes"),
-	ASSAY_COLUMN_NULL(struct assay_profile_gpu_device, most_celsius, "most_celsius"),
+	ASSAY_COLUMN_NAN(struct assay_profile_gpu_device, most_celsius, "most_celsius"),
 	ASSAY_COLUMN(struct assay_profile_gpu_device, samples, "samples"),
 };
 const struct assay_columns assay_store_profile_gpu_device_columns = ASSAY_COLUMNS(profile_gpu_device_list);
@@ -415,7 +415,7 @@ static const struct assay_column profile_gpu_work_list[] = {
 	ASSAY_COLUMN(struct assay_profile_gpu_work, block_threads, "block_threads"),
 	ASSAY_COLUMN(struct assay_profile_gpu_work, blocks, "blocks"),
 	ASSAY_COLUMN(struct assay_profile_gpu_work, shared_bytes, "shared_bytes"),
-	ASSAY_COLUMN_NULL(struct assay_profile_gpu_work, occupancy_frac, "occupancy_frac"),
+	ASSAY_COLUMN_NAN(struct assay_profile_gpu_work, occupancy_frac, "occupancy_frac"),
 };
 const struct assay_columns assay_store_profile_gpu_work_columns = ASSAY_COLUMNS(profile_gpu_work_list);
 
