@@ -131,10 +131,10 @@ harness/machine 5300
 harness/measure 5800
 harness/model 7000
 harness/plan 2470
-harness/profile 5100
+harness/profile 5090
 harness/serve 4700
 harness/stats 1850
-harness/store 9670
+harness/store 9350
 harness/worker 14600
 kernels 13900
 reports 19600

@@ -100,15 +100,13 @@ static size_t whole_pages(size_t n, size_t size)
 	return round_up(bytes + !bytes, ASSAY_LAYOUT_ALIGN);
 }
 
-/* NULL: they are taken, or this kernel, before 4.17, gives what it likes. */
+/* NULL: they are taken. */
 static void *map_drawn(uintptr_t at, size_t bytes)
 {
 	void *p = mmap((void *)at, bytes, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | MAP_FIXED_NOREPLACE, -1, 0);
 
-	if (p != MAP_FAILED && (uintptr_t)p != at)
-		munmap(p, bytes);
-	return (uintptr_t)p == at ? p : NULL;
+	return p == MAP_FAILED ? NULL : p;
 }
 
 void *assay_layout_calloc(uintptr_t *at, size_t n, size_t size)

@@ -168,9 +168,8 @@ static json_t *do_load(struct child *c, const char *path, const json_t *host)
 		.memory_bytes = (uint64_t)json_integer_value(json_object_get(host, "memory_bytes")),
 		.vector_bits = (uint32_t)json_integer_value(json_object_get(host, "vector_bits")),
 	};
-	if (assay_loader_add(&c->loader, path + 1, (enum assay_plugin_part) * path, &err)) {
+	if (assay_loader_add(&c->loader, path + 1, (enum assay_plugin_part) * path, &err))
 		return json_pack("{s:o,s:i}", "error", text(err.text), "code", err.code);
-	}
 	return describe_plugin(&c->loader.plugins[c->loader.n_plugins - 1]);
 }
 
