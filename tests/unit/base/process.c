@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -126,27 +125,6 @@ TEST(kills_what_it_left_behind)
 	assert_true(assay_process_wait(&p, LONG_NS));
 	assert_int_equal(p.status, 0);
 	assert_true(group_is_gone(p.pid));
-}
-
-/* Trace @pid and stay; a byte to @ready says that it works. */
-static __attribute__((noreturn)) void trace_and_stay(pid_t pid, int ready)
-{
-	setsid();
-	if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) || write(ready, "", 1) != 1)
-		_exit(1);
-	for (;;)
-		pause();
-}
-
-/* The role of a child whose own child traces it. */
-static __attribute__((noreturn)) void be_traced_by_child(void)
-{
-	const pid_t self = getpid();
-
-	if (!fork())
-		trace_and_stay(self, 1);
-	for (;;)
-		pause();
 }
 
 TEST(waits_without_a_pidfd)
@@ -342,8 +320,6 @@ static bool is_child(int argc, char **argv, int *status)
 		*status = list_fds();
 	else if (argc > 1 && !strcmp(argv[1], "parent"))
 		*status = be_parent();
-	else if (argc > 1 && !strcmp(argv[1], "traced"))
-		be_traced_by_child();
 	else
 		return false;
 	return true;

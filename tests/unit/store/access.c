@@ -12,7 +12,6 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 
 /* Add results until one fails; how many went in. */
@@ -86,40 +85,6 @@ static void wait_for(pid_t pid)
 
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-}
-
-/* The system itself refuses to let the files grow. */
-STORE_TEST(test_files_may_not_grow)
-{
-	struct fixture *f = *state;
-	struct shared *shared = map_shared();
-	pid_t pid;
-
-	make_database(f);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (!pid) {
-		struct rlimit limit = { 400000, 400000 };
-		struct assay_store *s;
-		struct assay_run run;
-
-		signal(SIGXFSZ, SIG_IGN);
-		setrlimit(RLIMIT_FSIZE, &limit);
-		make_run(&run, "quick", "m1");
-		shared->rc = assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &shared->err);
-		if (!shared->rc)
-			shared->rc = assay_store_run_begin(s, &run, &shared->err);
-		if (!shared->rc)
-			shared->added = fill(s, run.id, &shared->err, &shared->rc);
-		_exit(0);
-	}
-	wait_for(pid);
-	assert_int_equal(shared->rc, ASSAY_ESTORE);
-	if (!strstr(shared->err.text, "no file may grow that large here; raise the limit (ulimit -f)"))
-		fail_msg("'%s'", shared->err.text);
-	assert_true(shared->added > 3 && shared->added < 200);
-	assert_filled(f, shared->added);
-	munmap(shared, sizeof(*shared));
 }
 
 static void assert_told(const struct shared *shared, const char *part)
