@@ -17,7 +17,7 @@ HEAP_LIB := $(if $(findstring address,$(SANITIZE))$(findstring thread,$(SANITIZE
 	$(BUILD)/lib/assay/assay-timers.so)
 # Stands before the functions in which threads wait, as do sanitizers.
 THREADS_LIB := $(if $(HEAP_LIB),$(BUILD)/lib/assay/assay-threads.so)
-PRELOAD_CFLAGS = $(filter-out $(SANFLAGS),$(BASE_CFLAGS)) $(CFLAGS) -fPIC -fno-builtin -Iharness
+PRELOAD_CFLAGS = $(filter-out $(SANFLAGS),$(BASE_CFLAGS)) $(CFLAGS) $(HARDENING) -fPIC -fno-builtin -Iharness
 
 # XXH3 reads its input 1.5 to 1.8 times as fast then, and a pair of a case in memory digests gigabytes.
 $(BUILD)/obj/harness/base/hash.o: private HARNESS_CFLAGS += -O3
