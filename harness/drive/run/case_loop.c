@@ -146,27 +146,38 @@ static uint64_t layout_of_round(uint64_t seed, unsigned round)
 	return ((uint64_t)draw.v[0] << 32 | draw.v[1]) | 1;
 }
 
-/* One case in @round, with the time it took without its turns. */
-static int measure_timed(const struct assay_measuring *m, const struct assay_measure_options *of_all,
-			 const struct assay_run *run, size_t i, unsigned round, struct assay_result *r,
-			 uint64_t *took_ns, struct assay_err *err)
+/* All rounds of a run. */
+struct rounds {
+	const struct assay_measuring *m;
+	const struct assay_measure_options *o; /* of all cases */
+	struct assay_run *run;
+	struct assay_machine_limits limits;
+	unsigned round; /* from 1 */
+	bool *wanted,
+		*again; /* one a case: what this round measures, unless it is the first, and what the next one does */
+};
+
+/* Case @i in this round, with the time it took without its turns. */
+static int measure_timed(const struct rounds *k, size_t i, struct assay_result *r, uint64_t *took_ns,
+			 struct assay_err *err)
 {
-	struct assay_measure_options own = *of_all, *o = &own;
+	const struct assay_measuring *m = k->m;
+	struct assay_measure_options own = *k->o, *o = &own;
 	struct assay_case c = m->session->plan.cases[i];
 	uint64_t began = assay_monotonic_ns();
 	int rc = assay_watch_check(m->watch, err);
 
 	if (rc)
 		return rc;
-	own.timeouts = &of_all->timeouts[i];
+	own.timeouts = &k->o->timeouts[i];
 	if (!m->verify_only && !m->request->deterministic)
-		own.worker.settings.layout_seed = layout_of_round(own.worker.settings.seed, round);
-	own.accepted = m->verify_only ? NULL : &of_all->accepted[i];
+		own.worker.settings.layout_seed = layout_of_round(own.worker.settings.seed, k->round);
+	own.accepted = m->verify_only ? NULL : &k->o->accepted[i];
 	c.budget_ns = assay_round_budget_ns(c.budget_ns, rounds_of(m));
 	rc = assay_measure_case(&c, m->session->catalog, &m->session->facts[i], o, r, err);
 	*took_ns = assay_monotonic_ns() - began;
 	if (!rc && m->request->roof_in_turn && r->status == ASSAY_STATUS_OK) {
-		rc = assay_measure_roof(run, m->session->facts, &m->session->facts[i], o, r, err);
+		rc = assay_measure_roof(k->run, m->session->facts, &m->session->facts[i], o, r, err);
 		if (rc == ASSAY_EINTERRUPTED)
 			rc = 0; /* the case itself is finished; the next one is not begun */
 	}
@@ -175,23 +186,23 @@ static int measure_timed(const struct assay_measuring *m, const struct assay_mea
 }
 
 /* Reject times below what this machine's bandwidth or arithmetic allows. Deterministic runs say nothing about time. */
-static int judge_speed(const struct assay_measuring *m, const struct assay_measure_options *o,
-		       const struct assay_run *run, size_t i, struct assay_machine_limits *limits,
-		       struct assay_result *r, struct assay_err *err)
+static int judge_speed(struct rounds *k, size_t i, struct assay_err *err)
 {
+	const struct assay_measuring *m = k->m;
 	const struct assay_limits_source from = { .catalog = m->session->catalog,
 						  .inventory = m->session->inventory,
-						  .measure = o,
+						  .measure = k->o,
 						  .store = m->store,
-						  .machine_id = run->machine.id };
+						  .machine_id = k->run->machine.id };
 	const struct assay_case_facts *f = &m->session->facts[i];
+	struct assay_result *r = &k->run->results[i];
 	char reason[256];
 	int rc;
 
-	if (r->status != ASSAY_STATUS_OK || o->verify_only || o->deterministic)
+	if (r->status != ASSAY_STATUS_OK || k->o->verify_only || k->o->deterministic)
 		return 0;
-	assay_machine_limits_learn(limits, &r->c, f, r->median_ns * 1e-9);
-	rc = assay_machine_limits_judge(limits, &from, &r->c, f, r->median_ns * 1e-9, reason, err);
+	assay_machine_limits_learn(&k->limits, &r->c, f, r->median_ns * 1e-9);
+	rc = assay_machine_limits_judge(&k->limits, &from, &r->c, f, r->median_ns * 1e-9, reason, err);
 	if (rc || !reason[0])
 		return rc;
 	r->status = ASSAY_STATUS_WRONG;
@@ -201,55 +212,51 @@ static int judge_speed(const struct assay_measuring *m, const struct assay_measu
 	return 0;
 }
 
-static int first_round(const struct assay_measuring *m, const struct assay_measure_options *o, struct assay_run *run,
-		       struct assay_machine_limits *limits, bool *again, struct assay_err *err)
+/* Measure case @i once more and add that to its result. */
+static int add_round(const struct rounds *k, size_t i, struct assay_err *err)
 {
-	int rc = 0;
+	struct assay_result *r = &k->run->results[i], more = { 0 };
+	uint64_t took_ns;
+	int rc = measure_timed(k, i, &more, &took_ns, err);
 
-	for (size_t i = 0; i < m->session->plan.n_cases && !rc; i++) {
-		struct assay_result *r = &run->results[i];
-		uint64_t took_ns;
-
-		assay_watch_tell(m->watch, &(struct assay_event){ .kind = ASSAY_EVENT_CASE, .at = i });
-		rc = measure_timed(m, o, run, i, 1, r, &took_ns, err);
-		if (!rc)
-			rc = judge_speed(m, o, run, i, limits, r, err);
-		again[i] = !rc && assay_round_wanted(r, took_ns);
-		if (!rc && m->finished)
-			rc = m->finished(m->arg, r, 1, err);
-		if (rc)
-			assay_result_release(r);
-		else
-			run->n_results++;
-	}
+	if (!rc && k->m->reload)
+		rc = k->m->reload(k->m->arg, r, err);
+	if (!rc)
+		rc = assay_result_add_round(r, &more, &k->m->session->facts[i].cost, err);
+	assay_result_release(&more);
 	return rc;
 }
 
-static int further_round(const struct assay_measuring *m, const struct assay_measure_options *o, unsigned round,
-			 struct assay_run *run, struct assay_machine_limits *limits, const bool *wanted, bool *again,
-			 struct assay_err *err)
+static int take_case(struct rounds *k, size_t i, struct assay_err *err)
 {
+	struct assay_result *r = &k->run->results[i];
+	uint64_t took_ns;
+	int rc;
+
+	assay_watch_tell(k->m->watch, &(struct assay_event){ .kind = ASSAY_EVENT_CASE, .at = i });
+	rc = k->round == 1 ? measure_timed(k, i, r, &took_ns, err) : add_round(k, i, err);
+	if (!rc)
+		rc = judge_speed(k, i, err);
+	k->again[i] = !rc && (k->round == 1 ? assay_round_wanted(r, took_ns) : r->status == ASSAY_STATUS_OK);
+	if (!rc && k->m->finished)
+		rc = k->m->finished(k->m->arg, r, k->round, err);
+	if (k->round > 1)
+		return rc;
+	if (rc)
+		assay_result_release(r);
+	else
+		k->run->n_results++;
+	return rc;
+}
+
+static int take_round(struct rounds *k, struct assay_err *err)
+{
+	const size_t n = k->round == 1 ? k->m->session->plan.n_cases : k->run->n_results;
 	int rc = 0;
 
-	for (size_t i = 0; i < run->n_results && !rc; i++) {
-		struct assay_result *r = &run->results[i], more = { 0 };
-		uint64_t took_ns;
-
-		if (!wanted[i])
-			continue;
-		assay_watch_tell(m->watch, &(struct assay_event){ .kind = ASSAY_EVENT_CASE, .at = i });
-		rc = measure_timed(m, o, run, i, round, &more, &took_ns, err);
-		if (!rc && m->reload)
-			rc = m->reload(m->arg, r, err);
-		if (!rc)
-			rc = assay_result_add_round(r, &more, &m->session->facts[i].cost, err);
-		if (!rc)
-			rc = judge_speed(m, o, run, i, limits, r, err);
-		again[i] = !rc && r->status == ASSAY_STATUS_OK;
-		if (!rc && m->finished)
-			rc = m->finished(m->arg, r, round, err);
-		assay_result_release(&more);
-	}
+	for (size_t i = 0; i < n && !rc; i++)
+		if (k->round == 1 || k->wanted[i])
+			rc = take_case(k, i, err);
 	return rc;
 }
 
@@ -257,11 +264,12 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 {
 	const struct assay_plan *plan = &m->session->plan;
 	unsigned rounds = rounds_of(m);
-	struct assay_machine_limits limits = { 0 };
 	struct assay_core_paces paces = { 0 };
 	struct assay_measure_options o = assay_session_measure(m->session, m->request, m->clock, m->watch);
-	/* what this round measures, and the next one */
-	bool *wanted = calloc(2 * plan->n_cases + 1, sizeof(*wanted)), *again = wanted + plan->n_cases;
+	bool *wanted = calloc(2 * plan->n_cases + 1, sizeof(*wanted));
+	struct rounds k = {
+		.m = m, .o = &o, .run = run, .round = 1, .wanted = wanted, .again = wanted + plan->n_cases
+	};
 	bool *in_turn = calloc(plan->n_cases + 1, sizeof(*in_turn));
 	int rc = 0;
 
@@ -285,13 +293,13 @@ int assay_measuring_all(const struct assay_measuring *m, struct assay_run *run, 
 								  .n_cases = plan->n_cases,
 								  .rounds = m->verify_only ? 0 : rounds,
 								  .in_turn = in_turn });
-		rc = first_round(m, &o, run, &limits, again, err);
-		for (unsigned round = 2; round <= rounds && !rc; round++) {
-			memcpy(wanted, again, plan->n_cases * sizeof(*wanted));
+		rc = take_round(&k, err);
+		for (k.round = 2; k.round <= rounds && !rc; k.round++) {
+			memcpy(wanted, k.again, plan->n_cases * sizeof(*wanted));
 			assay_watch_tell(
 				m->watch,
-				&(struct assay_event){ .kind = ASSAY_EVENT_ROUND, .round = round, .wanted = wanted });
-			rc = further_round(m, &o, round, run, &limits, wanted, again, err);
+				&(struct assay_event){ .kind = ASSAY_EVENT_ROUND, .round = k.round, .wanted = wanted });
+			rc = take_round(&k, err);
 		}
 		if (!rc) /* in the turns of the last case */
 			rc = assay_watch_check(m->watch, err);
