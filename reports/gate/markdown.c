@@ -49,45 +49,38 @@ static const char table_head[] =
 	"| verdict | case | metric | change | interval | margin | pairs | evidence | reason |\n"
 	"| --- | --- | --- | ---: | ---: | ---: | ---: | --- | --- |\n";
 
-/* The rows that are chosen, and the room that they have. */
-struct rows {
-	const struct assay_gate_report *r;
-	bool all;             /* also those that do not matter */
-	size_t max, max_rows; /* bytes of the whole text; rows */
-	size_t shown, total;
-	bool full;
+/* The room that rows have: bytes of the whole text, and how many. */
+struct room {
+	size_t max, max_rows;
 };
 
-static void add_kind(struct rows *k, enum assay_verdict verdict, bool suspect, struct assay_text *out)
+/* Rows in the order of tables while there is room, without @all just those that matter. Returns how many are left. */
+static size_t add_rows(const struct assay_gate_report *r, bool all, struct room room, struct assay_text *out)
 {
-	for (size_t i = 0; i < k->r->n_cases; i++) {
-		const struct assay_gate_case *c = &k->r->cases[i];
+	const struct assay_gate_case **sorted = assay_gate_words_sorted(r);
+	size_t shown = 0, total = 0;
+	bool full = false;
+
+	assay_text_add(out, table_head);
+	out->failed |= !sorted;
+	for (size_t i = 0; sorted && i < r->n_cases; i++) {
 		struct assay_text row = { 0 };
 
-		if (c->verdict != verdict || c->suspect != suspect || (!k->all && !assay_gate_words_matters(k->r, c)))
+		if (!all && !assay_gate_words_matters(r, sorted[i]))
 			continue;
-		k->total++;
-		if (k->full || k->shown == k->max_rows)
+		total++;
+		if (full || shown == room.max_rows)
 			continue;
-		add_row(&row, c);
-		k->full = out->len + row.len > k->max;
-		if (!k->full)
+		add_row(&row, sorted[i]);
+		full = out->len + row.len > room.max;
+		if (!full)
 			assay_text_add(out, row.s ? row.s : "");
-		k->shown += !k->full;
+		shown += !full;
 		out->failed |= row.failed;
 		assay_text_release(&row);
 	}
-}
-
-/* Rows gravest first, suspects before others that are undecided, while there is room. Returns how many are left out. */
-static size_t add_rows(struct rows k, struct assay_text *out)
-{
-	assay_text_add(out, table_head);
-	for (size_t i = 0; i < ASSAY_N_VERDICTS; i++) {
-		add_kind(&k, assay_gate_words_order[i], true, out);
-		add_kind(&k, assay_gate_words_order[i], false, out);
-	}
-	return k.total - k.shown;
+	free(sorted);
+	return total - shown;
 }
 
 static void add_counts(const struct assay_gate_report *r, struct assay_text *out)
@@ -160,7 +153,7 @@ static void add_matters(const struct assay_gate_report *r, struct assay_text *ou
 	if (!any)
 		return;
 	assay_text_add(out, "\n");
-	left = add_rows((struct rows){ .r = r, .max = start + MATTERS_BYTES, .max_rows = MATTERS_MAX }, out);
+	left = add_rows(r, false, (struct room){ start + MATTERS_BYTES, MATTERS_MAX }, out);
 	if (left)
 		assay_text_addf(out, "\n… and %zu more.\n", left);
 }
@@ -199,9 +192,7 @@ static void add_everything(const struct assay_gate_report *r, struct assay_text 
 		return;
 	assay_text_addf(out, "\n<details>\n<summary>All %zu verdict%s</summary>\n\n", r->n_cases,
 			r->n_cases == 1 ? "" : "s");
-	left = add_rows(
-		(struct rows){ .r = r, .all = true, .max = start + MAX_BYTES - CLOSING_BYTES, .max_rows = SIZE_MAX },
-		out);
+	left = add_rows(r, true, (struct room){ start + MAX_BYTES - CLOSING_BYTES, SIZE_MAX }, out);
 	if (left)
 		assay_text_addf(out,
 				"\n%zu of %zu rows are left out: a comment holds %d characters. The JSON report has "

@@ -2,6 +2,7 @@
 /* A gate for people: the verdict, then what matters; what passed is counted unless asked for. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -264,30 +265,18 @@ static void add_case(struct view *v, const struct assay_gate_case *c)
 		assay_columns_line(&v->table, v->keys_below ? 8 : 6, c->because.text);
 }
 
-static bool add_kind(struct view *v, enum assay_verdict verdict, bool suspect)
+static bool add_cases(struct view *v, struct assay_text *out)
 {
+	const struct assay_gate_case **sorted = assay_gate_words_sorted(v->r);
 	bool any = false;
 
-	for (size_t i = 0; i < v->r->n_cases; i++) {
-		const struct assay_gate_case *c = &v->r->cases[i];
-
-		if (c->verdict != verdict || c->suspect != suspect || !is_shown(v, c))
-			continue;
-		add_case(v, c);
-		any = true;
-	}
-	return any;
-}
-
-/* Gravest first, suspects before others that are undecided, each kind in the order of the suite. */
-static bool add_cases(struct view *v)
-{
-	bool any = false;
-
-	for (size_t k = 0; k < ASSAY_N_VERDICTS; k++) {
-		any |= add_kind(v, assay_gate_words_order[k], true);
-		any |= add_kind(v, assay_gate_words_order[k], false);
-	}
+	out->failed |= !sorted;
+	for (size_t i = 0; sorted && i < v->r->n_cases; i++)
+		if (is_shown(v, sorted[i])) {
+			add_case(v, sorted[i]);
+			any = true;
+		}
+	free(sorted);
 	return any;
 }
 
@@ -493,7 +482,7 @@ static void write_text(const struct assay_report *report, const struct assay_emi
 	add_header(&v);
 	add_headline(&v, out);
 	add_warning(&v, out);
-	if (add_cases(&v)) {
+	if (add_cases(&v, out)) {
 		assay_text_add(out, "\n");
 		assay_columns_print(&v.table, out);
 		if (v.variants)

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -12,6 +13,18 @@ const enum assay_verdict assay_gate_words_order[ASSAY_N_VERDICTS] = {
 	ASSAY_WRONG_RESULT, ASSAY_NOT_MEASURED, ASSAY_REGRESSED, ASSAY_INCOMPARABLE,
 	ASSAY_INCONCLUSIVE, ASSAY_IMPROVED,     ASSAY_PASS,
 };
+
+const struct assay_gate_case **assay_gate_words_sorted(const struct assay_gate_report *r)
+{
+	const struct assay_gate_case **v = malloc((r->n_cases + 1) * sizeof(*v));
+	size_t n = 0;
+
+	for (size_t k = 0; v && k < 2 * ASSAY_N_VERDICTS; k++)
+		for (size_t i = 0; i < r->n_cases; i++)
+			if (r->cases[i].verdict == assay_gate_words_order[k / 2] && r->cases[i].suspect == !(k % 2))
+				v[n++] = &r->cases[i];
+	return v;
+}
 
 const char assay_gate_words_untrusted[] = "a self-check failed, so no verdict on time can be trusted on this host "
 					  "today; try again when it is quieter, or "

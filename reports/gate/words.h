@@ -11,6 +11,11 @@
 
 /* All verdicts, the most severe first, in the order of the exit codes; PASS last. */
 extern const enum assay_verdict assay_gate_words_order[ASSAY_N_VERDICTS];
+/*
+ * The rows in that order, suspects before others that are undecided, each kind in the order of the suite. malloc'ed;
+ * NULL: out of memory.
+ */
+const struct assay_gate_case **assay_gate_words_sorted(const struct assay_gate_report *r);
 
 /* The numbers of a row; "" where one does not apply. */
 struct assay_gate_words {

@@ -100,18 +100,6 @@ static void add_head(struct view *v)
 	assay_columns_row(&v->table, p);
 }
 
-/* The output of a program is the purpose of running it. */
-static void add_metrics(struct view *v, const struct assay_result *r)
-{
-	struct assay_text line = { 0 };
-
-	assay_run_cells_metrics(r, v->style, &line);
-	if (line.len)
-		assay_columns_line(&v->table, 4, line.s);
-	v->table.failed |= line.failed;
-	assay_text_release(&line);
-}
-
 static void add_best(struct view *v, const struct assay_result *best, const char *name, const char *tag)
 {
 	double share = assay_run_cells_metric(best, "roof_frac");
@@ -136,8 +124,9 @@ static void add_best(struct view *v, const struct assay_result *best, const char
 		if (v->left_out[i])
 			cells[i] = NULL;
 	assay_columns_row(&v->table, cells);
+	/* the output of a program is the purpose of running it */
 	if (best->c.cache == ASSAY_CACHE_NONE)
-		add_metrics(v, best);
+		assay_run_cells_metrics_line(&v->table, v->style, best);
 	assay_run_cells_note(&v->table, v->style, best);
 	v->shown++;
 	v->alone |= !best->ci95_reached;
@@ -246,42 +235,35 @@ static void fill(struct view *v)
 			add_op(v, i);
 }
 
-static void legend_line(const struct view *v, const char *name, const char *text, struct assay_text *out)
-{
-	assay_text_addf(out, "  %-10s ", name);
-	assay_columns_wrap(out, text, 13, 13, v->style->width);
-	assay_text_add(out, "\n");
-}
-
 static void add_legend(const struct view *v, struct assay_text *out)
 {
 	char text[512];
 
 	assay_text_add(out, assay_paint(v->style, ASSAY_DIM));
 	if (v->faster)
-		legend_line(v, "vs ref",
-			    "speed-up over the reference variant on as many threads; unsure where one of both times "
-			    "has no interval, or was taken mostly from disturbed samples, and where its own would be "
-			    "wider than the ratio",
-			    out);
+		assay_run_legend_line(
+			out, v->style, "vs ref",
+			"speed-up over the reference variant on as many threads; unsure where one of both times "
+			"has no interval, or was taken mostly from disturbed samples, and where its own would be "
+			"wider than the ratio");
 	if (v->roof)
-		legend_line(v, "% of limit",
-			    "share of the bandwidth (l1 to dram) or arithmetic peak that bounds the case, as measured "
-			    "in this run",
-			    out);
+		assay_run_legend_line(
+			out, v->style, "% of limit",
+			"share of the bandwidth (l1 to dram) or arithmetic peak that bounds the case, as measured "
+			"in this run");
 	if (v->above)
-		legend_line(v, "wrong", ASSAY_LIMIT_EXCEEDED_TEXT, out);
+		assay_run_legend_line(out, v->style, "wrong", ASSAY_LIMIT_EXCEEDED_TEXT);
 	assay_run_cells_no_roof(v->r->run, text, sizeof(text));
 	if (text[0])
-		legend_line(v, v->roof ? "" : "% of limit", text, out);
+		assay_run_legend_line(out, v->style, v->roof ? "" : "% of limit", text);
 	if (v->alone)
-		legend_line(
-			v, "95 %",
+		assay_run_legend_line(
+			out, v->style, "95 %",
 			"half the width of the 95 % interval over processes; none where one process took all samples, "
-			"or where it would be wider than the time",
-			out);
+			"or where it would be wider than the time");
 	if (v->doubted)
-		legend_line(v, "!", "the host disturbed it: slow core, disturbed samples, or never steady", out);
+		assay_run_legend_line(out, v->style, "!",
+				      "the host disturbed it: slow core, disturbed samples, or never steady");
 	assay_text_add(out, assay_paint(v->style, ASSAY_RESET));
 }
 

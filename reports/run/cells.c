@@ -291,3 +291,23 @@ void assay_run_cells_note(struct assay_columns *t, const struct assay_emit_style
 		 assay_paint(style, ASSAY_RESET));
 	assay_columns_line(t, 4, text);
 }
+
+void assay_run_cells_metrics_line(struct assay_columns *t, const struct assay_emit_style *style,
+				  const struct assay_result *r)
+{
+	struct assay_text line = { 0 };
+
+	assay_run_cells_metrics(r, style, &line);
+	if (line.len)
+		assay_columns_line(t, 4, line.s);
+	t->failed |= line.failed;
+	assay_text_release(&line);
+}
+
+void assay_run_legend_line(struct assay_text *out, const struct assay_emit_style *style, const char *name,
+			   const char *text)
+{
+	assay_text_addf(out, "  %-10s ", name);
+	assay_columns_wrap(out, text, 13, 13, style->width);
+	assay_text_add(out, "\n");
+}

@@ -64,8 +64,16 @@ bool assay_run_cells_repeats(const struct assay_result *r, const struct assay_me
 void assay_run_cells_metrics(const struct assay_result *r, const struct assay_emit_style *style,
 			     struct assay_text *out);
 
+/* The same as a line below the row of @r, where it has any. */
+void assay_run_cells_metrics_line(struct assay_columns *t, const struct assay_emit_style *style,
+				  const struct assay_result *r);
+
 /* A line below the row of @r with its note, where it has one. */
 void assay_run_cells_note(struct assay_columns *t, const struct assay_emit_style *style, const struct assay_result *r);
+
+/* A line of the legend: what the column or mark @name means. */
+void assay_run_legend_line(struct assay_text *out, const struct assay_emit_style *style, const char *name,
+			   const char *text);
 
 /* The best variant of each shape and what failed, with a legend. */
 void assay_run_brief_text(const struct assay_report_run *r, const struct assay_emit_style *style,

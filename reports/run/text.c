@@ -109,19 +109,6 @@ static void note_text(struct view *v, const struct assay_result *r, char *buf, s
 	v->in_turn |= in_turn->most_frac > 0;
 }
 
-/* Ops publish metrics of their own; they fill a line under the case. */
-static void add_metrics(struct assay_columns *t, const struct view *v, const struct assay_result *r)
-{
-	struct assay_text line = { 0 };
-
-	assay_run_cells_metrics(r, v->style, &line);
-	if (line.len) {
-		assay_columns_line(t, 4, line.s);
-	}
-	t->failed |= line.failed;
-	assay_text_release(&line);
-}
-
 static void add_measured(struct assay_columns *t, struct view *v, const struct assay_result *r, const char *tag,
 			 const char **cells)
 {
@@ -159,7 +146,8 @@ static void add_measured(struct assay_columns *t, struct view *v, const struct a
 	assay_columns_row(t, cells);
 	if (v->note_lines && note[0])
 		assay_columns_line(t, 4, note);
-	add_metrics(t, v, r);
+	/* ops publish metrics of their own */
+	assay_run_cells_metrics_line(t, v->style, r);
 	assay_run_cells_note(t, v->style, r);
 }
 
@@ -221,13 +209,6 @@ static void add_head(struct assay_columns *t, const struct view *v)
 	assay_columns_row(t, p);
 }
 
-static void legend_line(struct assay_text *out, const struct view *v, const char *name, const char *text)
-{
-	assay_text_addf(out, "  %-10s ", name);
-	assay_columns_wrap(out, text, 13, 13, v->style->width);
-	assay_text_add(out, "\n");
-}
-
 static bool any_metric(const struct assay_run *run, const char *start)
 {
 	for (size_t i = 0; i < run->n_results; i++)
@@ -256,7 +237,7 @@ static void add_metric_legend(struct assay_text *out, const struct view *v)
 		if (any_metric(v->run, words[i].tag))
 			assay_text_addf(&line, "%s%s", line.len ? "; " : "", words[i].text);
 	if (line.len)
-		legend_line(out, v, "below", line.s);
+		assay_run_legend_line(out, v->style, "below", line.s);
 	out->failed |= line.failed;
 	assay_text_release(&line);
 }
@@ -279,7 +260,7 @@ static void add_note_legend(struct assay_text *out, const struct view *v)
 		if (notes[i].occurs)
 			assay_text_addf(&line, "%s%s", line.len ? "; " : "", notes[i].text);
 	if (line.len)
-		legend_line(out, v, "notes", line.s);
+		assay_run_legend_line(out, v->style, "notes", line.s);
 	out->failed |= line.failed;
 	assay_text_release(&line);
 }
@@ -299,15 +280,16 @@ static void add_thread_legend(struct assay_text *out, const struct view *v)
 	else if (!v->narrow && (v->warm || v->cold))
 		snprintf(text + n, sizeof(text) - n, "; cache: %s%s%s", v->warm ? "warm (inputs used before)" : "",
 			 v->warm && v->cold ? " or " : "", v->cold ? "cold (in memory only)" : "");
-	legend_line(out, v, "thr", text);
+	assay_run_legend_line(out, v->style, "thr", text);
 }
 
 static void add_deviation_legend(struct assay_text *out, const struct view *v)
 {
 	if (v->deviates)
-		legend_line(out, v, "",
-			    "deviates: right on all ordinary values, but not as the op defines it on these; a policy "
-			    "may refuse that (require_edges)");
+		assay_run_legend_line(
+			out, v->style, "",
+			"deviates: right on all ordinary values, but not as the op defines it on these; a policy "
+			"may refuse that (require_edges)");
 }
 
 /* @v->narrow: a line that says nothing else is right. */
@@ -316,10 +298,11 @@ static void add_check_legend(struct assay_text *out, const struct view *v)
 	char text[160];
 
 	if (v->narrow) {
-		legend_line(out, v, "check",
-			    v->run->id ? "results equal the op's own answer, unless their line says otherwise; 'assay "
-					 "show RUN CASE' shows digests"
-				       : "every result equals the op's own answer, unless its line says otherwise");
+		assay_run_legend_line(
+			out, v->style, "check",
+			v->run->id ? "results equal the op's own answer, unless their line says otherwise; 'assay "
+				     "show RUN CASE' shows digests"
+				   : "every result equals the op's own answer, unless its line says otherwise");
 		add_deviation_legend(out, v);
 		return;
 	}
@@ -329,7 +312,7 @@ static void add_check_legend(struct assay_text *out, const struct view *v)
 		 !v->relative ? ""
 		 : v->digest  ? "the worst relative error of others"
 			      : "the worst relative error");
-	legend_line(out, v, "check", text);
+	assay_run_legend_line(out, v->style, "check", text);
 	add_deviation_legend(out, v);
 }
 
@@ -340,44 +323,50 @@ static void add_legend(struct assay_text *out, const struct view *v)
 	assay_text_addf(out, "\n%s", assay_paint(v->style, ASSAY_DIM));
 	add_thread_legend(out, v);
 	if (v->timed) {
-		legend_line(
-			out, v, "time",
+		assay_run_legend_line(
+			out, v->style, "time",
 			v->alone
 				? "median time of a call, and half the width of its 95 % interval over processes; none "
 				  "where one process took all samples, or where it would be wider than the time"
 				: "median time of a call, and half the width of its 95 % interval over processes, "
 				  "interleaved with the other cases");
 		if (v->starred)
-			legend_line(out, v, "*",
-				    "that interval is wider than 0.5 %: --budget (more time) or --rounds (more "
-				    "processes) narrows it");
-		legend_line(out, v, "rate",
-			    "the least work that the op needs (bytes: B/s; arithmetic: OP/s, where a multiply-add is "
-			    "two; tokens) over time");
+			assay_run_legend_line(
+				out, v->style, "*",
+				"that interval is wider than 0.5 %: --budget (more time) or --rounds (more "
+				"processes) narrows it");
+		assay_run_legend_line(
+			out, v->style, "rate",
+			"the least work that the op needs (bytes: B/s; arithmetic: OP/s, where a multiply-add is "
+			"two; tokens) over time");
 	}
 	if (v->roof)
-		legend_line(out, v, "% of limit",
-			    v->narrow ? "share of the bandwidth or arithmetic peak that bounds the case, as measured "
-					"in this run; a wider terminal shows which"
-				      : "share of the limit that this run measured, and which limit: the bandwidth of "
-					"stream.* where the data lies (l1, l2, l3, dram), or the arithmetic of peak.*");
+		assay_run_legend_line(
+			out, v->style, "% of limit",
+			v->narrow ? "share of the bandwidth or arithmetic peak that bounds the case, as measured "
+				    "in this run; a wider terminal shows which"
+				  : "share of the limit that this run measured, and which limit: the bandwidth of "
+				    "stream.* where the data lies (l1, l2, l3, dram), or the arithmetic of peak.*");
 	if (v->above)
-		legend_line(out, v, "wrong", ASSAY_LIMIT_EXCEEDED_TEXT);
+		assay_run_legend_line(out, v->style, "wrong", ASSAY_LIMIT_EXCEEDED_TEXT);
 	assay_run_cells_no_roof(v->run, no_roof, sizeof(no_roof));
 	if (no_roof[0])
-		legend_line(out, v, v->roof ? "" : "% of limit", no_roof);
+		assay_run_legend_line(out, v->style, v->roof ? "" : "% of limit", no_roof);
 	add_check_legend(out, v);
 	if (v->against)
-		legend_line(out, v, "versus",
-			    "the fastest variant of the shape on as many threads; for that one, the reference variant");
+		assay_run_legend_line(
+			out, v->style, "versus",
+			"the fastest variant of the shape on as many threads; for that one, the reference variant");
 	add_metric_legend(out, v);
 	add_note_legend(out, v);
 	if (v->in_turn)
-		legend_line(out, v, "",
-			    "limit: 95 % interval of the share, where the limit was interleaved with the case; over "
-			    "rounds, from the smallest to the largest; ?: too few for an interval, the range of all");
+		assay_run_legend_line(
+			out, v->style, "",
+			"limit: 95 % interval of the share, where the limit was interleaved with the case; over "
+			"rounds, from the smallest to the largest; ?: too few for an interval, the range of all");
 	if (v->efficiency)
-		legend_line(out, v, "", "efficient: work per second and thread, relative to one thread in this run");
+		assay_run_legend_line(out, v->style, "",
+				      "efficient: work per second and thread, relative to one thread in this run");
 	assay_text_add(out, assay_paint(v->style, ASSAY_RESET));
 }
 
