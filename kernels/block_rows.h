@@ -17,8 +17,15 @@
 #include <immintrin.h>
 #endif
 
-/* Rows that are multiplied together, so that their sums do not wait for each other. */
-#define BLOCK_ROWS 4
+/*
+ * Rows of one token that are multiplied together, so that their sums do not wait for each other; tokens and rows of a
+ * tile where there are more tokens, so that codes are unpacked once for all of them; and rows that stay in a cache
+ * while all tokens pass.
+ */
+#define BLOCK_ROWS        4
+#define BLOCK_TILE_TOKENS 4
+#define BLOCK_TILE_ROWS   2
+#define BLOCK_PANEL       64
 
 /* ---- inputs ---- */
 
@@ -132,11 +139,13 @@ INLINE __m256i block_dot(__m256i sum, __m256i codes, __m256i q)
 #endif
 }
 
-INLINE block_ints block_q8_0(const uint8_t *block, const int8_t *q)
+/* The integers of a block for @n tokens, whose inputs are @q and, of blocks of 256, @sums, go to @out. */
+INLINE void block_q8_0(const uint8_t *block, int n, const struct assay_block_inputs *in, block_ints *out)
 {
-	const __m256i codes = block_load(block + 2);
+	const __m256i codes = block_load(block + 2), size = _mm256_abs_epi8(codes);
 
-	return block_dot(_mm256_setzero_si256(), _mm256_abs_epi8(codes), _mm256_sign_epi8(block_load(q), codes));
+	EACH (t, n)
+		out[t] = block_dot(_mm256_setzero_si256(), size, _mm256_sign_epi8(block_load(in[t].q), codes));
 }
 
 /* @part of four: values 32 part and on of the half of a block. */
@@ -150,45 +159,56 @@ INLINE __m256i block_q6_k_codes(__m256i low, __m256i high, int part)
 	return _mm256_or_si256(nibbles, _mm256_and_si256(bits, _mm256_set1_epi8(48)));
 }
 
-INLINE block_ints block_q6_k(const uint8_t *block, const int8_t *q, const int16_t *sums)
+INLINE void block_q6_k(const uint8_t *block, int n, const struct assay_block_inputs *in, block_ints *out)
 {
 	const __m128i scales = _mm_loadu_si128((const __m128i *)(block + 192));
-	const __m256i all_sums = _mm256_madd_epi16(_mm256_cvtepi8_epi16(scales), block_load(sums));
-	__m256i n = _mm256_sub_epi32(_mm256_setzero_si256(), _mm256_slli_epi32(all_sums, 5));
 
+	EACH (t, n) {
+		const __m256i sums = _mm256_madd_epi16(_mm256_cvtepi8_epi16(scales), block_load(in[t].sums));
+
+		out[t] = _mm256_sub_epi32(_mm256_setzero_si256(), _mm256_slli_epi32(sums, 5));
+	}
 	EACH (i, 8) {
 		const int half = i / 4, part = i % 4;
 		const __m256i codes = block_q6_k_codes(block_load(block + 64 * half + 32 * (part & 1)),
 						       block_load(block + 128 + 32 * half), part);
 		const __m128i which = _mm_set_epi64x((2 * i + 1) * 0x0101010101010101, 2 * i * 0x0101010101010101);
 		const __m256i scale = _mm256_cvtepi8_epi16(_mm_shuffle_epi8(scales, which));
-		const __m256i pairs = _mm256_maddubs_epi16(codes, block_load(q + 32 * i));
+
+		EACH (t, n) {
+			const __m256i pairs = _mm256_maddubs_epi16(codes, block_load(in[t].q + 32 * i));
 
 #if defined(__AVX512VNNI__)
-		n = _mm256_dpwssd_epi32(n, pairs, scale);
+			out[t] = _mm256_dpwssd_epi32(out[t], pairs, scale);
 #else
-		n = _mm256_add_epi32(n, _mm256_madd_epi16(pairs, scale));
+			out[t] = _mm256_add_epi32(out[t], _mm256_madd_epi16(pairs, scale));
 #endif
+		}
 	}
-	return n;
 }
 
 /* What is too much of codes that are greater by one. */
-INLINE __m256i block_minus_sums(const int16_t *sums)
+INLINE void block_minus_sums(int n, const struct assay_block_inputs *in, block_ints *out)
 {
-	return _mm256_madd_epi16(block_load(sums), _mm256_set1_epi16(-1));
+	EACH (t, n)
+		out[t] = _mm256_madd_epi16(block_load(in[t].sums), _mm256_set1_epi16(-1));
 }
 
-INLINE block_ints block_tq2_0(const uint8_t *block, const int8_t *q, const int16_t *sums)
+/* Add the 32 products from @at on. */
+INLINE void block_add_codes(__m256i codes, int at, int n, const struct assay_block_inputs *in, block_ints *out)
 {
-	__m256i n = block_minus_sums(sums);
+	EACH (t, n)
+		out[t] = block_dot(out[t], codes, block_load(in[t].q + at));
+}
 
+INLINE void block_tq2_0(const uint8_t *block, int n, const struct assay_block_inputs *in, block_ints *out)
+{
+	block_minus_sums(n, in, out);
 	EACH (i, 8) {
 		const __m256i bits = _mm256_srli_epi16(block_load(block + 32 * (i / 4)), 2 * (i % 4));
 
-		n = block_dot(n, _mm256_and_si256(bits, _mm256_set1_epi8(3)), block_load(q + 32 * i));
+		block_add_codes(_mm256_and_si256(bits, _mm256_set1_epi8(3)), 32 * i, n, in, out);
 	}
-	return n;
 }
 
 /* 0, 1 or 2 by the third of 256 that a byte lies in. */
@@ -211,14 +231,15 @@ INLINE __m256i block_both(__m256i low, __m256i high)
 	return _mm256_inserti128_si256(low, _mm256_castsi256_si128(high), 1);
 }
 
-INLINE block_ints block_tq1_0(const uint8_t *block, const int8_t *q, const int16_t *sums)
+INLINE void block_tq1_0(const uint8_t *block, int n, const struct assay_block_inputs *in, block_ints *out)
 {
-	__m256i n = block_minus_sums(sums), bytes = block_load(block), part[5];
+	__m256i bytes = block_load(block), part[5];
 	__m128i last[4];
 	int32_t four;
 
+	block_minus_sums(n, in, out);
 	EACH (i, 5) {
-		n = block_dot(n, block_trits(bytes), block_load(q + 32 * i));
+		block_add_codes(block_trits(bytes), 32 * i, n, in, out);
 		bytes = block_times_3(bytes);
 	}
 	part[0] = block_load_16(block + 32);
@@ -229,9 +250,9 @@ INLINE block_ints block_tq1_0(const uint8_t *block, const int8_t *q, const int16
 	EACH (i, 3)
 		last[i + 1] = _mm_add_epi8(last[i], _mm_add_epi8(last[i], last[i]));
 	last[0] = _mm_unpacklo_epi64(_mm_unpacklo_epi32(last[0], last[1]), _mm_unpacklo_epi32(last[2], last[3]));
-	n = block_dot(n, block_trits(block_both(part[0], part[1])), block_load(q + 160));
-	n = block_dot(n, block_trits(block_both(part[2], part[3])), block_load(q + 192));
-	return block_dot(n, block_trits(block_both(part[4], _mm256_castsi128_si256(last[0]))), block_load(q + 224));
+	block_add_codes(block_trits(block_both(part[0], part[1])), 160, n, in, out);
+	block_add_codes(block_trits(block_both(part[2], part[3])), 192, n, in, out);
+	block_add_codes(block_trits(block_both(part[4], _mm256_castsi128_si256(last[0]))), 224, n, in, out);
 }
 
 #else
@@ -272,29 +293,29 @@ INLINE float block_scale(const uint8_t *at)
 	return assay_f32_of_half(h);
 }
 
-INLINE block_ints block_q8_0(const uint8_t *block, const int8_t *q)
+INLINE void block_q8_0(const uint8_t *block, int n, const struct assay_block_inputs *in, block_ints *out)
 {
-	block_ints n = { { 0 } };
-
-	for (int i = 0; i < 32; i++)
-		n.v[i / 4] += (int8_t)block[2 + i] * q[i];
-	return n;
+	for (int t = 0; t < n; t++) {
+		out[t] = (block_ints){ { 0 } };
+		for (int i = 0; i < 32; i++)
+			out[t].v[i / 4] += (int8_t)block[2 + i] * in[t].q[i];
+	}
 }
 
-/* Add @codes times @q; @scales of each 16 of them, NULL: 1. What the codes are too great by is @offset. */
-INLINE block_ints block_codes(const uint8_t *codes, const int8_t *scales, int offset, const int8_t *q,
-			      const int16_t *sums)
+/* @codes are too great by @offset; @scales are of each 16 of them, NULL: 1. */
+INLINE void block_codes(const uint8_t *codes, const int8_t *scales, int offset, int n,
+			const struct assay_block_inputs *in, block_ints *out)
 {
-	block_ints n = { { 0 } };
-
-	for (int i = 0; i < 256; i++)
-		n.v[i % 32 / 4] += (scales ? scales[i / 16] : 1) * codes[i] * q[i];
-	for (int i = 0; i < 16; i++)
-		n.v[i / 2] -= offset * (scales ? scales[i] : 1) * sums[i];
-	return n;
+	for (int t = 0; t < n; t++) {
+		out[t] = (block_ints){ { 0 } };
+		for (int i = 0; i < 256; i++)
+			out[t].v[i % 32 / 4] += (scales ? scales[i / 16] : 1) * codes[i] * in[t].q[i];
+		for (int i = 0; i < 16; i++)
+			out[t].v[i / 2] -= offset * (scales ? scales[i] : 1) * in[t].sums[i];
+	}
 }
 
-INLINE block_ints block_q6_k(const uint8_t *block, const int8_t *q, const int16_t *sums)
+INLINE void block_q6_k(const uint8_t *block, int n, const struct assay_block_inputs *in, block_ints *out)
 {
 	uint8_t codes[256];
 	int8_t scales[16];
@@ -306,16 +327,16 @@ INLINE block_ints block_q6_k(const uint8_t *block, const int8_t *q, const int16_
 		codes[i] = (uint8_t)((block[64 * half + l + 32 * (part & 1)] >> 4 * (part / 2) & 15) |
 				     (block[128 + 32 * half + l] >> 2 * part & 3) << 4);
 	}
-	return block_codes(codes, scales, 32, q, sums);
+	block_codes(codes, scales, 32, n, in, out);
 }
 
-INLINE block_ints block_tq2_0(const uint8_t *block, const int8_t *q, const int16_t *sums)
+INLINE void block_tq2_0(const uint8_t *block, int n, const struct assay_block_inputs *in, block_ints *out)
 {
 	uint8_t codes[256];
 
 	for (int i = 0; i < 256; i++)
 		codes[i] = block[i / 128 * 32 + i % 32] >> i % 128 / 32 * 2 & 3;
-	return block_codes(codes, NULL, 1, q, sums);
+	block_codes(codes, NULL, 1, n, in, out);
 }
 
 /* @n bytes of @trits each; trit i of byte m is value m + n i. */
@@ -329,49 +350,99 @@ INLINE void block_trits(const uint8_t *bytes, int n, int trits, uint8_t *codes)
 	}
 }
 
-INLINE block_ints block_tq1_0(const uint8_t *block, const int8_t *q, const int16_t *sums)
+INLINE void block_tq1_0(const uint8_t *block, int n, const struct assay_block_inputs *in, block_ints *out)
 {
 	uint8_t codes[256];
 
 	block_trits(block, 32, 5, codes);
 	block_trits(block + 32, 16, 5, codes + 160);
 	block_trits(block + 48, 4, 4, codes + 240);
-	return block_codes(codes, NULL, 1, q, sums);
+	block_codes(codes, NULL, 1, n, in, out);
 }
 
 #endif
 
 /* ---- rows ---- */
 
-INLINE block_ints block_lanes(uint32_t type, const uint8_t *block, const struct assay_block_inputs *in, int64_t b)
-{
-	const int8_t *q = in->q + b * assay_block_size(type);
-	const int16_t *sums = type == ASSAY_BLOCK_Q8_0 ? NULL : in->sums + 16 * b;
+/* y[n][m] = inputs · w^T, or that added to y. The inputs are rounded: block_inputs(). */
+struct block_product {
+	const uint8_t *w;
+	const uint8_t *in;
+	int64_t in_bytes; /* from a row of inputs to the next */
+	float *y;
+	int64_t m, k, n;
+	int add;
+};
 
-	return type == ASSAY_BLOCK_Q8_0    ? block_q8_0(block, q)
-	       : type == ASSAY_BLOCK_Q6_K  ? block_q6_k(block, q, sums)
-	       : type == ASSAY_BLOCK_TQ1_0 ? block_tq1_0(block, q, sums)
-					   : block_tq2_0(block, q, sums);
+/* Integers of block @b for @n tokens. */
+INLINE void block_lanes(uint32_t type, const uint8_t *block, int n, const struct assay_block_inputs *in,
+			block_ints *out)
+{
+	if (type == ASSAY_BLOCK_Q8_0)
+		block_q8_0(block, n, in, out);
+	else if (type == ASSAY_BLOCK_Q6_K)
+		block_q6_k(block, n, in, out);
+	else if (type == ASSAY_BLOCK_TQ1_0)
+		block_tq1_0(block, n, in, out);
+	else
+		block_tq2_0(block, n, in, out);
 }
 
-/* @n rows at @w, each @blocks long, times one row of inputs. */
-INLINE void block_rows(uint32_t type, const uint8_t *w, int64_t blocks, int n, const struct assay_block_inputs *in,
-		       float *y)
+INLINE void block_tile(uint32_t type, const struct block_product *p, int64_t row, int rows, int64_t token, int tokens)
 {
-	const int64_t bytes = assay_block_bytes(type), scale_at = assay_block_scale_at(type);
-	block_floats sum[BLOCK_ROWS];
+	const int64_t size = assay_block_size(type), bytes = assay_block_bytes(type), blocks = p->k / size;
+	const uint8_t *w = p->w + row * blocks * bytes;
+	struct assay_block_inputs in[BLOCK_TILE_TOKENS];
+	block_floats sum[BLOCK_ROWS * BLOCK_TILE_TOKENS];
+	block_ints lanes[BLOCK_TILE_TOKENS];
 
-	EACH (r, n)
-		sum[r] = block_zero();
-	for (int64_t b = 0; b < blocks; b++)
-		EACH (r, n) {
-			const uint8_t *block = w + (r * blocks + b) * bytes;
+	EACH (t, tokens)
+		in[t] = assay_block_inputs((void *)(p->in + (token + t) * p->in_bytes), p->k);
+	EACH (i, rows * tokens)
+		sum[i] = block_zero();
+	for (int64_t b = 0; b < blocks; b++, w += bytes) {
+		EACH (r, rows) {
+			const uint8_t *block = w + r * blocks * bytes;
+			const float scale = block_scale(block + assay_block_scale_at(type));
 
-			sum[r] = block_add(sum[r], block_scale(block + scale_at) * in->d[b],
-					   block_lanes(type, block, in, b));
+			block_lanes(type, block, tokens, in, lanes);
+			EACH (t, tokens)
+				sum[r * tokens + t] = block_add(sum[r * tokens + t], scale * in[t].d[b], lanes[t]);
 		}
-	EACH (r, n)
-		y[r] = block_sum(sum[r]);
+		EACH (t, tokens) {
+			in[t].q += size;
+			in[t].sums += size / 16;
+		}
+	}
+	EACH (t, tokens)
+		EACH (r, rows) {
+			const float y = block_sum(sum[r * tokens + t]);
+			float *out = p->y + (token + t) * p->m + row + r;
+
+			*out = p->add ? *out + y : y;
+		}
+}
+
+/* Rows @first to @end - 1. */
+INLINE void block_product(uint32_t type, const struct block_product *p, int64_t first, int64_t end)
+{
+	for (int64_t panel = first; panel < end; panel += BLOCK_PANEL) {
+		const int64_t last = panel + BLOCK_PANEL < end ? panel + BLOCK_PANEL : end;
+		int64_t row, t = 0;
+
+		for (; t + BLOCK_TILE_TOKENS <= p->n; t += BLOCK_TILE_TOKENS) {
+			for (row = panel; row + BLOCK_TILE_ROWS <= last; row += BLOCK_TILE_ROWS)
+				block_tile(type, p, row, BLOCK_TILE_ROWS, t, BLOCK_TILE_TOKENS);
+			for (; row < last; row++)
+				block_tile(type, p, row, 1, t, BLOCK_TILE_TOKENS);
+		}
+		for (; t < p->n; t++) {
+			for (row = panel; row + BLOCK_ROWS <= last; row += BLOCK_ROWS)
+				block_tile(type, p, row, BLOCK_ROWS, t, 1);
+			for (; row < last; row++)
+				block_tile(type, p, row, 1, t, 1);
+		}
+	}
 }
 
 #endif

@@ -154,28 +154,18 @@ static void keep(const struct step *s, int64_t t, int64_t row, float y)
 	*out = s->add ? *out + y : y;
 }
 
-/* Rows of blocks: a few at a time, which stay in the first cache while all tokens are multiplied. */
 INLINE void multiply_blocks(const struct step *s, uint32_t type, struct range r)
 {
-	const struct assay_file_matrix *a = s->a;
-	float y[BLOCK_ROWS];
+	const struct block_product p = { .w = s->a->data,
+					 .in = (const uint8_t *)s->in,
+					 .in_bytes = s->a->cols * (int64_t)sizeof(*s->in),
+					 .y = s->out,
+					 .m = s->a->rows,
+					 .k = s->a->cols,
+					 .n = s->n,
+					 .add = s->add };
 
-	for (int64_t i = r.begin; i < r.end; i += BLOCK_ROWS) {
-		const uint8_t *w = a->data + i * a->row_bytes;
-		const int64_t n = r.end - i < BLOCK_ROWS ? r.end - i : BLOCK_ROWS;
-
-		for (int64_t t = 0; t < s->n; t++) {
-			const struct assay_block_inputs in = assay_block_inputs((float *)s->in + t * a->cols, a->cols);
-
-			if (n == BLOCK_ROWS)
-				block_rows(type, w, a->blocks, BLOCK_ROWS, &in, y);
-			else
-				for (int64_t k = 0; k < n; k++)
-					block_rows(type, w + k * a->row_bytes, a->blocks, 1, &in, y + k);
-			for (int64_t k = 0; k < n; k++)
-				keep(s, t, i + k, y[k]);
-		}
-	}
+	block_product(type, &p, r.begin, r.end);
 }
 
 static void multiply_q8_0(void *step, uint32_t tid, uint32_t n_threads)

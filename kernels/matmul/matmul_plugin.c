@@ -9,6 +9,23 @@
 		.release = on_arch(assay_matmul_ternary_unpack, NULL), __VA_ARGS__                                     \
 	}
 
+#define BLOCKS(type)                                                                                                   \
+	{ .op = "matmul." #type,                                                                                       \
+	  .name = "ref",                                                                                               \
+	  .help = "the definition in plain C",                                                                         \
+	  .flags = ASSAY_VARIANT_REFERENCE,                                                                            \
+	  .run = assay_matmul_##type##_ref },                                                                          \
+		{ .op = "matmul." #type,                                                                               \
+		  .name = "avx2",                                                                                      \
+		  .help = "256-bit VPMADDUBSW, tiles of four rows, or of two and four tokens",                         \
+		  .needs = ASSAY_NEEDS(avx2),                                                                          \
+		  .run = ON_X86_64(assay_matmul_##type##_avx2, kernel_of_other_arch) },                                \
+	{                                                                                                              \
+		.op = "matmul." #type, .name = "avx512vnni", .help = "the same with 256-bit VPDPBUSD or VPDPWSSD",     \
+		.needs = ASSAY_NEEDS(avx512vnni),                                                                      \
+		.run = ON_X86_64(assay_matmul_##type##_avx512vnni, kernel_of_other_arch)                               \
+	}
+
 static const struct assay_variant variants[] = {
 	{ .op = "matmul.f32",
 	  .name = "ref",
@@ -34,6 +51,8 @@ static const struct assay_variant variants[] = {
 		.bytes_read = ON_X86_64(assay_matmul_trits_bytes_read, NULL)),
 	TERNARY(ON_AARCH64, neon_dotprod, pack16, .help = "packed weights, 128-bit SDOT",
 		.needs = ASSAY_NEEDS(dotprod)),
+	BLOCKS(q8_0),
+	BLOCKS(q6_k),
 };
 
 ASSAY_PLUGIN = {

@@ -37,6 +37,18 @@ static inline int64_t assay_block_scale_at(uint32_t type)
 	return type == ASSAY_BLOCK_Q8_0 ? 0 : assay_block_bytes(type) - 2;
 }
 
+/*
+ * Tensors of matmul.q8_0 and matmul.q6_k, y[n][m] = x[n][k] · w[m][k]^T; their axes are those of op_matmul.h. x is
+ * rounded as above in the timed call.
+ */
+enum {
+	ASSAY_BLOCKS_W = 0,       /* U8 [m][bytes of k / block blocks] */
+	ASSAY_BLOCKS_X = 1,       /* F32 [n][k] */
+	ASSAY_BLOCKS_Y = 2,       /* F32 [n][m] */
+	ASSAY_BLOCKS_ROUNDED = 3, /* U8 [n][assay_block_inputs_bytes(k)], scratch */
+	ASSAY_BLOCKS_N_TENSORS = 4,
+};
+
 /* A row of inputs: values, the scale of each block, and of blocks of 256 the sums of each 16 values. */
 struct assay_block_inputs {
 	int8_t *q;
