@@ -397,6 +397,31 @@ written for --markdown" ]
 	done
 	grep -q 'fetch-depth: 0$' "$templates/github-actions.yml"
 	grep -q 'GIT_DEPTH: "0"$' "$templates/gitlab-ci.yml"
+	# results of a red gate stay, too; each action is named by its commit
+	grep -A 1 'name: Keep the results' "$templates/github-actions.yml" | grep -q 'if: always()'
+	grep -q 'when: always' "$templates/gitlab-ci.yml"
+	! grep 'uses:' "$templates/github-actions.yml" | grep -vE '@[0-9a-f]{40} # v'
+}
+
+@test "the GitHub template replaces its own comment, and only that" {
+	command -v node >/dev/null || skip "there is no node"
+	{
+		cat <<-'END'
+			const core = { info: console.log }, context = { repo: { owner: 'o', repo: 'r' }, issue: { number: 7 } };
+			const note = kind => async of => console.log(kind, JSON.stringify(of));
+			const issues = { listComments: 0, updateComment: note('update'), createComment: note('create') };
+			const github = { rest: { issues }, paginate: async () => JSON.parse(process.env.COMMENTS) };
+			(async () => {
+		END
+		sed -n '/^          script: |$/,$s/^            //p' "$ASSAY_SOURCE/ci/templates/github-actions.yml"
+		echo '})();'
+	} >comment.js
+	COMMENTS='[]' node comment.js | grep -q 'no report'
+	mkdir -p build/gate && printf '<!-- assay-gate -->\nred' >build/gate/report.md
+	export COMMENTS='[{"id": 1, "user": {"type": "User"}, "body": "<!-- assay-gate -->"}, {"id": 2, "user": {"type": "Bot"}, "body": "hello"}]'
+	[ "$(node comment.js)" = 'create {"owner":"o","repo":"r","issue_number":7,"body":"<!-- assay-gate -->\nred"}' ]
+	COMMENTS=${COMMENTS%]}', {"id": 3, "user": {"type": "Bot"}, "body": "<!-- assay-gate -->\\ngreen"}]'
+	[ "$(node comment.js)" = 'update {"owner":"o","repo":"r","comment_id":3,"body":"<!-- assay-gate -->\nred"}' ]
 }
 
 # The steps of a template on a runner without assay, as a script.
