@@ -21,6 +21,8 @@
 #include "plan/plan.h"
 #include "store/store.h"
 
+struct assay_baseline_update;
+
 /* ---- counting ---- */
 
 /* Exact counts of the cases of a session: which are counted, how, with which caches. */
@@ -174,10 +176,10 @@ int assay_exact_gate_beside(const struct assay_exact_run *run, const struct assa
 int assay_exact_gate_none(const struct assay_run *run, const struct assay_gate_request *q, const struct assay_watch *w,
 			  struct assay_err *err);
 /*
- * Record the newest counts, or those beside q->run_id, in the file. *path (@size bytes) gets its name, *n the number of
- * cases recorded, *kept that of others that stay in it, none with @prune.
+ * Record the newest counts, or those beside q->run_id, in the file. With @prune no other cases stay in it. @out is
+ * empty before.
  */
-int assay_exact_baseline_update(struct assay_store *store, const struct assay_gate_request *q, bool prune, char *path,
-				size_t size, size_t *n, size_t *kept, struct assay_err *err);
+int assay_exact_baseline_update(struct assay_store *store, const struct assay_gate_request *q, bool prune,
+				struct assay_baseline_update *out, struct assay_err *err);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "drive/gate/gate.h"
 #include "drive/installed.h"
 #include "drive/project.h"
 #include "drive/user_text.h"
@@ -45,23 +46,41 @@ static int load_counts(struct assay_store *store, const struct assay_gate_reques
 	return rc;
 }
 
-/* *name is how sentences call it. */
-static int file_path(const struct assay_gate_request *q, const char *suite, char *path, size_t size, char *name,
-		     size_t name_size, struct assay_err *err)
+/* A file of recorded counts. */
+struct record {
+	char path[ASSAY_INSTALLED_PATH_MAX + ASSAY_NAME_MAX + 16];
+	char name[ASSAY_INSTALLED_PATH_MAX]; /* in sentences */
+};
+
+static int find_record(const struct assay_gate_request *q, const char *suite, struct record *out, struct assay_err *err)
 {
 	char dir[ASSAY_INSTALLED_PATH_MAX];
 	int rc;
 
 	if (q->exact_file) {
-		snprintf(path, size, "%s", q->exact_file);
-		snprintf(name, name_size, "%s", q->exact_file);
+		snprintf(out->path, sizeof(out->path), "%s", q->exact_file);
+		snprintf(out->name, sizeof(out->name), "%s", q->exact_file);
 		return 0;
 	}
 	rc = assay_project_baseline_dir(dir, sizeof(dir), err);
-	snprintf(path, size, "%s/exact/%s.json", dir, suite);
-	snprintf(name, name_size, "baselines/exact/%s.json", suite);
+	snprintf(out->path, sizeof(out->path), "%s/exact/%s.json", dir, suite);
+	snprintf(out->name, sizeof(out->name), "baselines/exact/%s.json", suite);
 	return rc;
 }
+
+/* The source for the cases of the suite other than those that were counted: its manifest, else a run. */
+struct suite {
+	const struct assay_manifest *manifest; /* NULL: there is none */
+	struct assay_run run;
+};
+
+struct judging {
+	const struct assay_gate_request *q;
+	const struct assay_policy *policy;
+	const struct suite *suite; /* NULL: rows are added only if the file has counts of this build */
+	struct assay_gate_report *report;
+	char why[640]; /* then: why none were added; "": they were */
+};
 
 /* The record of kernels beside that of counts: @path without .json, and .kernels.json. */
 static void kernels_path(const char *path, char *out, size_t size)
@@ -84,29 +103,28 @@ static int built_kernels(char *path, size_t size, struct assay_err *err)
 
 /*
  * Add the rows of the kernels for GPUs, where the suite has a record of them. A build without nvcc has none to show.
- * Without @demand nothing is added where another compiler made them, which @why tells, unless it tells something else.
+ * Beside times nothing is added where another compiler made them.
  */
-static int judge_kernels(const char *exact_path, const char *exact_name, const struct assay_gate_request *q,
-			 bool demand, struct assay_gate_report *report, char *why, size_t size, struct assay_err *err)
+static int judge_kernels(struct judging *k, const struct record *exact, struct assay_err *err)
 {
 	char path[ASSAY_INSTALLED_PATH_MAX + ASSAY_NAME_MAX + 32], name[ASSAY_INSTALLED_PATH_MAX + 32];
 	char built[ASSAY_INSTALLED_PATH_MAX + 32];
 	struct assay_static_costs base = { .n = 0 }, head = { .n = 0 };
 	int rc;
 
-	kernels_path(exact_path, path, sizeof(path));
-	kernels_path(exact_name, name, sizeof(name));
+	kernels_path(exact->path, path, sizeof(path));
+	kernels_path(exact->name, name, sizeof(name));
 	rc = assay_static_costs_load(&base, path, err);
 	if (!rc)
 		rc = built_kernels(built, sizeof(built), err);
 	if (!rc)
 		rc = assay_static_costs_load(&head, built, err);
-	if (!rc && !demand && strcmp(base.compiler, head.compiler)) {
-		if (!why[0])
-			snprintf(why, size, "kernels were compiled by %s, those of %.200s by %s", head.compiler, name,
-				 base.compiler);
+	if (!rc && !k->suite && strcmp(base.compiler, head.compiler)) {
+		if (!k->why[0])
+			snprintf(k->why, sizeof(k->why), "kernels were compiled by %s, those of %.200s by %s",
+				 head.compiler, name, base.compiler);
 	} else if (!rc) {
-		rc = assay_static_costs_judge(&base, &head, name, report, q->strict, err);
+		rc = assay_static_costs_judge(&base, &head, name, k->report, k->q->strict, err);
 	}
 	assay_static_costs_release(&base);
 	assay_static_costs_release(&head);
@@ -135,51 +153,41 @@ static int update_kernels(const char *exact_path, struct assay_err *err)
 	return rc == ASSAY_ENOTFOUND ? 0 : rc;
 }
 
-/* The source for the cases of the suite other than those that were counted: its manifest, else a run. */
-struct suite {
-	const struct assay_manifest *manifest; /* NULL: there is none */
-	struct assay_run run;
-};
-
-/*
- * Add the rows of @run. Without @suite nothing is added where the file has no counts of this build, which @why tells.
- */
-static int judge(const struct assay_exact_run *run, const struct assay_policy *policy, const struct suite *suite,
-		 const struct assay_gate_request *q, struct assay_gate_report *report, char *why, size_t size,
-		 struct assay_err *err)
+/* Add the rows of @run. */
+static int judge(struct judging *k, const struct assay_exact_run *run, struct assay_err *err)
 {
-	const bool demand = suite != NULL;
-	char path[ASSAY_INSTALLED_PATH_MAX + ASSAY_NAME_MAX + 16], name[ASSAY_INSTALLED_PATH_MAX];
+	const bool demand = k->suite != NULL;
+	struct record file;
 	struct assay_exact_baseline b = { 0 };
 	struct assay_exact_judge_input in = { .head = run,
-					      .policy = policy,
-					      .base_name = name,
-					      .no_base_reason = why,
+					      .policy = k->policy,
+					      .base_name = file.name,
+					      .no_base_reason = k->why,
 					      .limits = demand,
-					      .suite = suite ? suite->manifest : NULL,
-					      .run = suite ? &suite->run : NULL,
-					      .strict = q->strict,
+					      .suite = demand ? k->suite->manifest : NULL,
+					      .run = demand ? &k->suite->run : NULL,
+					      .strict = k->q->strict,
 					      .nothing_counted = demand };
 	char lacking[512], record[160];
-	int rc = file_path(q, run->suite, path, sizeof(path), name, sizeof(name), err);
+	int rc = find_record(k->q, run->suite, &file, err);
 
 	for (size_t i = 0; i < run->n_cases; i++)
 		in.nothing_counted &= run->cases[i].status != ASSAY_STATUS_OK;
 	if (!rc)
-		rc = assay_exact_baseline_load(&b, path, err);
+		rc = assay_exact_baseline_load(&b, file.path, err);
 	if (rc && rc != ASSAY_ENOTFOUND)
 		return rc;
 	in.base = assay_exact_baseline_match(&b, run, lacking, sizeof(lacking));
-	assay_command_text(record, sizeof(record), "baseline update --exact", run->suite, q->db);
+	assay_command_text(record, sizeof(record), "baseline update --exact", run->suite, k->q->db);
 	in.record = record;
 	if (!in.base)
-		snprintf(why, size, "%.300s; record them with '%s'", lacking, record);
+		snprintf(k->why, sizeof(k->why), "%.300s; record them with '%s'", lacking, record);
 	/* where there are no times to compare with, the file is what rows are held against, or should be */
-	if (in.base ? !report->base[0] || report->no_baseline : demand)
-		snprintf(report->base, sizeof(report->base), "%.255s", name);
-	rc = in.base || demand ? assay_exact_judge(&in, report, err) : 0;
+	if (in.base ? !k->report->base[0] || k->report->no_baseline : demand)
+		snprintf(k->report->base, sizeof(k->report->base), "%.255s", file.name);
+	rc = in.base || demand ? assay_exact_judge(&in, k->report, err) : 0;
 	if (!rc)
-		rc = judge_kernels(path, name, q, demand, report, why, size, err);
+		rc = judge_kernels(k, &file, err);
 	assay_exact_baseline_release(&b);
 	return rc;
 }
@@ -245,7 +253,8 @@ int assay_exact_gate_alone(struct assay_store *store, const struct assay_gate_re
 	struct assay_policy policy = { 0 };
 	struct assay_manifest_list manifests = { 0 };
 	struct suite suite = { 0 };
-	char path[ASSAY_POLICY_PATH_MAX], dir[ASSAY_INSTALLED_PATH_MAX], why[640] = "", build[96];
+	char path[ASSAY_POLICY_PATH_MAX], dir[ASSAY_INSTALLED_PATH_MAX], build[96];
+	struct judging k = { .q = q, .policy = &policy, .suite = &suite, .report = report };
 	int rc = load_counts(store, q, &run, err);
 
 	if (!rc)
@@ -260,7 +269,7 @@ int assay_exact_gate_alone(struct assay_store *store, const struct assay_gate_re
 		report->alpha = policy.alpha;
 		assay_build_text(&run.build, build, sizeof(build));
 		snprintf(report->head, sizeof(report->head), "counts %" PRId64 " (%s)", run.id, build);
-		rc = judge(&run, &policy, &suite, q, report, why, sizeof(why), err);
+		rc = judge(&k, &run, err);
 	}
 	assay_run_release(&suite.run);
 	assay_manifest_list_release(&manifests);
@@ -273,24 +282,24 @@ int assay_exact_gate_beside(const struct assay_exact_run *run, const struct assa
 			    const struct assay_gate_request *q, const struct assay_watch *w,
 			    struct assay_gate_report *report, struct assay_err *err)
 {
-	char why[640] = "";
-	int rc = judge(run, policy, NULL, q, report, why, sizeof(why), err);
+	struct judging k = { .q = q, .policy = policy, .report = report };
+	int rc = judge(&k, run, err);
 
-	if (!rc && why[0])
-		assay_watch_warn(w, "exact counts were not judged: %s", why);
+	if (!rc && k.why[0])
+		assay_watch_warn(w, "exact counts were not judged: %s", k.why);
 	return rc;
 }
 
 int assay_exact_gate_none(const struct assay_run *run, const struct assay_gate_request *q, const struct assay_watch *w,
 			  struct assay_err *err)
 {
-	char path[ASSAY_INSTALLED_PATH_MAX + ASSAY_NAME_MAX + 16], name[ASSAY_INSTALLED_PATH_MAX];
 	struct assay_exact_baseline b = { 0 };
+	struct record file;
 	size_t n = 0;
-	int rc = file_path(q, run->suite, path, sizeof(path), name, sizeof(name), err);
+	int rc = find_record(q, run->suite, &file, err);
 
 	if (!rc)
-		rc = assay_exact_baseline_load(&b, path, err);
+		rc = assay_exact_baseline_load(&b, file.path, err);
 	for (size_t i = 0; i < run->n_results && !rc; i++) {
 		bool recorded = false;
 
@@ -304,45 +313,47 @@ int assay_exact_gate_none(const struct assay_run *run, const struct assay_gate_r
 				 "exact counts were not judged: run %" PRId64
 				 " has none, and %s has those of %zu of its cases; counting takes valgrind or steps, "
 				 "see 'assay doctor', and a run without --evidence stored",
-				 run->id, name, n);
+				 run->id, file.name, n);
 	return rc == ASSAY_ENOTFOUND ? 0 : rc;
 }
 
-int assay_exact_baseline_update(struct assay_store *store, const struct assay_gate_request *q, bool prune, char *path,
-				size_t size, size_t *n, size_t *kept, struct assay_err *err)
+int assay_exact_baseline_update(struct assay_store *store, const struct assay_gate_request *q, bool prune,
+				struct assay_baseline_update *out, struct assay_err *err)
 {
 	struct assay_exact_baseline b = { 0 };
 	struct assay_exact_run run = { 0 };
 	struct assay_text text = { 0 };
-	char name[ASSAY_INSTALLED_PATH_MAX], *slash;
+	struct record file;
+	char *slash;
 	int rc = load_counts(store, q, &run, err);
 
 	if (!rc)
-		rc = file_path(q, run.suite, path, size, name, sizeof(name), err);
+		rc = find_record(q, run.suite, &file, err);
 	if (!rc)
-		rc = assay_exact_baseline_load(&b, path, err);
+		rc = assay_exact_baseline_load(&b, file.path, err);
 	if (!rc || rc == ASSAY_ENOTFOUND)
-		rc = assay_exact_baseline_put(&b, &run, prune, kept, err);
-	*n = 0;
+		rc = assay_exact_baseline_put(&b, &run, prune, &out->n_kept, err);
 	for (size_t i = 0; i < run.n_cases; i++)
-		*n += run.cases[i].status == ASSAY_STATUS_OK;
-	if (!rc && !*n)
+		out->n_cases += run.cases[i].status == ASSAY_STATUS_OK;
+	if (!rc && !out->n_cases)
 		rc = assay_err_set(err, ASSAY_EUSAGE,
 				   "counts %" PRId64
 				   " of suite '%s' hold no case that was counted: nothing is recorded",
 				   run.id, run.suite);
 	if (!rc)
 		rc = assay_exact_baseline_format(&b, &text, err);
-	slash = rc ? NULL : strrchr(path, '/');
+	slash = rc ? NULL : strrchr(file.path, '/');
 	if (slash) {
 		*slash = '\0';
-		rc = assay_file_mkdirs(path, err);
+		rc = assay_file_mkdirs(file.path, err);
 		*slash = '/';
 	}
 	if (!rc)
-		rc = assay_user_path_error(assay_file_write(path, text.s, text.len, err), err);
+		rc = assay_user_path_error(assay_file_write(file.path, text.s, text.len, err), err);
 	if (!rc)
-		rc = update_kernels(path, err);
+		rc = update_kernels(file.path, err);
+	if (!rc)
+		snprintf(out->path, sizeof(out->path), "%s", file.path);
 	assay_text_release(&text);
 	assay_exact_baseline_release(&b);
 	assay_exact_run_release(&run);

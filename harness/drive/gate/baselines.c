@@ -95,8 +95,7 @@ int assay_baseline_update(const struct assay_gate_request *q, bool prune, struct
 
 	*out = (struct assay_baseline_update){ 0 };
 	if (!rc)
-		rc = assay_exact_baseline_update(store, q, prune, out->path, sizeof(out->path), &out->n_cases,
-						 &out->n_kept, err);
+		rc = assay_exact_baseline_update(store, q, prune, out, err);
 	assay_store_close(store);
 	return rc;
 }
