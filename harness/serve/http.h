@@ -37,8 +37,9 @@ struct assay_server {
 	struct assay_jobs jobs;
 	struct assay_chat chat;
 	sem_t readers;        /* so many more answers may read the database at the same time */
-	pthread_mutex_t lock; /* of counts */
+	pthread_mutex_t lock; /* of the next two */
 	struct assay_http_counts counts;
+	struct timespec read_at[2];       /* when the database was written to that /healthz could read */
 	pthread_mutex_t results_lock;     /* of the rest: held while the database is read */
 	struct assay_alert_report alerts; /* as results are */
 	struct assay_text results;        /* part of /metrics that is of the database as it was at results_at */

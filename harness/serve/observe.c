@@ -90,17 +90,51 @@ static double quantile_s(const struct assay_http_counts *n, double q)
 	return le;
 }
 
+/* When the database was written last: its file, and the log in front of it. */
+static void written_at(const char *db, struct timespec at[2])
+{
+	char wal[4096];
+	struct stat st;
+
+	snprintf(wal, sizeof(wal), "%s-wal", db);
+	at[0] = stat(db, &st) ? (struct timespec){ 0 } : st.st_mtim;
+	at[1] = stat(wal, &st) ? (struct timespec){ 0 } : st.st_mtim;
+}
+
 /* ---- health ---- */
 
-/* Can the database be read, and is the model there that was asked for? A database that is not there yet can. */
-static bool is_ready(struct assay_server *s, struct assay_err *err)
+/*
+ * Can the database be read? One that is not there yet can. It is opened again only when it was written to, because
+ * that takes long beside many clients who read it.
+ */
+static bool can_read(struct assay_server *s, struct assay_err *err)
 {
 	struct assay_run_info *v = NULL;
+	struct timespec at[2];
 	size_t n = 0;
-	bool ok = access(s->q->what->db, F_OK) || !assay_stored_runs(s->q->what->db, 1, &v, &n, err);
+	bool known;
 
+	written_at(s->q->what->db, at);
+	if (access(s->q->what->db, F_OK))
+		return true;
+	pthread_mutex_lock(&s->lock);
+	known = !memcmp(at, s->read_at, sizeof(at));
+	pthread_mutex_unlock(&s->lock);
+	if (known && !access(s->q->what->db, R_OK))
+		return true;
+	if (assay_stored_runs(s->q->what->db, 1, &v, &n, err))
+		return false;
 	free(v);
-	return ok && (!s->q->model || !assay_chat_gone(&s->chat, err));
+	pthread_mutex_lock(&s->lock);
+	memcpy(s->read_at, at, sizeof(at));
+	pthread_mutex_unlock(&s->lock);
+	return true;
+}
+
+/* Can it be read, and is the model there that was asked for? */
+static bool is_ready(struct assay_server *s, struct assay_err *err)
+{
+	return can_read(s, err) && (!s->q->model || !assay_chat_gone(&s->chat, err));
 }
 
 void assay_serve_healthz(const struct assay_http_query *q, struct assay_http_answer *a)
@@ -303,17 +337,6 @@ static void add_results(struct assay_text *t, const char *db)
 	if (!assay_stored_verdicts(db, 0, NULL, &nobody, &o, &nothing))
 		add_report(t, &(struct assay_report){ .kind = ASSAY_REPORT_GATE, .gate = { .gate = &o.report } });
 	assay_compare_outcome_release(&o);
-}
-
-/* When the database was written last: its file, and the log in front of it. */
-static void written_at(const char *db, struct timespec at[2])
-{
-	char wal[4096];
-	struct stat st;
-
-	snprintf(wal, sizeof(wal), "%s-wal", db);
-	at[0] = stat(db, &st) ? (struct timespec){ 0 } : st.st_mtim;
-	at[1] = stat(wal, &st) ? (struct timespec){ 0 } : st.st_mtim;
 }
 
 void assay_serve_metrics(const struct assay_http_query *q, struct assay_http_answer *a)
