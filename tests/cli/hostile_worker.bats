@@ -63,7 +63,7 @@ traced() {
 	traced traced 60s
 	run -4 --separate-stderr timeout -s KILL 120 "$ASSAY" "${TRACED[@]}"
 	says ref ok ''
-	says traced failed 'the worker cannot end, since process '
+	says traced failed 'the worker cannot end because process '
 	traced stopped 2s
 	run -4 --separate-stderr timeout -s KILL 120 "$ASSAY" "${TRACED[@]}"
 	says ref ok ''

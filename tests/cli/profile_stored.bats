@@ -7,7 +7,7 @@ load profile_helpers
 	needs_samples
 	fails 2 "bad --name 'last': 'last', numbers, r3, c3 and p3 are taken" profile cpu --name last -- ./split 4000
 	fails 2 "bad --name ''" profile cpu --name '' -- ./split 4000
-	fails 2 "--lines, --output, --kind and --sanitize are of profiles" show last x --lines
+	fails 2 "--lines, --output, --kind and --sanitize apply to profiles" show last x --lines
 	run --separate-stderr "$ASSAY" profile cpu --rate 4999 --name before --json -- ./split 4000
 	[ "$status" = 0 ]
 	is '.profile.id == 1 and .profile.name == "before"'
