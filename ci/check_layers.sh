@@ -140,7 +140,7 @@ kernels 13900
 reports 19600
 tests/cli 12760
 tests/examples 160
-tests/fixtures 2880
+tests/fixtures 2670
 tests/fuzz 1250
 tests/golden 1290
 tests/plugins 7060
