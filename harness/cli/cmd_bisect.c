@@ -64,7 +64,7 @@ static const struct assay_command_line line = {
 	       "\n"
 	       "examples:\n"
 	       "  assay bisect --good v1.2 --bad main --case 'quantize.q8_0/avx2/n=4096*'\n"
-	       "  git bisect run assay bisect --step --good v1.2 --case 'quantize.q8_0/avx2/n=4096*'",
+	       "  git bisect run assay bisect --step --good v1.2 --case 'quantize.q8_0/avx2/*'",
 	.tables = { ASSAY_OPTIONS_MEASURING, { assay_options_rates, 0 }, { assay_options_budget, 0 }, { options, 0 } },
 	.argument = refuse,
 	.check = check,

@@ -13,7 +13,7 @@ examples() {
 }
 
 # What an example may lack here that its reader has: files, programs, revisions, and what is stored.
-LACKS='no such file|No such file|cannot (open|read|start|write|listen)|unknown revision|no git repository|no Slurm here|no GPU|'
+LACKS='not a git repository|no such file|No such file|cannot (open|read|start|write|listen)|unknown revision|no git repository|no Slurm here|no GPU|'
 LACKS+='exited with status|no (run|comparison|profiles?|results?|exact counts?|baseline)|a side is|no database|the file ends|'
 LACKS+='no stored case matches|no case of run|has no codecs|not here|cannot run here|no case of the two|is neither a plugin|no file'
 
@@ -27,6 +27,9 @@ LACKS+='no stored case matches|no case of run|has no codecs|not here|cannot run 
 		examples "$command" >examples
 		[ -s examples ] || wrong+="assay $command has none"$'\n'
 		while IFS= read -r example; do
+			# nothing is written elsewhere, and no job is given to a cluster
+			[[ $example != *'-o /'* ]] || continue
+			[[ $command != fleet ]] || ! command -v sinfo >/dev/null || continue
 			# what writes files begins in a folder of its own; one that measures, or serves, is understood by then
 			folder=. n=$((n + 1))
 			[[ $command != @(init|new) ]] || folder=$(mktemp -d "$PWD/own.XXXXXX")
