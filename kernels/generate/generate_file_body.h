@@ -51,21 +51,44 @@ static float add_lanes(const float *l)
 	return (s[0] + s[2]) + (s[1] + s[3]);
 }
 
+/* sum += a · b, fused; vectors that the file has no registers for are not passed by value. */
+INLINE void fma_16(const v16 *a, const v16 *b, v16 *sum)
+{
+#if defined(__AVX512F__)
+	*sum = (v16)_mm512_fmadd_ps((__m512)*a, (__m512)*b, (__m512)*sum);
+#elif defined(__AVX2__)
+	__m256 x[2], y[2], z[2];
+
+	memcpy(x, a, sizeof(x));
+	memcpy(y, b, sizeof(y));
+	memcpy(z, sum, sizeof(z));
+	z[0] = _mm256_fmadd_ps(x[0], y[0], z[0]);
+	z[1] = _mm256_fmadd_ps(x[1], y[1], z[1]);
+	memcpy(sum, z, sizeof(z));
+#else
+	for (int i = 0; i < 16; i++)
+		(*sum)[i] = __builtin_fmaf((*a)[i], (*b)[i], (*sum)[i]);
+#endif
+}
+
 static float dot(const float *a, const float *b, int64_t n)
 {
-	const int64_t whole = n - n % 16;
-	v16 sum = { 0 }, x, y;
-	float lanes[16];
+	const int64_t whole = n - n % 64;
+	v16 sum[4] = { { 0 } }, x, y;
+	float lanes[16], all;
 
-	for (int64_t i = 0; i < whole; i += 16) {
-		memcpy(&x, a + i, sizeof(x));
-		memcpy(&y, b + i, sizeof(y));
-		sum += x * y;
-	}
-	memcpy(lanes, &sum, sizeof(lanes));
+	for (int64_t i = 0; i < whole; i += 64)
+		EACH (k, 4) {
+			memcpy(&x, a + i + 16 * k, sizeof(x));
+			memcpy(&y, b + i + 16 * k, sizeof(y));
+			fma_16(&x, &y, &sum[k]);
+		}
+	sum[0] = (sum[0] + sum[2]) + (sum[1] + sum[3]);
+	memcpy(lanes, &sum[0], sizeof(lanes));
+	all = add_lanes(lanes);
 	for (int64_t i = whole; i < n; i++)
-		lanes[i - whole] += a[i] * b[i];
-	return add_lanes(lanes);
+		all = __builtin_fmaf(a[i], b[i], all);
+	return all;
 }
 
 static double sum_of_squares(const float *x, int64_t n)
@@ -256,7 +279,7 @@ static void rotate(const struct step *s, int64_t pos, float *x)
 
 	for (int64_t i = 0; i < half; i++) {
 		float *a = x + (s->m->halves ? i : 2 * i), *b = s->m->halves ? a + half : a + 1;
-		const float u = *a * c[i] - *b * sn[i], v = *a * sn[i] + *b * c[i];
+		const float u = __builtin_fmaf(*a, c[i], -(*b * sn[i])), v = __builtin_fmaf(*a, sn[i], *b * c[i]);
 
 		*a = u;
 		*b = v;
@@ -281,36 +304,62 @@ static void rotate_and_keep(struct step *s)
 	}
 }
 
+/* exp(score - greatest) over their sum, in place; @n is padded with zeros to a multiple of 16. */
+static void softmax(float *scores, int64_t n)
+{
+	float most = scores[0];
+	double sum = 0;
+
+	for (int64_t p = 1; p < n; p++)
+		most = most > scores[p] ? most : scores[p];
+	for (int64_t p = 0; p < n; p++)
+		scores[p] = exp_of(scores[p] - most);
+	for (int64_t p = n; p % 16; p++)
+		scores[p] = 0;
+	for (int64_t p = 0; p < n; p += 16)
+		sum += (double)add_lanes(scores + p);
+	for (int64_t p = 0; p < n; p++)
+		scores[p] *= (float)(1 / sum);
+}
+
+/* Sixteen values at @at of a head, each summed over the positions in 16 lanes. */
+static void attend_values(const struct step *s, const float *shares, int64_t len, int32_t kv, int64_t at, float *out)
+{
+	const int64_t dim = s->m->head_dim, n = dim - at < 16 ? dim - at : 16;
+	v16 lanes[16] = { { 0 } }, v = { 0 }, share;
+	float turned[16];
+
+	for (int64_t p = 0; p < len; p++) {
+		share = (v16){ 0 } + shares[p];
+		memcpy(&v, cached(s, 1, kv, p) + at, (size_t)n * sizeof(*out));
+		fma_16(&share, &v, &lanes[p % 16]);
+	}
+	for (int64_t i = 0; i < n; i++) {
+		for (int l = 0; l < 16; l++)
+			turned[l] = lanes[l][i];
+		out[i] = add_lanes(turned);
+	}
+}
+
 static void attend_head(const struct step *s, float *scores, int64_t t, int32_t head)
 {
 	const struct assay_file_model *m = s->m;
 	const int64_t len = s->pos + t + 1, dim = m->head_dim;
 	const int32_t kv = head / (m->heads / m->kv_heads);
-	const float *q = s->f + s->w.q + (t * m->heads + head) * dim;
-	float *out = s->f + s->w.att + (t * m->heads + head) * dim, scale = 1.0f / __builtin_sqrtf((float)dim);
-	float most = 0, sum = 0;
+	const float *q = s->f + s->w.q + (t * m->heads + head) * dim, scale = 1.0f / __builtin_sqrtf((float)dim);
 
-	for (int64_t p = 0; p < len; p++) {
+	for (int64_t p = 0; p < len; p++)
 		scores[p] = dot(q, cached(s, 0, kv, p), dim) * scale;
-		most = p && most > scores[p] ? most : scores[p];
-	}
-	memset(out, 0, (size_t)dim * sizeof(*out));
-	for (int64_t p = 0; p < len; p++) {
-		const float e = exp_of(scores[p] - most), *v = cached(s, 1, kv, p);
-
-		sum += e;
-		for (int64_t i = 0; i < dim; i++)
-			out[i] += e * v[i];
-	}
-	for (int64_t i = 0; i < dim; i++)
-		out[i] *= 1.0f / sum;
+	softmax(scores, len);
+	for (int64_t i = 0; i < dim; i += 16)
+		attend_values(s, scores, len, kv, i, s->f + s->w.att + (t * m->heads + head) * dim + i);
 }
 
 /* Dealt out one by one, because later tokens see more positions. */
 static void attend(void *arg, uint32_t tid, uint32_t n_threads)
 {
 	const struct step *s = arg;
-	float *scores = s->f + s->w.scores + tid * s->max_pos;
+	float *scores = s->f + s->w.scores + tid * assay_file_scores_stride(s->max_pos);
 
 	for (int64_t u = tid; u < s->n * s->m->heads; u += n_threads)
 		attend_head(s, scores, u / s->m->heads, (int32_t)(u % s->m->heads));

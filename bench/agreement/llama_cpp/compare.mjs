@@ -11,7 +11,7 @@ const PROMPTS = Number(process.env.PROMPTS ?? 20), TOKENS = Number(process.env.T
 const NEAR_TIE = 1e-4;
 
 const {getLlama, LlamaLogLevel} = await import(pathToFileURL(path.join(packages, "node-llama-cpp/dist/index.js")));
-const llama = await getLlama({gpu: false, build: "never", skipDownload: true, maxThreads: 2, logLevel: LlamaLogLevel.error});
+const llama = await getLlama({gpu: false, build: "never", skipDownload: true, maxThreads: 1, logLevel: LlamaLogLevel.error});
 const model = await llama.loadModel({modelPath: file, gpuLayers: 0});
 const context = await model.createContext({
 	contextSize: 1024, flashAttention: false,
@@ -41,7 +41,7 @@ async function theirLogits(tokens) {
 }
 
 function ask(requests, options, env) {
-	const lines = execFileSync(assay, ["generate", file, "--requests", ...options], {
+	const lines = execFileSync(assay, ["generate", file, "--requests", "--threads", "1", ...options], {
 		input: requests.map((r) => JSON.stringify(r) + "\n").join(""), encoding: "utf8",
 		env: {...process.env, ...env}, maxBuffer: 1 << 28, stdio: ["pipe", "pipe", "ignore"]
 	}).trim().split("\n").map((l) => JSON.parse(l));

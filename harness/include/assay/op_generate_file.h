@@ -3,17 +3,20 @@
  * What variants of generate.file may rely on: a decoder of the llama family as a GGUF file describes it, and how it is
  * computed. All outputs are bit-identical for all variants and numbers of threads, so what rounds is defined:
  *
- *	sums        of products go into 16 lanes, element i into lane i mod 16, in rising order from 0; then lanes
- *	            (i, i+8), (i, i+4), (i, i+2), (i, i+1) are added. Those of rows of q8_0, q6_k, tq1_0 and tq2_0 are
- *	            as assay/op_blocks.h says
+ *	sums        of products go into 64 lanes, element i into lane i mod 64, fused, in rising order from 0; then
+ *	            lanes (i, i+32), (i, i+16), (i, i+8), (i, i+4), (i, i+2), (i, i+1) are added, and to that, fused,
+ *	            the products that fill no 64. Those of rows of q8_0, q6_k, tq1_0 and tq2_0 are as assay/op_blocks.h
+ *	            says
  *	inputs      of a matrix are rounded as ggml does for its type: f16 and bf16 to that type, those of rows of
  *	            blocks as assay/op_blocks.h says, i2_s a token in eight bits
  *	RMSNorm     y = x · s · gain, s = 1 / sqrt(Σx² / n + eps), squares in float and their sum in double, in eight
  *	            lanes that are added as above
- *	rotation    angles in float, each that of the pair before times freq_base^(−2/n), as ggml has them
- *	attention   score = (Σ q·k) · (1 / sqrt(head_dim)); e = exp(score − greatest); value = (Σ e·v over positions in
- *	            rising order, from 0) · (1 / Σe); keys and values are floats
- *	exp(x)      as in op_generate.h
+ *	rotation    angles in float, each that of the pair before times freq_base^(−2/n), as ggml has them;
+ *	            (fma(a, cos, −(b·sin)), fma(a, sin, b·cos))
+ *	attention   score = (Σ q·k) · (1 / sqrt(head_dim)); e = exp(score − greatest); share = e · (1 / Σe), where
+ *	            each 16 are added in a tree, and these sums in double; value = Σ share·v, fused, position p in lane
+ *	            p mod 16
+ *	exp(x)      2^n · (1 + p(b)) with x = n·ln 2 + b, as ggml has it
  */
 #ifndef ASSAY_OP_GENERATE_FILE_H
 #define ASSAY_OP_GENERATE_FILE_H
@@ -119,6 +122,12 @@ struct assay_file_work {
 	int64_t row_stride; /* of the decoded row of each thread */
 };
 
+/* Room for the scores of a thread: whole lanes. */
+static inline int64_t assay_file_scores_stride(int64_t max_pos)
+{
+	return (max_pos + 15) & ~(int64_t)15;
+}
+
 static inline struct assay_file_work assay_file_work(const struct assay_file_model *m, int64_t max_pos,
 						     uint32_t n_threads)
 {
@@ -151,7 +160,7 @@ static inline struct assay_file_work assay_file_work(const struct assay_file_mod
 	w.row = at;
 	at += n_threads * w.row_stride;
 	w.scores = at;
-	at += n_threads * max_pos;
+	at += n_threads * assay_file_scores_stride(max_pos);
 	w.len = at;
 	return w;
 }
