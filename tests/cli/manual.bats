@@ -35,7 +35,7 @@ LACKS+='no stored case matches|no case of run|has no codecs|not here|cannot run 
 			[[ $command != @(init|new) ]] || folder=$(mktemp -d "$PWD/own.XXXXXX")
 			(cd "$folder" && exec timeout -k 5 2 bash -c "$example") </dev/null >out 2>err.$n || {
 				case $? in
-				1 | 3 | 4 | 5 | 6 | 124) continue ;;
+				1 | 3 | 4 | 5 | 6 | 124 | 137) continue ;;
 				esac
 				grep -qE "$LACKS" err.$n || wrong+="$example: $(grep '^assay: ' err.$n | tail -n 1)"$'\n'
 			}
