@@ -88,6 +88,7 @@ compared() {
 		and .metrics.size.value == 1234 and .metrics.time_s.value > 0 and .metrics.user_s.value >= 0 and (.cpus | length) == 1'
 	# each process gives one value of each of them
 	measured '.[1] | (.raw_metrics | length) == .samples and (.raw_metrics | unique) == [{compress: 700.5e6, size: 1234}]'
+	"$ASSAY" run --rounds 2 --json | jq -e '[.cases[] | (.raw_metrics | length) == .samples] == [true, true]'
 	run "$ASSAY" show last tool/tool.sh/level=9 --samples
 	[[ $output == *$'disturbed by  metrics\n'*"compress 700 MB/s, size 1.21 KiB"* ]]
 	"$ASSAY" list cases >list
@@ -96,7 +97,7 @@ compared() {
 	run "$ASSAY" show last tool/tool.sh/level=9
 	[[ $output == *"level 9: 700.5 MB/s"*"size 1234 bytes"* ]]
 	[[ $output != *"1 MB/s"* ]]
-	"$ASSAY" history tool/tool.sh/level=1/t=1/- --json | jq -e '(.points | length) == 3'
+	"$ASSAY" history tool/tool.sh/level=1/t=1/- --json | jq -e '(.points | length) == 4'
 	"$ASSAY" report -o page.html && grep -q compress page.html
 	"$ASSAY" verify
 }
