@@ -8,10 +8,6 @@
 
 #include "drive/user_text.h"
 
-/* By how much the budget grows for a case that one did not decide, where nothing says how much would do. */
-#define MORE_BUDGETS    4
-#define USUAL_BUDGET_NS UINT64_C(10000000000)
-
 static void add_option(struct assay_text *out, const char *option, const char *word)
 {
 	assay_text_addf(out, " %s ", option);
@@ -79,13 +75,10 @@ static bool has_undecided_control(const struct assay_gate_report *r)
 	return false;
 }
 
-/* The budget that the reason of @row names, or several times that which did not decide it. */
-static void add_more_time(struct assay_text *out, const struct assay_compare_request *q,
-			  const struct assay_gate_case *row)
+/* The budget that the reason of @row names. */
+static void add_more_time(struct assay_text *out, const struct assay_gate_case *row)
 {
-	const uint64_t ms =
-		(row->deciding_ns ? row->deciding_ns : MORE_BUDGETS * (q->budget_ns ? q->budget_ns : USUAL_BUDGET_NS)) /
-		1000000;
+	const uint64_t ms = row->deciding_ns / 1000000;
 
 	if (ms % 1000)
 		assay_text_addf(out, " --budget %" PRIu64 "ms", ms);
@@ -105,13 +98,15 @@ void assay_next_of_comparison(struct assay_text *out, const struct assay_compare
 		assay_text_add(out, " --evidence exact' says in which functions it does more");
 	} else if (r->verdict == ASSAY_REGRESSED) {
 		add_show(out, q, id, "shows what was measured of both");
-	} else if (r->untrusted || (r->verdict != ASSAY_INCONCLUSIVE && has_undecided_control(r))) {
-		assay_text_add(out, "next: 'assay doctor' says what disturbs this machine");
-	} else if (timed && r->verdict == ASSAY_INCONCLUSIVE) {
+	} else if (r->verdict == ASSAY_NOT_MEASURED && row) {
+		add_show(out, q, id, "shows what each side said");
+	} else if (timed && r->verdict == ASSAY_INCONCLUSIVE && row->deciding_ns && !r->untrusted) {
 		assay_text_add(out, "next: '");
 		assay_next_add_compare(out, q, row->key);
-		add_more_time(out, q, row);
+		add_more_time(out, row);
 		assay_text_add(out, "' gives it more time");
+	} else if (r->untrusted || (timed && r->verdict == ASSAY_INCONCLUSIVE) || has_undecided_control(r)) {
+		assay_text_add(out, "next: 'assay doctor' says what disturbs this machine");
 	} else if (r->verdict == ASSAY_WRONG_RESULT && row && !q->head && !q->places) {
 		assay_text_add(out, "next: 'assay verify");
 		add_places(out, q, false);
@@ -145,6 +140,13 @@ void assay_next_of_gate(struct assay_text *out, const struct assay_gate_report *
 	} else if (row && r->verdict == ASSAY_NOT_MEASURED) {
 		const bool counts = !strcmp(row->metric, "exact");
 
+		if (!counts && !row->missing) {
+			assay_command_text(command, sizeof(command), "show last", NULL, db);
+			assay_text_addf(out, "next: '%s ", command);
+			assay_text_add_word(out, row->key);
+			assay_text_add(out, "' shows what it said last");
+			return;
+		}
 		assay_command_text(command, sizeof(command), "run", suite, db);
 		assay_text_addf(out, "next: '%s%s' measures %s again, and says why it leaves something out", command,
 				counts ? " --evidence exact" : "", counts ? "all counts" : "the whole suite");

@@ -387,6 +387,23 @@ static int check_formats(const struct assay_session *s, struct assay_err *err)
 	return rc;
 }
 
+/* A model that no case takes was meant for another suite. */
+static int check_models(const struct assay_session *s, const struct assay_request *q, struct assay_err *err)
+{
+	for (size_t i = 0; i < s->plan.n_cases && q->plan.models.n; i++) {
+		const struct assay_catalog_op *op = assay_catalog_op(s->catalog, s->plan.cases[i].op);
+
+		if (op && op->model_axis)
+			return 0;
+	}
+	return !q->plan.models.n
+		       ? 0
+		       : assay_err_set(err, ASSAY_EUSAGE,
+				       "--model names '%.200s', and suite '%s' has no case that takes a model: "
+				       "name one that has, such as --suite file",
+				       q->plan.models.v[0], s->plan.suite);
+}
+
 int assay_session_plan(struct assay_session *s, const struct assay_request *q, struct assay_err *err)
 {
 	struct assay_strings groups = { 0 };
@@ -411,6 +428,8 @@ int assay_session_plan(struct assay_session *s, const struct assay_request *q, s
 	plan.benchmarks_arg = s;
 	if (!rc)
 		rc = assay_plan_load(&s->plan, &plan, s->catalog, err);
+	if (!rc)
+		rc = check_models(s, q, err);
 	assay_strings_release(&groups);
 	return rc ? rc : assay_session_counters_check(s, q, err);
 }

@@ -169,7 +169,7 @@ int assay_stopping_tell(const struct assay_comparison *cmp, const struct assay_c
 	rc = assay_stopping_hopeless(c, rule, false, n_more, &hopeless, err);
 	if (!rc && hopeless && n_more >= LEFT_PAIRS)
 		snprintf(v->reason + len, sizeof(v->reason) - len,
-			 "; stopped after %.0f s: %zu more pairs would not decide it", ceil((double)spent_ns * 1e-9),
-			 n_more);
+			 "; stopped after %.0f s, since the %zu pairs left in the budget would not decide it",
+			 ceil((double)spent_ns * 1e-9), n_more);
 	return rc;
 }

@@ -56,7 +56,7 @@ struct counting {
 	int signal; /* that ended the worker; 0: none did */
 };
 
-/* The last words of valgrind, behind the reason. */
+/* The last words of valgrind, behind the reason; where it ended in order, these are its totals, and tell nothing. */
 static void add_log(struct counting *k)
 {
 	size_t len, n = strlen(k->out->reason), start;
@@ -68,6 +68,8 @@ static void add_log(struct counting *k)
 		len--;
 	for (start = len; start && text[start - 1] != '\n';)
 		start--;
+	if (strstr(text, "Collected :"))
+		start = len;
 	if (strstr(text, DEBUG_READER))
 		snprintf(k->out->reason + n, sizeof(k->out->reason) - n, " (valgrind: " DEBUG_HINT ")");
 	else if (len > start)

@@ -40,14 +40,20 @@ bool assay_summary_has_interval(const struct assay_result *r)
 	return r->rounds > 1 && assay_summary_half_width_frac(r) <= 1;
 }
 
-/* Over the medians of the rounds; the median of them all, and its interval around that. */
+/*
+ * Over the medians of the rounds; the median of them all, and its interval around that: by order statistics where there
+ * are enough rounds, since those of programs are often skewed, else by Student's t.
+ */
 static void over_rounds(struct assay_result *r, double *medians)
 {
 	struct assay_interval ci;
+	bool reached;
 
 	assay_stats_sort(medians, r->rounds);
 	r->median_ns = assay_stats_median(medians, r->rounds);
-	ci = assay_stats_groups_ci(medians, r->rounds, 0.95);
+	ci = assay_stats_median_ci(medians, r->rounds, 0.95, &reached);
+	if (!reached)
+		ci = assay_stats_groups_ci(medians, r->rounds, 0.95);
 	r->ci95_lo_ns = fmin(ci.lo, r->median_ns);
 	r->ci95_hi_ns = fmax(ci.hi, r->median_ns);
 	r->ci95_reached = assay_summary_has_interval(r);

@@ -488,9 +488,8 @@ static void write_text(const struct assay_report *report, const struct assay_emi
 		if (v.variants)
 			assay_text_addf(out, "  speed-up is relative to %s\n", r->base);
 		else if (v.metrics)
-			assay_text_add(out,
-				       "  change is that of the head relative to the base, turned round where more is "
-				       "better: + is worse\n");
+			assay_text_add(out, "  change is that of the head relative to the base, reversed where more is "
+					    "better: + is worse\n");
 		else if (v.numbers)
 			assay_text_addf(out, "  change is the %s of the head relative to the base: + is %s\n",
 					!v.counts ? "time"

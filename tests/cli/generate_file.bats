@@ -114,6 +114,7 @@ load helpers
 	fails 2 "two models are called 'a.gguf'" run --suite m --bench-dir . --model a.gguf --model sub/a.gguf
 	cp a.gguf 'a b.gguf'
 	fails 2 "'a b.gguf' cannot stand in the key of a case" run --suite m --bench-dir . --model 'a b.gguf'
+	fails 2 "--model names 'a.gguf', and suite 'smoke' has no case that takes a model" run --suite smoke --model a.gguf
 	fails 2 "cannot read 'none.gguf': No such file" run --suite m --bench-dir . --model none.gguf
 	rm b.gguf
 	fails 2 "cannot run '$PWD/b.gguf': No such file" run --suite n --bench-dir .

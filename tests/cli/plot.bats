@@ -107,7 +107,7 @@ marks() {
 		--bench-dir "$ASSAY_SOURCE/tests/fixtures/compare" "$ASSAY_BUILD"/tests/plugins/compare_{base,double}.so
 	[ "$status" -le 6 ]
 	run -0 "$ASSAY" plot comparison --db made.db -o comparison.svg
-	has comparison.svg 'lenient.triple/work/n=1024/t=1/warm' 'head time relative to base: left is faster, right is slower; the grey band is the margin'
+	has comparison.svg 'lenient.triple/work/n=1024/t=1/warm' 'head relative to base: left is better, right is worse; the grey band is the margin'
 	for kind in scaling roofline comparison 'sweep last matmul.ternary --axis m'; do
 		# shellcheck disable=SC2086
 		run -0 "$ASSAY" plot $kind --db made.db --theme dark -o dark.png

@@ -260,7 +260,7 @@ compared() {
 	[ "$status" = 1 ]
 	jq -e '[.cases[] | .metric, .verdict] == ["compress", "REGRESSED", "size", "IMPROVED", "compress", "REGRESSED", "size", "IMPROVED"]' <<<"$output"
 	run --separate-stderr "$ASSAY" compare --replay last
-	[[ $output == *"4.55 % worse, shown to be more than 1 %"*"turned round where more is better: + is worse"* ]]
+	[[ $output == *"4.55 % worse, shown to be more than 1 %"*"reversed where more is better: + is worse"* ]]
 	"$ASSAY" report c2 -o page.html && grep -q compress page.html
 	"$ASSAY" show c2 'level=1' --json | jq -e '[.cases[] | select(.control == "none").pairs[] | (.base.raw_metrics | length) == 2 * .blocks
 		and (.head.raw_metrics | unique) == [{compress: 670e6, size: 1000}]] | all'

@@ -30,6 +30,8 @@ LONG='sleep 0.05'
 	fails 2 "2 commands and 1 name: give --name once for each command" time -N a true true
 	fails 2 "4 commands with all their parameters and 3 names: give --name once for each command" time -L n 1,2 -N a -N b -N c true false
 	fails 2 "--parameter-list is 'n', expected a name and its values" time -L n
+	fails 2 "--parameter-list names 'n' and no values, expected some such as n 1,2,4" time -L n '' true
+	fails 2 "--parameter-list names the value '1' of 'n' twice" time -L n 1,2,1 'sleep 0.0{n}'
 	fails 2 "bad --margin '0': expected a share above 0" time true --margin 0
 	fails 2 "option '--budgt': did you mean '--budget'?" time true --budgt 1s
 	fails 2 "can the files of --input and --output be opened?" time true --input none

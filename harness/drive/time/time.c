@@ -738,13 +738,23 @@ int assay_parameter_read(const char *text, const char *what, struct assay_parame
 {
 	const char *equals = strchr(text, '=');
 	const size_t len = equals ? (size_t)(equals - text) : 0;
+	int rc;
 
 	*out = (struct assay_parameter){ 0 };
-	if (!len || len >= sizeof(out->name) || !equals[1])
+	if (!len || len >= sizeof(out->name))
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "%s is '%.200s', expected a name and its values, such as n 1,2,4", what, text);
 	memcpy(out->name, text, len);
-	return assay_strings_split(&out->values, equals + 1, ',', err);
+	if (!equals[1])
+		return assay_err_set(err, ASSAY_EUSAGE, "%s names '%s' and no values, expected some such as %s 1,2,4",
+				     what, out->name, out->name);
+	rc = assay_strings_split(&out->values, equals + 1, ',', err);
+	for (size_t i = 1; i < out->values.n && !rc; i++)
+		for (size_t k = 0; k < i && !rc; k++)
+			if (!strcmp(out->values.v[i], out->values.v[k]))
+				rc = assay_err_set(err, ASSAY_EUSAGE, "%s names the value '%.100s' of '%s' twice", what,
+						   out->values.v[i], out->name);
+	return rc;
 }
 
 size_t assay_parameters_count(const struct assay_parameter *p, size_t n)

@@ -24,7 +24,7 @@ if (WIDE) {
 	set xtics format '%+g %%' add ('0 %%' 0)
 	none = 0
 }
-set label 'head time relative to base: left is faster, right is slower; the grey band is the margin' \
+set label 'head relative to base: left is better, right is worse; the grey band is the margin' \
 	at screen X((LEFT + WIDTH - 100) / 2), screen 16.0 / HEIGHT center font small textcolor rgb FAINT
 
 # a reason covers the line of no change

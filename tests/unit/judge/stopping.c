@@ -297,9 +297,9 @@ TEST(what_is_given_up_is_told)
 	} rows[] = {
 		/* pairs of 1 s in a budget of 30 s */
 		{ "wide", 12, false, 0.1, ASSAY_INCONCLUSIVE,
-		  "because; stopped after 12 s: 18 more pairs would not decide it" },
+		  "because; stopped after 12 s, since the 18 pairs left in the budget would not decide it" },
 		{ "wide, and time for more than there may be", 20, true, 0.1, ASSAY_INCONCLUSIVE,
-		  "because; stopped after 20 s: 4 more pairs would not decide it" },
+		  "because; stopped after 20 s, since the 4 pairs left in the budget would not decide it" },
 		{ "before the first look", 6, false, 0.1, ASSAY_INCONCLUSIVE, "because" },
 		{ "time for one pair", 29, false, 0.1, ASSAY_INCONCLUSIVE, "because" },
 		{ "out of time", 30, false, 0.1, ASSAY_INCONCLUSIVE, "because" },

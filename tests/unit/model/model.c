@@ -470,6 +470,20 @@ TEST(rounds_count_alike)
 	assert_int_equal(3, r.rounds);
 }
 
+/* Of a skewed dozen of processes, the 3rd and the 10th; the slow ones do not move the lower end to the median. */
+TEST(many_rounds_have_an_interval_of_ranks)
+{
+	static const uint64_t ns[12] = { 101, 100, 103, 102, 105, 104, 107, 106, 109, 108, 9000, 10000 };
+	struct assay_sample s[12];
+	struct assay_result r = { .samples = s, .n_samples = 12 };
+
+	for (unsigned i = 0; i < 12; i++)
+		s[i] = (struct assay_sample){ .iterations = 1, .ns = ns[i], .flags = i ? ASSAY_SAMPLE_NEW_ROUND : 0 };
+	assert_int_equal(0, assay_summary_fill(&r, NULL));
+	assert_int_equal(12, r.rounds);
+	assert_true(r.median_ns == 105.5 && r.ci95_lo_ns == 102 && r.ci95_hi_ns == 109);
+}
+
 /* A disturbance of one round does not decide which samples of another are left out. */
 TEST(rounds_are_cleaned_alone)
 {
