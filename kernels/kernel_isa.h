@@ -28,8 +28,18 @@ static inline int kernel_of_other_arch(struct assay_job *job)
 	return job->host->fail(job, "built for another architecture");
 }
 
-/* For functions that are written once and inlined where some of their arguments are constants. */
+/*
+ * For functions that are written once and inlined where some of their arguments are constants. Sanitizers add code to
+ * each access, and clang takes minutes for a file where all of it is in one function.
+ */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define INLINE static inline
+#endif
+#endif
+#ifndef INLINE
 #define INLINE static inline __attribute__((always_inline))
+#endif
 
 /*
  * A loop over arrays whose elements shall live in registers. It is unrolled completely: an index that is known only at

@@ -107,7 +107,7 @@ nobody_left() {
 	ask GET /healthz -H 'Host: localhost'
 	[ "$code" = 200 ]
 	admin POST /api/runs -H 'Origin: http://evil.example'
-	gets 403 "pages of other sites may not ask"
+	gets 403 "requests from pages of other sites are refused"
 	ask GET /healthz -H "Origin: $url"
 	[ "$code" = 200 ]
 	grep -qi "^content-security-policy: default-src 'none'" headers
