@@ -29,26 +29,26 @@ static inline int kernel_of_other_arch(struct assay_job *job)
 }
 
 /*
- * For functions that are written once and inlined where some of their arguments are constants. Sanitizers add code to
- * each access, and clang takes minutes for a file where all of it is in one function.
+ * INLINE: for functions that are written once and inlined where some of their arguments are constants.
+ *
+ * EACH: a loop over arrays whose elements shall live in registers. It is unrolled completely: an index that is known
+ * only at run time would force its array into memory.
+ *
+ * Sanitizers add code to each access, and clang takes minutes for a file where all of it is in one function.
  */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
-#define INLINE static inline
+#define INLINE     static inline
+#define EACH(i, n) for (int i = 0; i < (n); i++)
 #endif
 #endif
 #ifndef INLINE
 #define INLINE static inline __attribute__((always_inline))
-#endif
-
-/*
- * A loop over arrays whose elements shall live in registers. It is unrolled completely: an index that is known only at
- * run time would force its array into memory.
- */
 #if defined(__clang__)
 #define EACH(i, n) _Pragma("clang loop unroll(full)") for (int i = 0; i < (n); i++)
 #else
 #define EACH(i, n) _Pragma("GCC unroll 32") for (int i = 0; i < (n); i++)
+#endif
 #endif
 
 /*

@@ -101,6 +101,7 @@ shows() {
 	local shell missing=''
 
 	command -v tmux >/dev/null || skip "no terminal: the package tmux has one"
+	[ -e /dev/ptmx ] || skip "no pseudo-terminals: /dev/pts is not mounted"
 	for shell in bash zsh fish; do
 		command -v $shell >/dev/null || { missing+=" $shell"; continue; }
 		terminal_of $shell
