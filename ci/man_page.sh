@@ -33,4 +33,10 @@ page --help assay 'measure inference kernels, and say when they got slower or wr
 while read -r command help; do
 	page "$command --help-all" "assay-$command" "$help" '.BR assay (1)' >"$folder/assay-$command.1"
 done <"$folder/commands.tmp"
+# The script for CI is called assay-gate as well: one page has both.
+{
+	printf '.SH "ASSAY-GATE, THE SCRIPT FOR CI"\n.nf\n'
+	sh "${0%/*}/gate.sh" --help | sed 's/\\/\\\\/g; s/-/\\-/g; s/^\./\\\&./'
+	printf '.fi\n'
+} >>"$folder/assay-gate.1"
 rm -f "$folder/commands.tmp"
