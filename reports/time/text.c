@@ -105,9 +105,10 @@ static void add_numbers(const struct assay_time_command *c, const struct assay_e
 	bool known;
 	const uint64_t bytes = most_bytes(c, &known);
 
-	assay_text_addf(out, "  mean    %s%s%s %s %s", assay_paint(style, ASSAY_BOLD),
-			quantity(c->mean_s, "s", style, a), assay_paint(style, ASSAY_RESET), style->utf8 ? "±" : "+-",
-			quantity(c->sd_s, "s", style, b));
+	assay_text_addf(out, "  mean    %s%s%s", assay_paint(style, ASSAY_BOLD), quantity(c->mean_s, "s", style, a),
+			assay_paint(style, ASSAY_RESET));
+	if (c->result.n_samples > 1) /* one run has no standard deviation */
+		assay_text_addf(out, " %s %s", style->utf8 ? "±" : "+-", quantity(c->sd_s, "s", style, b));
 	assay_text_addf(out, "    user %s, system %s\n", quantity(c->user_s, "s", style, a),
 			quantity(c->system_s, "s", style, b));
 	assay_text_addf(out, "  median  %s", quantity(c->result.median_ns * 1e-9, "s", style, a));
@@ -142,8 +143,13 @@ static void add_verdict(const struct assay_time_report *r, const struct assay_ga
 			     : g->verdict == ASSAY_IMPROVED ? ASSAY_GREEN
 			     : g->verdict == ASSAY_PASS     ? ASSAY_DIM
 							    : ASSAY_YELLOW;
+	const bool failed = g->verdict == ASSAY_NOT_MEASURED || g->verdict == ASSAY_INCOMPARABLE;
+	const char *reason = g->reason;
 	struct assay_gate_words w;
 
+	/* commands have names of their own, not those of sides */
+	if (failed && (!strncmp(reason, "head ", 5) || !strncmp(reason, "base ", 5)))
+		reason += 5;
 	assay_gate_words_of(g, &w);
 	assay_text_addf(out, "%s%s%s  %s", assay_paint(style, colour), assay_verdict_name(g->verdict),
 			assay_paint(style, ASSAY_RESET), name);
@@ -151,9 +157,9 @@ static void add_verdict(const struct assay_time_report *r, const struct assay_ga
 		assay_text_addf(out, ": %s%s%s%s in %s pairs, against %s", w.change, w.interval[0] ? " (" : "",
 				w.interval, w.interval[0] ? ")" : "", w.pairs, r->commands[r->reference].name);
 	assay_text_add(out, "\n");
-	if (g->reason[0]) {
+	if (reason[0]) {
 		assay_text_add(out, "  ");
-		assay_columns_wrap(out, g->reason, 2, 2, style->width);
+		assay_columns_wrap(out, reason, 2, 2, style->width);
 		assay_text_add(out, "\n");
 	}
 }
