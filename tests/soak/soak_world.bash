@@ -59,7 +59,7 @@ world_make() {
 	for command in "${commands[@]}"; do
 		begin=$(date +%s%N)
 		# shellcheck disable=SC2086
-		(cd "$work" && "$assay" $command --db "$work/world.db" >"$work/said" 2>&1)
+		(cd "$work" && ASSAY_DB="$work/world.db" "$assay" $command >"$work/said" 2>&1)
 		status=$?
 		milliseconds+=($((($(date +%s%N) - begin) / 1000000)))
 		# a busy machine may give any verdict
