@@ -185,7 +185,7 @@ static int32_t q6_k_code(const uint8_t *block, int64_t i)
 	return (int32_t)((low | high << 4) * (int8_t)block[192 + i / 16]);
 }
 
-/* What lane @j gets of the elements from @i on that are its own, and what is taken from it. */
+/* The integer sum of lane @j for one block of weights, with the correction for offset codes. */
 static int32_t lane(const struct checking *c, const uint8_t *block, const int32_t *x, int j)
 {
 	int32_t sum = 0;

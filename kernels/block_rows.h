@@ -187,7 +187,7 @@ INLINE void block_q6_k(const uint8_t *block, int n, const struct assay_block_inp
 	}
 }
 
-/* What is too much of codes that are greater by one. */
+/* Begin with minus the sums of the inputs, since each code is stored plus one. */
 INLINE void block_minus_sums(int n, const struct assay_block_inputs *in, block_ints *out)
 {
 	EACH (t, n)

@@ -101,8 +101,8 @@ size_t assay_limits_require(const struct assay_policy *p, const struct assay_cas
 /* Do the cases and metrics that a policy names exist? */
 
 /*
- * What may be named: in a comparison what is planned and what its ops declare, before anything is measured; in a run
- * what it has measured.
+ * Cases and metrics that a policy may name: in a comparison those that are planned and that their ops declare; in a run
+ * those that it measured.
  */
 struct assay_policy_known {
 	const struct assay_case *cases; /* of all suites */

@@ -420,8 +420,8 @@ static int no_such_axis(const struct adding *a, const char *name)
 }
 
 /*
- * What looks like an axis and is none was mistyped, and the program would get it as it stands. Scripts in the command
- * have braces as well, so blanks tell them apart: awk, sed and jq do not mind. That of a shell has a '$' before it.
+ * Refuse a {name} that is no axis: it was mistyped, and the program would get it unchanged. Scripts have braces, too;
+ * blanks inside tell those apart, which awk, sed and jq accept. A '$' before the brace is a shell's variable.
  */
 static int check_placeholders(const struct adding *a)
 {

@@ -101,7 +101,7 @@ static void pair_row(struct assay_columns *t, const struct assay_pair *p, const 
 		assay_columns_line(t, 6, note);
 }
 
-/* What each process of a program gave. */
+/* The metrics that each process of a program printed. */
 static void raw_metrics(const struct assay_pair *p, bool utf8, struct assay_text *out)
 {
 	for (unsigned side = 0; side < 2; side++)

@@ -103,7 +103,7 @@ static int built_kernels(char *path, size_t size, struct assay_err *err)
 
 /*
  * Add the rows of the kernels for GPUs, where the suite has a record of them. A build without nvcc has none to show.
- * Beside times nothing is added where another compiler made them.
+ * Next to times, kernels that another compiler made are left out.
  */
 static int judge_kernels(struct judging *k, const struct record *exact, struct assay_err *err)
 {

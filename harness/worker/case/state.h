@@ -231,7 +231,7 @@ void assay_case_services_leave_out(uint64_t ticks);
 void assay_case_services_step(struct assay_stepper *s);
 
 /*
- * What the op keeps from call to call, such as a ring of its latest times, decides which lines the next call touches.
+ * State that an op keeps between calls, such as a ring of its latest times, decides which lines the next call touches.
  * So calls whose counts are compared begin with the same: keep() copies op_state where it is a block of host->alloc,
  * restore() writes it back and frees the copy. 0 or ASSAY_ENOMEM.
  */

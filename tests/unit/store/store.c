@@ -323,8 +323,8 @@ static int spoil(struct assay_result *r, unsigned i, const char **part)
 }
 
 /*
- * What contradicts itself, or is no number, is refused whole, alone and in a transaction of many results: neither
- * result nor case stays behind.
+ * A result that contradicts itself or has a value that is not a number is refused as a whole, alone or in a transaction
+ * of many: neither result nor case stays behind.
  */
 STORE_TEST(test_bad_results_are_refused)
 {
