@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "judge/function_blame.h"
+#include "judge/paired.h"
 #include "measure/profile.h"
 #include "measure/program.h"
 #include "store/comparison.h"
@@ -133,22 +134,21 @@ static int codes_of_program(const struct blaming *k, size_t at, struct assay_sid
 
 /*
  * Does a program take longer because it waits? Samples are of processor time, so that those of both sides would be as
- * many: how many there are must have changed by half as much as its time.
+ * many: how many there are must have changed by half as much as its time, which the comparison knows better than a few
+ * processes that are profiled.
  */
-static bool waits(const struct assay_because_evidence *e)
+static bool waits(const struct assay_comparison_case *c, const struct assay_because_evidence *e)
 {
-	double weight[2] = { 0, 0 }, ns[2] = { 0, 0 }, sampled, took;
+	struct assay_paired_readings took;
+	double weight[2] = { 0, 0 }, sampled;
 
-	for (size_t i = 0; i < e->n_pairs; i++) {
-		ns[0] += e->pairs[i].base_ns;
-		ns[1] += e->pairs[i].head_ns;
+	for (size_t i = 0; i < e->n_pairs; i++)
 		for (size_t f = 0; f < e->n; f++)
 			for (unsigned side = 0; side < 2; side++)
 				weight[side] += (double)e->functions[f].weight[side][i];
-	}
 	sampled = log(weight[1] / weight[0]);
-	took = log(ns[1] / ns[0]);
-	return isfinite(sampled) && isfinite(took) && sampled * (took < 0 ? -1 : 1) < fabs(took) / 2;
+	return !assay_paired_readings(c, NULL, &took, NULL) && isfinite(sampled) && isfinite(took.mean) &&
+	       sampled * (took.mean < 0 ? -1 : 1) < fabs(took.mean) / 2;
 }
 
 /* One pair more into @e; a case that fails here, after it was measured, ends it with the reason in @end. */
@@ -223,7 +223,7 @@ static int gather(struct blaming *k, size_t at, struct assay_err *err)
 	assay_side_codes_release(&own[1]);
 	if (!rc)
 		assay_because_add_counts(e, k->plan->cmp.exact, c->c.key);
-	if (!rc && program && !program->program->reads && waits(e))
+	if (!rc && program && !program->program->reads && waits(c, e))
 		rc = assay_err_set(err, ASSAY_EWORKER,
 				   "its processor time did not change as much as its time: it waits for something");
 	if (rc == ASSAY_ENOMEM || rc == ASSAY_EINTERRUPTED) {
