@@ -183,16 +183,37 @@ static void add_counts(const struct assay_pair *counted, const struct assay_emit
 	assay_columns_release(&t);
 }
 
-/* The output of the workers of sides that failed. */
-static void add_logs(const struct assay_comparison_case *c, struct assay_text *out)
+/*
+ * What a side wrote, once: in its last pair that failed, else in its last pair that wrote anything. Programs that
+ * measure themselves write a table in each pair, and all of these would hide the pairs above.
+ */
+static void add_log(const struct assay_comparison_case *c, enum assay_side side, struct assay_text *out)
 {
-	for (size_t i = 0; i < c->n_pairs; i++)
-		for (int side = 0; side < 2; side++) {
-			char of[64];
+	const char *name = side == ASSAY_HEAD ? "head" : "base";
+	const struct assay_result *shown = NULL;
+	size_t pair = 0, wrote = 0;
+	char of[96];
 
-			snprintf(of, sizeof(of), "pair %zu, %s,", i + 1, side == ASSAY_HEAD ? "head" : "base");
-			assay_log_text(out, of, c->pairs[i].side[side].log);
-		}
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		const struct assay_result *r = &c->pairs[i].side[side];
+
+		if (!r->log || !r->log[0])
+			continue;
+		wrote++;
+		if (shown && shown->status != ASSAY_STATUS_OK && r->status == ASSAY_STATUS_OK)
+			continue;
+		shown = r;
+		pair = i + 1;
+	}
+	if (!shown)
+		return;
+	snprintf(of, sizeof(of), "pair %zu, %s,", pair, name);
+	if (shown->status != ASSAY_STATUS_OK)
+		snprintf(of, sizeof(of), "pair %zu, %s, which failed,", pair, name);
+	else if (wrote > 1)
+		snprintf(of, sizeof(of), "pair %zu, %s, the last of %zu that are kept (--json has all),", pair, name,
+			 wrote);
+	assay_log_text(out, of, shown->log);
 }
 
 /* ---- the whole ---- */
@@ -220,7 +241,8 @@ static void case_pairs(const struct assay_comparison_case *c, const struct assay
 	assay_columns_print(&t, out);
 	assay_columns_release(&t);
 	add_counts(&reading->counted, style, out);
-	add_logs(c, out);
+	add_log(c, ASSAY_BASE, out);
+	add_log(c, ASSAY_HEAD, out);
 	for (size_t i = 0; i < c->n_pairs && samples; i++) {
 		assay_text_addf(out, "    pair %zu\n", i + 1);
 		block_rows(&c->pairs[i], out);

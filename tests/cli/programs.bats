@@ -266,6 +266,12 @@ compared() {
 		and (.head.raw_metrics | unique) == [{compress: 670e6, size: 1000}]] | all'
 	run "$ASSAY" show c2 'level=1' --samples
 	[[ $output == *$'\n      head  compress 670 MB/s, size 1000 B\n'* ]]
+	# of what each pair wrote, each side's last is shown, and which that is
+	run "$ASSAY" show c2 'level=1'
+	for side in base head; do
+		[ "$(grep -c ", $side, .*wrote to standard output" <<<"$output")" = "$(grep -c '^tool/.*level=1' <<<"$output")" ]
+		[ "$(grep -cE "^pair [0-9]+, $side, the last of [0-9]+ that are kept \(--json has all\), wrote" <<<"$output")" -ge 1 ]
+	done
 	# two commits
 	git commit -qam slower
 	compared 1 '[.cases[] | select(.metric == "compress") | .verdict] == ["REGRESSED"]' main~1 main --only 'level=1' --budget 5s
