@@ -146,6 +146,15 @@ LONG='sleep 0.05'
 	[ "$status" = 4 ] && [[ $output == *"NOT_MEASURED  false"*"  failed: 'false': exited with status 1"* && $output != *"head"* ]]
 	run --separate-stderr "$ASSAY" time false "$SHORT"
 	[ "$status" = 5 ] && [[ $output == *"INCOMPARABLE  $SHORT"*"  failed: 'false': exited with status 1"* ]]
+	# a command that has nothing to be compared with still gets its numbers
+	for good in 0 1 2; do
+		commands=(false false false)
+		commands[good]=true
+		run --separate-stderr "$ASSAY" time "${commands[@]}" --budget 1us --json
+		[ "$status" = 4 ] || [ "$good$status" = 15 ] || [ "$good$status" = 25 ]
+		jq -e --argjson good "$good" '.commands[$good] as $c | $c.status == "ok" and $c.runs >= 10 and $c.mean_s > 0
+			and ([.commands[].status] | sort) == ["failed", "failed", "ok"]' <<<"$output"
+	done
 }
 
 @test "a program that reads, hangs or leaves a daemon is ended" {

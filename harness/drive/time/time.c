@@ -288,11 +288,16 @@ static void tell_share(const struct timing *k, double done_frac, const char *tex
 			 &(struct assay_event){ .kind = ASSAY_EVENT_SHARE, .done_frac = done_frac, .text = text });
 }
 
-static int measure_alone(struct timing *k, struct assay_err *err)
+static uint64_t least_runs(const struct timing *k)
 {
-	const struct assay_time_command *c = &k->out->commands[0];
+	return k->q->min_runs ? k->q->min_runs : ASSAY_TIME_MIN_RUNS;
+}
+
+static int measure_alone(struct timing *k, size_t i, struct assay_err *err)
+{
+	const struct assay_time_command *c = &k->out->commands[i];
 	const uint64_t budget_ns = k->q->budget_ns ? k->q->budget_ns : ASSAY_TIME_BUDGET_NS;
-	const uint64_t least = k->q->min_runs ? k->q->min_runs : ASSAY_TIME_MIN_RUNS;
+	const uint64_t least = least_runs(k);
 	const uint64_t began_ns = assay_monotonic_ns();
 	uint64_t spent_ns = 0;
 	double sum_s = 0;
@@ -303,9 +308,9 @@ static int measure_alone(struct timing *k, struct assay_err *err)
 		struct assay_sample s;
 		char so_far[64], text[32];
 
-		rc = run_once(k, 0, &p, &s, err);
+		rc = run_once(k, i, &p, &s, err);
 		if (!rc)
-			rc = keep_process(k, 0, &p, &s, err);
+			rc = keep_process(k, i, &p, &s, err);
 		if (rc)
 			break;
 		sum_s += (double)s.ns * 1e-9;
@@ -428,6 +433,29 @@ static int measure_pairs(struct timing *k, struct assay_err *err)
 	}
 	free(spent_ns);
 	free(stop);
+	return rc;
+}
+
+static bool has_partner(const struct timing *k, size_t i)
+{
+	const struct assay_time_command *c = k->out->commands;
+
+	if (i != k->out->reference)
+		return c[k->out->reference].result.status == ASSAY_STATUS_OK;
+	for (size_t at = 0; at < k->cmp.n_cases; at++)
+		if (c[other_of(k, at)].result.status == ASSAY_STATUS_OK)
+			return true;
+	return false;
+}
+
+/* A command that fails ends its pairs, and the command that it was paired with has its own numbers nevertheless. */
+static int measure_left_over(struct timing *k, struct assay_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < k->out->n_commands && !rc; i++)
+		if (!has_partner(k, i) && k->out->commands[i].n_runs < least_runs(k))
+			rc = measure_alone(k, i, err);
 	return rc;
 }
 
@@ -615,7 +643,9 @@ static int measure(struct timing *k, struct assay_err *err)
 	if (!rc)
 		rc = assay_store_open(&k->store, k->q->what->db, ASSAY_STORE_WRITE, err);
 	if (!rc)
-		rc = alone ? measure_alone(k, err) : measure_pairs(k, err);
+		rc = alone ? measure_alone(k, 0, err) : measure_pairs(k, err);
+	if (!rc && !alone)
+		rc = measure_left_over(k, err);
 	/* what was set up is cleaned up, whatever happened in between, an interrupt included */
 	k->silent.interrupted = NULL;
 	for (size_t i = 0; i < ready && !after; i++)
