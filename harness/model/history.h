@@ -116,13 +116,9 @@ struct assay_case_time {
 
 /* A run of the machine that has no number for the case, although it should have one. */
 struct assay_trend_gap {
-	int64_t run_id;
-	uint64_t started_ns;
-	char commit[65];
-	bool dirty;
-	struct assay_commit plugin; /* as of a build */
-	bool missing;               /* the run has no result of it at all */
-	enum assay_status status;   /* otherwise: what became of it */
+	struct assay_trend_point run; /* without times */
+	bool missing;                 /* it has no result of the case at all */
+	enum assay_status status;     /* otherwise: what became of it */
 };
 
 /* A change of the level: the points from @from on are before it, those from @at on after it, up to @to. */

@@ -39,9 +39,10 @@ static char *expand(const char *sql, const struct assay_columns *const *lists)
 	for (const char *open; (open = strchr(sql, '{')); sql = strchr(open, '}') + 1) {
 		size_t len = strcspn(open + 1, "}");
 		enum token token = token_of(open + 1, len);
+		size_t *next = &at[token == TOKEN_ALIASED ? TOKEN_NAMES : token];
 
 		assay_text_addn(&out, sql, (size_t)(open - sql));
-		add_columns(&out, lists[at[token]++], token, open + 1, len);
+		add_columns(&out, lists[(*next)++], token, open + 1, len);
 	}
 	assay_text_add(&out, sql);
 	return assay_text_take(&out);

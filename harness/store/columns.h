@@ -24,7 +24,7 @@ enum assay_column_kind {
 };
 
 struct assay_column {
-	const char *name;
+	const char *name; /* or an expression, if it is only read */
 	enum assay_column_kind kind;
 	bool nullable; /* NULL stands for a number that is 0, and for a real that is negative or not finite */
 	bool unknown;  /* a real that is NULL is read as NaN, not as -1 */
@@ -78,9 +78,10 @@ struct assay_columns {
 	ASSAY_COLUMN_OF(type, field, column, .kind = ASSAY_COLUMN_HISTOGRAMS, .length_offset = offsetof(type, length))
 
 /*
- * As assay_store_statement, of a text in which {} stands for the names of a list of columns, {?} for as many values,
- * {=?} for an assignment to each, and {x} for its names in the table of alias x. The first of each stands for
- * @lists[0], the second for @lists[1], and so on. A text always goes with the same lists.
+ * As assay_store_statement, of a text in which {} stands for the names of a list of columns, {x} for these names in
+ * the table of alias x, {?} for as many values, and {=?} for an assignment to each. The first names stand for
+ * @lists[0], the second for @lists[1], and so on; values and assignments are counted likewise, each by itself. A text
+ * always goes with the same lists.
  */
 struct assay_binder assay_store_statement_of(struct assay_store *s, const char *sql,
 					     const struct assay_columns *const *lists, struct assay_err *err);

@@ -300,18 +300,22 @@ int assay_store_change_find(struct assay_store *s, const char *key, const char *
 	return rc;
 }
 
-static void read_change(struct assay_row *row, void *element)
-{
-	struct assay_stored_change *c = element;
+static const struct assay_column asked_list[] = {
+	ASSAY_COLUMN(struct assay_stored_change, key, "c.key"),
+	ASSAY_COLUMN(struct assay_stored_change, machine_id, "a.machine"),
+};
+static const struct assay_columns asked_columns = ASSAY_COLUMNS(asked_list);
 
-	assay_store_row_text(row, c->key, sizeof(c->key));
-	assay_store_row_text(row, c->machine_id, sizeof(c->machine_id));
-	assay_store_row_columns(row, &change_columns, &c->answer);
+static void read_answer(struct assay_row *row, void *element)
+{
+	assay_store_row_columns(row, &change_columns, &((struct assay_stored_change *)element)->answer);
 }
 
 int assay_store_changes(struct assay_store *s, struct assay_stored_change **out, size_t *n, struct assay_err *err)
 {
-	struct assay_binder b = assay_store_statement_of(s, CHANGES("c.key, a.machine, "), change_lists, err);
+	static const struct assay_columns *const lists[] = { &asked_columns, &change_columns };
+	static const struct assay_store_rows rows = { "'change_answer'", sizeof(**out), &asked_columns, read_answer };
+	struct assay_binder b = assay_store_statement_of(s, CHANGES("{}, "), lists, err);
 
-	return assay_store_collect(s, &b, "'change_answer'", sizeof(**out), read_change, out, n, err);
+	return assay_store_collect(s, &b, &rows, out, n, err);
 }

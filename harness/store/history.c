@@ -9,46 +9,44 @@
 #include "model/build.h"
 #include "store/rows.h"
 
-static void read_run_info(struct assay_row *row, void *element)
-{
-	struct assay_run_info *r = element;
-	struct assay_build b = { 0 };
+static const struct assay_column run_list[] = {
+	ASSAY_COLUMN(struct assay_run_info, id, "run.id"),
+	ASSAY_COLUMN(struct assay_run_info, suite, "run.suite"),
+	ASSAY_COLUMN_SEED(struct assay_run_info, seed, "run.seed"),
+	ASSAY_COLUMN(struct assay_run_info, started_ns, "run.started_ns"),
+	ASSAY_COLUMN(struct assay_run_info, ended_ns, "run.ended_ns"),
+	ASSAY_COLUMN(struct assay_run_info, machine_id, "m.id"),
+	ASSAY_COLUMN(struct assay_run_info, machine_label, "m.label"),
+	ASSAY_COLUMN(struct assay_run_info, n_cases, "(SELECT count(*) FROM result WHERE run = run.id)"),
+	ASSAY_COLUMN(struct assay_run_info, n_ok, "(SELECT count(*) FROM result WHERE run = run.id AND status = 'ok')"),
+	ASSAY_COLUMN(struct assay_run_info, imported, "run.imported"),
+	ASSAY_COLUMN(struct assay_run_info, label, "run.label"),
+	ASSAY_COLUMN(struct assay_run_info, started_unknown, "run.started_unknown"),
+};
+static const struct assay_columns run_columns = ASSAY_COLUMNS(run_list);
+static const struct assay_columns *const run_lists[] = { &run_columns, &assay_store_commit_columns };
 
-	r->id = assay_store_row_int(row);
-	assay_store_row_text(row, r->suite, sizeof(r->suite));
-	r->seed = (uint64_t)assay_store_row_int(row);
-	r->started_ns = (uint64_t)assay_store_row_int(row);
-	r->ended_ns = (uint64_t)assay_store_row_int(row);
-	assay_store_row_build(row, b.commit, &b.dirty, &b.plugin);
-	r->revision = assay_build_revision(&b);
-	assay_store_row_text(row, r->machine_id, sizeof(r->machine_id));
-	assay_store_row_text(row, r->machine_label, sizeof(r->machine_label));
-	r->n_cases = (size_t)assay_store_row_int(row);
-	r->n_ok = (size_t)assay_store_row_int(row);
-	assay_store_row_text(row, r->imported, sizeof(r->imported));
-	assay_store_row_text(row, r->label, sizeof(r->label));
-	r->started_unknown = assay_store_row_bool(row);
+static void read_run_revision(struct assay_row *row, void *element)
+{
+	((struct assay_run_info *)element)->revision = assay_store_row_revision(row);
 }
 
-/* The columns that are read of each run; a WHERE that says which runs follows. */
-#define RUN_INFO                                                                                                       \
-	"SELECT run.id, run.suite, run.seed, run.started_ns, run.ended_ns, b.commit_hash, "                            \
-	"b.dirty, b.plugin_commit, b.plugin_dirty, m.id, m.label,"                                                     \
-	" (SELECT count(*) FROM result WHERE run = run.id),"                                                           \
-	" (SELECT count(*) FROM result WHERE run = run.id AND status = 'ok'),"                                         \
-	" run.imported, run.label, run.started_unknown"                                                                \
-	" FROM run JOIN build b ON b.id = run.build JOIN machine m ON m.id = run.machine"
+static const struct assay_store_rows run_rows = { "the list of runs", sizeof(struct assay_run_info), &run_columns,
+						  read_run_revision };
+
+/* A WHERE that says which runs follows. */
+#define RUN_INFO "SELECT {}, {b} FROM run JOIN build b ON b.id = run.build JOIN machine m ON m.id = run.machine"
 
 int assay_store_runs(struct assay_store *s, const char *suite, size_t limit, struct assay_run_info **out, size_t *n,
 		     struct assay_err *err)
 {
 	static const char sql[] =
 		RUN_INFO " WHERE ?1 IS NULL OR run.suite = ?1 ORDER BY run.started_ns DESC, run.id DESC LIMIT ?2";
-	struct assay_binder b = assay_store_statement(s, sql, err);
+	struct assay_binder b = assay_store_statement_of(s, sql, run_lists, err);
 
 	assay_store_bind_text(&b, suite);
 	assay_store_bind_int(&b, limit && limit <= INT64_MAX ? (int64_t)limit : -1);
-	return assay_store_collect(s, &b, "the list of runs", sizeof(**out), read_run_info, out, n, err);
+	return assay_store_collect(s, &b, &run_rows, out, n, err);
 }
 
 int assay_store_newest_runs(struct assay_store *s, struct assay_run_info **out, size_t *n, struct assay_err *err)
@@ -57,82 +55,75 @@ int assay_store_newest_runs(struct assay_store *s, struct assay_run_info **out, 
 		RUN_INFO " WHERE run.id IN (SELECT (SELECT r.id FROM run r WHERE r.machine = machine.id"
 			 " ORDER BY r.started_ns DESC, r.id DESC LIMIT 1) FROM machine)"
 			 " ORDER BY run.started_ns DESC, run.id DESC";
-	struct assay_binder b = assay_store_statement(s, sql, err);
+	struct assay_binder b = assay_store_statement_of(s, sql, run_lists, err);
 
-	return assay_store_collect(s, &b, "the list of runs", sizeof(**out), read_run_info, out, n, err);
+	return assay_store_collect(s, &b, &run_rows, out, n, err);
 }
 
-static void read_comparison_info(struct assay_row *row, void *element)
-{
-	struct assay_comparison_info *i = element;
-
-	i->id = assay_store_row_int(row);
-	assay_store_row_text(row, i->base, sizeof(i->base));
-	assay_store_row_text(row, i->head, sizeof(i->head));
-	assay_store_row_text(row, i->suite, sizeof(i->suite));
-	i->seed = (uint64_t)assay_store_row_int(row);
-	i->started_ns = (uint64_t)assay_store_row_int(row);
-	i->ended_ns = (uint64_t)assay_store_row_int(row);
-	assay_store_row_text(row, i->machine_id, sizeof(i->machine_id));
-	assay_store_row_text(row, i->machine_label, sizeof(i->machine_label));
-	assay_store_row_text(row, i->verdict, sizeof(i->verdict));
-	i->exit_code = (int)assay_store_row_int(row);
-	if (!i->verdict[0])
-		i->exit_code = -1;
-	i->n_cases = (size_t)assay_store_row_int(row);
-	i->n_controls = (size_t)assay_store_row_int(row);
-	i->n_pairs = (size_t)assay_store_row_int(row);
-	i->n_counted = (size_t)assay_store_row_int(row);
-}
+static const struct assay_column comparison_list[] = {
+	ASSAY_COLUMN(struct assay_comparison_info, id, "k.id"),
+	ASSAY_COLUMN(struct assay_comparison_info, base, "k.base"),
+	ASSAY_COLUMN(struct assay_comparison_info, head, "k.head"),
+	ASSAY_COLUMN(struct assay_comparison_info, suite, "k.suite"),
+	ASSAY_COLUMN_SEED(struct assay_comparison_info, seed, "k.seed"),
+	ASSAY_COLUMN(struct assay_comparison_info, started_ns, "k.started_ns"),
+	ASSAY_COLUMN(struct assay_comparison_info, ended_ns, "k.ended_ns"),
+	ASSAY_COLUMN(struct assay_comparison_info, machine_id, "m.id"),
+	ASSAY_COLUMN(struct assay_comparison_info, machine_label, "m.label"),
+	ASSAY_COLUMN(struct assay_comparison_info, verdict, "k.verdict"),
+	ASSAY_COLUMN(struct assay_comparison_info, exit_code, "coalesce(k.exit_code, -1)"),
+	ASSAY_COLUMN(struct assay_comparison_info, n_cases,
+		     "(SELECT count(*) FROM comparison_case WHERE comparison = k.id AND control = 'none')"),
+	ASSAY_COLUMN(struct assay_comparison_info, n_controls,
+		     "(SELECT count(*) FROM comparison_case WHERE comparison = k.id AND control <> 'none')"),
+	ASSAY_COLUMN(struct assay_comparison_info, n_pairs,
+		     "(SELECT count(*) FROM comparison_case c JOIN pair p ON p.comparison_case = c.id"
+		     " WHERE c.comparison = k.id)"),
+	ASSAY_COLUMN(struct assay_comparison_info, n_counted,
+		     "(SELECT count(*) FROM exact_run e JOIN exact_case c ON c.exact_run = e.id"
+		     " WHERE e.comparison = k.id AND e.side = 'head' AND c.status = 'ok')"),
+};
+static const struct assay_columns comparison_columns = ASSAY_COLUMNS(comparison_list);
 
 int assay_store_comparisons(struct assay_store *s, const char *machine_id, size_t limit,
 			    struct assay_comparison_info **out, size_t *n, struct assay_err *err)
 {
-	static const char sql[] =
-		"SELECT k.id, k.base, k.head, k.suite, k.seed, k.started_ns, k.ended_ns, m.id, m.label,"
-		" k.verdict, k.exit_code,"
-		" (SELECT count(*) FROM comparison_case WHERE comparison = k.id AND control = 'none'),"
-		" (SELECT count(*) FROM comparison_case WHERE comparison = k.id AND control <> 'none'),"
-		" (SELECT count(*) FROM comparison_case c JOIN pair p ON p.comparison_case = c.id"
-		"  WHERE c.comparison = k.id),"
-		" (SELECT count(*) FROM exact_run e JOIN exact_case c ON c.exact_run = e.id"
-		"  WHERE e.comparison = k.id AND e.side = 'head' AND c.status = 'ok')"
-		" FROM comparison k JOIN machine m ON m.id = k.machine"
-		" WHERE ?1 IS NULL OR k.machine = ?1 ORDER BY k.started_ns DESC, k.id DESC LIMIT ?2";
-	struct assay_binder b = assay_store_statement(s, sql, err);
+	static const char sql[] = "SELECT {} FROM comparison k JOIN machine m ON m.id = k.machine"
+				  " WHERE ?1 IS NULL OR k.machine = ?1 ORDER BY k.started_ns DESC, k.id DESC LIMIT ?2";
+	static const struct assay_columns *const lists[] = { &comparison_columns };
+	static const struct assay_store_rows rows = { "the list of comparisons", sizeof(**out), &comparison_columns,
+						      NULL };
+	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
 
 	assay_store_bind_text(&b, machine_id);
 	assay_store_bind_int(&b, limit && limit <= INT64_MAX ? (int64_t)limit : -1);
-	return assay_store_collect(s, &b, "the list of comparisons", sizeof(**out), read_comparison_info, out, n, err);
+	return assay_store_collect(s, &b, &rows, out, n, err);
 }
 
 /*
  * Finished runs of the suite ?1 that began before the run ?4, which began at ?5, and whose seed and machine are its,
  * ?2 and ?3, or others.
  */
-#define FINISHED_BEFORE(seed, machine) "run r" WHERE_FINISHED_BEFORE(seed, machine)
+#define FINISHED_BEFORE(seed, machine) "run" WHERE_FINISHED_BEFORE(seed, machine)
 #define WHERE_FINISHED_BEFORE(seed, machine)                                                                           \
-	" WHERE r.suite = ?1 AND r.seed " seed " ?2 AND r.machine " machine " ?3"                                      \
-	" AND (r.started_ns, r.id) < (?5, ?4) AND r.ended_ns IS NOT NULL"
+	" WHERE run.suite = ?1 AND run.seed " seed " ?2 AND run.machine " machine " ?3"                                \
+	" AND (run.started_ns, run.id) < (?5, ?4) AND run.ended_ns IS NOT NULL"
 
-static struct assay_binder ask_before(struct assay_store *s, const char *sql, const struct assay_run *run,
-				      struct assay_err *err)
+static void bind_before(struct assay_binder *b, const struct assay_run *run)
 {
-	struct assay_binder b = assay_store_statement(s, sql, err);
-
-	assay_store_bind_text(&b, run->suite);
-	assay_store_bind_int(&b, (int64_t)run->seed);
-	assay_store_bind_text(&b, run->machine.id);
-	assay_store_bind_int(&b, run->id ? run->id : INT64_MAX);
-	assay_store_bind_int(&b, run->id ? (int64_t)run->started_ns : INT64_MAX);
-	return b;
+	assay_store_bind_text(b, run->suite);
+	assay_store_bind_int(b, (int64_t)run->seed);
+	assay_store_bind_text(b, run->machine.id);
+	assay_store_bind_int(b, run->id ? run->id : INT64_MAX);
+	assay_store_bind_int(b, run->id ? (int64_t)run->started_ns : INT64_MAX);
 }
 
 static int count_before(struct assay_store *s, const char *sql, const struct assay_run *run, int64_t *out,
 			struct assay_err *err)
 {
-	struct assay_binder b = ask_before(s, sql, run, err);
+	struct assay_binder b = assay_store_statement(s, sql, err);
 
+	bind_before(&b, run);
 	return assay_store_read_number(s, &b, "the history", out, err);
 }
 
@@ -143,9 +134,9 @@ static int find_comparable(struct assay_store *s, const struct assay_run *run, i
 		"SELECT count(*) FROM result b WHERE b.run = ? AND b.status = 'ok' AND EXISTS"
 		" (SELECT 1 FROM result a WHERE a.series = b.series AND a.status = 'ok' AND a.run <> b.run)";
 	static const char sql[] =
-		"SELECT r.id, (SELECT count(*) FROM result b JOIN result a ON a.run = r.id AND a.bench_case = "
+		"SELECT run.id, (SELECT count(*) FROM result b JOIN result a ON a.run = run.id AND a.bench_case = "
 		"b.bench_case AND a.status = 'ok' WHERE b.run = ?4 AND b.status = 'ok')"
-		" FROM " FINISHED_BEFORE("=", "=") " ORDER BY r.started_ns DESC, r.id DESC";
+		" FROM " FINISHED_BEFORE("=", "=") " ORDER BY run.started_ns DESC, run.id DESC";
 	struct assay_row row = { 0 };
 	struct assay_binder b = assay_store_statement(s, most_sql, err);
 	int64_t most = 0, best = -1;
@@ -155,7 +146,8 @@ static int find_comparable(struct assay_store *s, const struct assay_run *run, i
 	rc = assay_store_read_number(s, &b, "the history", &most, err);
 	if (rc)
 		return rc;
-	b = ask_before(s, sql, run, err);
+	b = assay_store_statement(s, sql, err);
+	bind_before(&b, run);
 	while (best < most && assay_store_next(s, &b, &row, "the history", &rc, err)) {
 		const int64_t candidate = assay_store_row_int(&row), n = assay_store_row_int(&row);
 
@@ -191,24 +183,17 @@ int assay_store_comparable(struct assay_store *s, const struct assay_run *run, i
 	return 0;
 }
 
-static void read_comparable(struct assay_row *row, void *element)
-{
-	struct assay_trend_point *p = element;
-
-	p->run_id = assay_store_row_int(row);
-	p->started_ns = (uint64_t)assay_store_row_int(row);
-	assay_store_row_build(row, p->commit, &p->dirty, &p->plugin);
-}
-
 int assay_store_comparables(struct assay_store *s, const struct assay_run *run, struct assay_trend_point **out,
 			    size_t *n, struct assay_err *err)
 {
-	static const char sql[] =
-		"SELECT r.id, r.started_ns, b.commit_hash, b.dirty, b.plugin_commit, b.plugin_dirty FROM run r JOIN "
-		"build b ON b.id = r.build" WHERE_FINISHED_BEFORE("=", "=") " ORDER BY r.started_ns, r.id";
-	struct assay_binder b = ask_before(s, sql, run, err);
+	static const char sql[] = "SELECT {} FROM run JOIN build b ON b.id = run.build" WHERE_FINISHED_BEFORE(
+		"=", "=") " ORDER BY run.started_ns, run.id";
+	static const struct assay_columns *const lists[] = { &assay_store_point_columns };
+	static const struct assay_store_rows rows = { "the history", sizeof(**out), &assay_store_point_columns, NULL };
+	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
 
-	return assay_store_collect(s, &b, "the history", sizeof(**out), read_comparable, out, n, err);
+	bind_before(&b, run);
+	return assay_store_collect(s, &b, &rows, out, n, err);
 }
 
 /* A row for each axis of the cases that @of selects as (bench_case, all_threads), or one with none. */
@@ -323,18 +308,20 @@ int assay_store_totals(struct assay_store *s, const struct assay_run *run, struc
 	return rc;
 }
 
-static void read_newest_result(struct assay_row *row, void *element)
+static const struct assay_column newest_list[] = {
+	ASSAY_COLUMN(struct assay_newest_result, key, "c.key"),
+	ASSAY_COLUMN(struct assay_newest_result, suite, "run.suite"),
+	ASSAY_COLUMN(struct assay_newest_result, run_id, "run.id"),
+	ASSAY_COLUMN(struct assay_newest_result, median_ns, "r.median_ns"),
+};
+static const struct assay_columns newest_columns = ASSAY_COLUMNS(newest_list);
+
+static void read_outcome(struct assay_row *row, void *element)
 {
 	struct assay_newest_result *r = element;
-	struct assay_build b = { 0 };
 
-	assay_store_row_text(row, r->key, sizeof(r->key));
-	assay_store_row_text(row, r->suite, sizeof(r->suite));
-	r->run_id = assay_store_row_int(row);
-	assay_store_row_build(row, b.commit, &b.dirty, &b.plugin);
-	r->revision = assay_build_revision(&b);
+	r->revision = assay_store_row_revision(row);
 	assay_store_row_status(row, &r->status);
-	r->median_ns = assay_store_row_real(row);
 }
 
 int assay_store_newest_results(struct assay_store *s, const char *machine_id, struct assay_newest_result **out,
@@ -347,12 +334,14 @@ int assay_store_newest_results(struct assay_store *s, const char *machine_id, st
 		" newest AS (SELECT s.bench_case, (SELECT max((SELECT max(r.run) FROM result r WHERE r.series = s.id"
 		" AND r.status = outcome.status AND r.all_threads = outcome.all_threads)) FROM outcome) AS run"
 		" FROM series s WHERE s.machine = ?)"
-		" SELECT c.key, run.suite, run.id, b.commit_hash, b.dirty, b.plugin_commit, b.plugin_dirty, r.status,"
-		" r.median_ns FROM newest n JOIN result r ON r.run = n.run AND r.bench_case = n.bench_case"
+		" SELECT {}, {b}, r.status FROM newest n JOIN result r ON r.run = n.run AND r.bench_case = n.bench_case"
 		" JOIN bench_case c ON c.id = n.bench_case JOIN run ON run.id = n.run JOIN build b ON b.id = run.build"
 		" ORDER BY c.key";
-	struct assay_binder b = assay_store_statement(s, sql, err);
+	static const struct assay_columns *const lists[] = { &newest_columns, &assay_store_commit_columns };
+	static const struct assay_store_rows rows = { "the newest results", sizeof(**out), &newest_columns,
+						      read_outcome };
+	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
 
 	assay_store_bind_text(&b, machine_id);
-	return assay_store_collect(s, &b, "the newest results", sizeof(**out), read_newest_result, out, n, err);
+	return assay_store_collect(s, &b, &rows, out, n, err);
 }

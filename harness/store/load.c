@@ -304,25 +304,27 @@ int assay_store_imported(struct assay_store *s, const char *digest, int64_t **ou
 int assay_store_is_same_import(struct assay_store *s, int64_t id, const struct assay_run *run, bool *out,
 			       struct assay_err *err)
 {
+	static const struct assay_column same[] = {
+		ASSAY_COLUMN(struct assay_run, suite, "suite"),
+		ASSAY_COLUMN(struct assay_run, label, "label"),
+		ASSAY_COLUMN(struct assay_run, machine.id, "machine"),
+		ASSAY_COLUMN(struct assay_run, build.id, "build"),
+		ASSAY_COLUMN(struct assay_run, started_unknown, "started_unknown"),
+	};
+	static const struct assay_columns columns = ASSAY_COLUMNS(same);
+	static const struct assay_columns *const lists[] = { &columns, &columns };
 	/* without a date, started_ns is the time of the import */
-	struct assay_binder b = assay_store_statement(s,
-						      "SELECT EXISTS (SELECT 1 FROM run WHERE id = ? AND suite = ? AND "
-						      "label = ? AND machine = ? AND build = ?"
-						      " AND started_unknown = ?6 AND (?6 OR started_ns = ?))",
-						      err);
+	struct assay_binder b = assay_store_statement_of(s,
+							 "SELECT EXISTS (SELECT 1 FROM run WHERE ({}) = ({?}) AND "
+							 "(started_unknown OR started_ns = ?) AND id = ?)",
+							 lists, err);
+	int64_t found = 0;
 	int rc;
 
-	assay_store_bind_int(&b, id);
-	assay_store_bind_text(&b, run->suite);
-	assay_store_bind_text(&b, run->label);
-	assay_store_bind_text(&b, run->machine.id);
-	assay_store_bind_text(&b, run->build.id);
-	assay_store_bind_int(&b, run->started_unknown);
+	assay_store_bind_columns(&b, &columns, run);
 	assay_store_bind_size(&b, run->started_ns);
-	rc = assay_store_step(&b);
-	if (rc != SQLITE_ROW)
-		return assay_store_fail(s, rc, err, "cannot look up what was imported");
-	*out = sqlite3_column_int(b.st, 0);
-	sqlite3_reset(b.st);
-	return 0;
+	assay_store_bind_int(&b, id);
+	rc = assay_store_read_number(s, &b, "what was imported", &found, err);
+	*out = found;
+	return rc;
 }

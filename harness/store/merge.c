@@ -411,17 +411,17 @@ static void renumber(sqlite3_context *out, int n_args, sqlite3_value **args)
 		sqlite3_result_blob64(out, again, len, free);
 }
 
-static void read_name(struct assay_row *row, void *element)
-{
-	struct name_id *name = element;
-
-	name->there = assay_store_row_int(row);
-	name->here = assay_store_row_int(row);
-}
+static const struct assay_column name_list[] = {
+	ASSAY_COLUMN(struct name_id, there, "old"),
+	ASSAY_COLUMN(struct name_id, here, "new"),
+};
+static const struct assay_columns name_columns = ASSAY_COLUMNS(name_list);
 
 /* Machines, builds, cases and names of numbers: those that are not here, and which each of the others is here. */
 static int copy_shared(struct merging *g)
 {
+	static const struct assay_columns *const lists[] = { &name_columns };
+	static const struct assay_store_rows rows = { "'number_name'", sizeof(*g->names), &name_columns, NULL };
 	struct assay_binder b;
 	int rc = 0;
 
@@ -443,9 +443,8 @@ static int copy_shared(struct merging *g)
 	}
 	if (rc)
 		return rc;
-	b = assay_store_statement(g->to, "SELECT old, new FROM temp.same_number_name ORDER BY old", g->err);
-	return assay_store_collect(g->to, &b, "'number_name'", sizeof(*g->names), read_name, &g->names, &g->n_names,
-				   g->err);
+	b = assay_store_statement_of(g->to, "SELECT {} FROM temp.same_number_name ORDER BY old", lists, g->err);
+	return assay_store_collect(g->to, &b, &rows, &g->names, &g->n_names, g->err);
 }
 
 #define MEANING(db, id)                                                                                                \

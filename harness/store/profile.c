@@ -288,38 +288,37 @@ int assay_store_profile_load(struct assay_store *s, int64_t id, struct assay_pro
 	return rc;
 }
 
-static void read_info(struct assay_row *row, void *element)
-{
-	struct assay_profile_info *i = element;
-
-	i->id = assay_store_row_int(row);
-	assay_store_row_text(row, i->kind, sizeof(i->kind));
-	assay_store_row_text(row, i->name, sizeof(i->name));
-	assay_store_row_text(row, i->what, sizeof(i->what));
-	i->started_ns = (uint64_t)assay_store_row_int(row);
-}
+static const struct assay_column info_list[] = {
+	ASSAY_COLUMN(struct assay_profile_info, id, "id"),
+	ASSAY_COLUMN(struct assay_profile_info, kind, "kind"),
+	ASSAY_COLUMN(struct assay_profile_info, name, "name"),
+	ASSAY_COLUMN(struct assay_profile_info, what, "what"),
+	ASSAY_COLUMN(struct assay_profile_info, started_ns, "started_ns"),
+};
+static const struct assay_columns info_columns = ASSAY_COLUMNS(info_list);
+static const struct assay_columns *const info_lists[] = { &info_columns };
+static const struct assay_store_rows infos = { "'profile'", sizeof(struct assay_profile_info), &info_columns, NULL };
 
 int assay_store_profiles(struct assay_store *s, struct assay_profile_info **out, size_t *n, struct assay_err *err)
 {
-	static const char sql[] =
-		"SELECT id, kind, name, what, started_ns FROM profile ORDER BY started_ns DESC, id DESC";
-	struct assay_binder b = assay_store_statement(s, sql, err);
+	static const char sql[] = "SELECT {} FROM profile ORDER BY started_ns DESC, id DESC";
+	struct assay_binder b = assay_store_statement_of(s, sql, info_lists, err);
 
-	return assay_store_collect(s, &b, "'profile'", sizeof(**out), read_info, out, n, err);
+	return assay_store_collect(s, &b, &infos, out, n, err);
 }
 
 int assay_store_profiles_of_build(struct assay_store *s, const char *build, struct assay_profile_info **out, size_t *n,
 				  struct assay_err *err)
 {
 	static const char sql[] =
-		"SELECT id, kind, name, what, started_ns FROM profile p WHERE build = ?1 AND is_case = 1 AND NOT EXISTS"
+		"SELECT {} FROM profile p WHERE build = ?1 AND is_case = 1 AND NOT EXISTS"
 		" (SELECT 1 FROM profile o WHERE o.build = ?1 AND o.kind = p.kind AND o.what = p.what AND"
 		" (o.started_ns > p.started_ns OR (o.started_ns = p.started_ns AND o.id > p.id)))"
 		" ORDER BY started_ns DESC, id DESC";
-	struct assay_binder b = assay_store_statement(s, sql, err);
+	struct assay_binder b = assay_store_statement_of(s, sql, info_lists, err);
 
 	assay_store_bind_text(&b, build);
-	return assay_store_collect(s, &b, "'profile'", sizeof(**out), read_info, out, n, err);
+	return assay_store_collect(s, &b, &infos, out, n, err);
 }
 
 /* ---- in --------------------------------------------------------------------------------------------------------- */

@@ -101,13 +101,12 @@ void assay_store_row_result(struct assay_row *row, struct assay_result *r)
 	assay_store_row_columns(row, &assay_store_statistics_columns, r);
 }
 
-void assay_store_row_build(struct assay_row *row, char commit[sizeof(((struct assay_commit *)0)->hash)], bool *dirty,
-			   struct assay_commit *plugin)
+struct assay_commit assay_store_row_revision(struct assay_row *row)
 {
-	assay_store_row_text(row, commit, sizeof(plugin->hash));
-	*dirty = assay_store_row_bool(row);
-	assay_store_row_text(row, plugin->hash, sizeof(plugin->hash));
-	plugin->dirty = assay_store_row_bool(row);
+	struct assay_build b = { 0 };
+
+	assay_store_row_columns(row, &assay_store_commit_columns, &b);
+	return assay_build_revision(&b);
 }
 
 void assay_store_row_axis(struct assay_row *row, struct assay_case *c)
@@ -216,20 +215,23 @@ int assay_store_part_damaged(const struct assay_store *s, struct assay_store_who
 	return assay_store_damaged(s, what, err);
 }
 
-int assay_store_collect(struct assay_store *s, struct assay_binder *b, const char *what, size_t size,
-			void (*read)(struct assay_row *row, void *element), void *out, size_t *n, struct assay_err *err)
+int assay_store_collect(struct assay_store *s, struct assay_binder *b, const struct assay_store_rows *rows, void *out,
+			size_t *n, struct assay_err *err)
 {
+	const size_t size = rows->size;
 	struct assay_row row = { 0 };
 	size_t count = 0;
 	char *v = NULL;
 	int rc = 0;
 
-	while (assay_store_next(s, b, &row, what, &rc, err)) {
+	while (assay_store_next(s, b, &row, rows->what, &rc, err)) {
 		rc = assay_store_grow(&v, count, size, err);
 		if (rc)
 			continue;
 		memset(v + count * size, 0, size);
-		read(&row, v + count * size);
+		assay_store_row_columns(&row, rows->columns, v + count * size);
+		if (rows->read)
+			rows->read(&row, v + count * size);
 		count++;
 	}
 	if (rc) {
@@ -241,15 +243,14 @@ int assay_store_collect(struct assay_store *s, struct assay_binder *b, const cha
 	return 0;
 }
 
-static void read_id(struct assay_row *row, void *element)
-{
-	*(int64_t *)element = assay_store_row_int(row);
-}
-
 int assay_store_collect_ids(struct assay_store *s, struct assay_binder *b, const char *what, int64_t **out, size_t *n,
 			    struct assay_err *err)
 {
-	return assay_store_collect(s, b, what, sizeof(**out), read_id, out, n, err);
+	static const struct assay_column id[] = { { .kind = ASSAY_COLUMN_ID } };
+	static const struct assay_columns columns = ASSAY_COLUMNS(id);
+	const struct assay_store_rows rows = { what, sizeof(**out), &columns, NULL };
+
+	return assay_store_collect(s, b, &rows, out, n, err);
 }
 
 bool assay_store_row_status(struct assay_row *row, enum assay_status *status)

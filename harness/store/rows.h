@@ -16,6 +16,7 @@
 extern const struct assay_columns assay_store_machine_columns; /* assay_fingerprint, without its facts */
 extern const struct assay_columns assay_store_fact_columns;    /* assay_fact, of a machine or an environment */
 extern const struct assay_columns assay_store_build_columns;   /* assay_build */
+extern const struct assay_columns assay_store_commit_columns;  /* assay_build: its commits alone */
 
 extern const struct assay_columns assay_store_case_columns;    /* assay_case: what bench_case has of it, but no axes */
 extern const struct assay_columns assay_store_limit_columns;   /* assay_case: what results and comparisons have of it */
@@ -28,6 +29,8 @@ extern const struct assay_columns assay_store_run_columns;     /* assay_run, bef
 extern const struct assay_columns assay_store_outcome_columns; /* assay_result: what the whole run may still change */
 extern const struct assay_columns assay_store_measurement_columns; /* assay_result: what only a measurement changes */
 extern const struct assay_columns assay_store_statistics_columns;  /* assay_result: what follows from its samples */
+
+extern const struct assay_columns assay_store_point_columns; /* assay_trend_point, of the tables run and build b */
 
 extern const struct assay_columns assay_store_comparison_columns; /* assay_comparison, before its end */
 extern const struct assay_columns assay_store_control_columns;    /* assay_comparison_case: what is known before */
@@ -73,9 +76,8 @@ int assay_store_put(struct assay_store *s, const char *sql, const struct assay_c
 		&assay_store_measurement_columns, &assay_store_statistics_columns
 void assay_store_row_result(struct assay_row *row, struct assay_result *r);
 
-/* The columns commit_hash, dirty, plugin_commit and plugin_dirty of a build. */
-void assay_store_row_build(struct assay_row *row, char commit[sizeof(((struct assay_commit *)0)->hash)], bool *dirty,
-			   struct assay_commit *plugin);
+/* Read assay_store_commit_columns, and which of both commits was measured. */
+struct assay_commit assay_store_row_revision(struct assay_row *row);
 /* One more axis, fact, count or reason from the columns of its list. Sets row->bad when there are too many. */
 void assay_store_row_axis(struct assay_row *row, struct assay_case *c);
 int assay_store_row_count(struct assay_row *row, struct assay_counters *c, struct assay_err *err);
@@ -118,15 +120,20 @@ int assay_store_for_each(struct assay_store *s, struct assay_store_whole whole, 
 /* A row of @table does not fit to the others: ASSAY_ESTORE. */
 int assay_store_part_damaged(const struct assay_store *s, struct assay_store_whole whole, const char *table,
 			     struct assay_err *err);
+/* Rows that become elements of an array. */
+struct assay_store_rows {
+	const char *what;                                   /* for errors */
+	size_t size;                                        /* of an element */
+	const struct assay_columns *columns;                /* of an element; rows begin with them */
+	void (*read)(struct assay_row *row, void *element); /* what follows them; NULL: nothing */
+};
 /*
- * Read the rows of @b into a new array at *@out with *@n elements of @size, each all-zero before @read fills it. @what
- * names the rows. Nothing is changed on failure.
+ * Read the rows of @b into a new array at *@out with *@n elements, each all-zero before. Nothing is changed on failure.
  */
-int assay_store_collect(struct assay_store *s, struct assay_binder *b, const char *what, size_t size,
-			void (*read)(struct assay_row *row, void *element), void *out, size_t *n,
-			struct assay_err *err);
+int assay_store_collect(struct assay_store *s, struct assay_binder *b, const struct assay_store_rows *rows, void *out,
+			size_t *n, struct assay_err *err);
 
-/* The same of the first column, a number. */
+/* The same of the first column, a number. @what names the rows. */
 int assay_store_collect_ids(struct assay_store *s, struct assay_binder *b, const char *what, int64_t **out, size_t *n,
 			    struct assay_err *err);
 

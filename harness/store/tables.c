@@ -85,6 +85,14 @@ static const struct assay_column build_list[] = {
 };
 const struct assay_columns assay_store_build_columns = ASSAY_COLUMNS(build_list);
 
+static const struct assay_column commit_list[] = {
+	ASSAY_COLUMN(struct assay_build, commit, "commit_hash"),
+	ASSAY_COLUMN(struct assay_build, dirty, "dirty"),
+	ASSAY_COLUMN(struct assay_build, plugin.hash, "plugin_commit"),
+	ASSAY_COLUMN(struct assay_build, plugin.dirty, "plugin_dirty"),
+};
+const struct assay_columns assay_store_commit_columns = ASSAY_COLUMNS(commit_list);
+
 static const struct assay_column case_list[] = {
 	ASSAY_COLUMN(struct assay_case, key, "key"),
 	ASSAY_COLUMN(struct assay_case, op, "op"),
@@ -195,6 +203,18 @@ static const struct assay_column statistics_list[] = {
 	ASSAY_COLUMN(struct assay_result, rounds, "rounds"),
 };
 const struct assay_columns assay_store_statistics_columns = ASSAY_COLUMNS(statistics_list);
+
+static const struct assay_column point_list[] = {
+	ASSAY_COLUMN(struct assay_trend_point, run_id, "run.id"),
+	ASSAY_COLUMN(struct assay_trend_point, started_ns, "run.started_ns"),
+	ASSAY_COLUMN(struct assay_trend_point, started_unknown, "run.started_unknown"),
+	ASSAY_COLUMN(struct assay_trend_point, commit, "b.commit_hash"),
+	ASSAY_COLUMN(struct assay_trend_point, dirty, "b.dirty"),
+	ASSAY_COLUMN(struct assay_trend_point, plugin.hash, "b.plugin_commit"),
+	ASSAY_COLUMN(struct assay_trend_point, plugin.dirty, "b.plugin_dirty"),
+	ASSAY_COLUMN(struct assay_trend_point, machine_id, "run.machine"),
+};
+const struct assay_columns assay_store_point_columns = ASSAY_COLUMNS(point_list);
 
 static const struct assay_column comparison_list[] = {
 	ASSAY_COLUMN(struct assay_comparison, base, "base"),

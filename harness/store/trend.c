@@ -29,11 +29,8 @@ static void read_trend_point(struct assay_row *row, struct assay_trend_point *p,
 {
 	struct assay_result r = { .status = ASSAY_STATUS_OK };
 
-	*p = (struct assay_trend_point){ .run_id = assay_store_row_int(row), .value = NAN };
-	p->started_ns = (uint64_t)assay_store_row_int(row);
-	p->started_unknown = assay_store_row_bool(row);
-	assay_store_row_build(row, p->commit, &p->dirty, &p->plugin);
-	assay_store_row_text(row, p->machine_id, sizeof(p->machine_id));
+	*p = (struct assay_trend_point){ .value = NAN };
+	assay_store_row_columns(row, &assay_store_point_columns, p);
 	assay_store_row_result(row, &r);
 	p->median_ns = r.median_ns;
 	p->ci95_lo_ns = assay_summary_has_interval(&r) ? r.ci95_lo_ns : NAN;
@@ -82,14 +79,12 @@ static int load_trend(struct assay_store *s, const char *key, const char *machin
 		      struct assay_err *err)
 {
 	static const char sql[] =
-		"SELECT r.id, run.id, run.started_ns, run.started_unknown, b.commit_hash, b.dirty, b.plugin_commit, "
-		"b.plugin_dirty, "
-		"run.machine, " ASSAY_STORE_RESULT_COLUMNS
+		"SELECT r.id, {}, " ASSAY_STORE_RESULT_COLUMNS
 		" FROM bench_case c JOIN series s ON s.bench_case = c.id JOIN result r ON r.series = s.id"
 		" JOIN run ON run.id = r.run JOIN build b ON b.id = run.build"
 		" WHERE c.key = ?1 AND r.status = 'ok' AND (?2 IS NULL OR s.machine = ?2) ORDER BY "
 		"run.started_ns, run.id";
-	static const struct assay_columns *const lists[] = { ASSAY_STORE_RESULT_LISTS };
+	static const struct assay_columns *const lists[] = { &assay_store_point_columns, ASSAY_STORE_RESULT_LISTS };
 	struct assay_row row = { 0 };
 	char same[ASSAY_KEY_MAX];
 	struct assay_binder b;
@@ -130,15 +125,13 @@ int assay_store_recent(struct assay_store *s, const char *suite, const char *mac
 		       size_t n_runs, struct assay_case_point **out, size_t *n, struct assay_err *err)
 {
 	static const char sql[] =
-		"SELECT run.id, run.started_ns, run.started_unknown, b.commit_hash, b.dirty, b.plugin_commit, "
-		"b.plugin_dirty, "
-		"run.machine, " ASSAY_STORE_RESULT_COLUMNS
+		"SELECT {}, " ASSAY_STORE_RESULT_COLUMNS
 		" FROM (SELECT id FROM run WHERE suite = ?1 AND machine = ?2 AND started_ns <= ?3"
 		"  ORDER BY started_ns DESC, id DESC LIMIT ?4) last"
 		" JOIN run ON run.id = last.id JOIN build b ON b.id = run.build JOIN result r ON r.run = run.id"
 		" JOIN bench_case c ON c.id = r.bench_case WHERE r.status = 'ok' ORDER BY c.key, run.started_ns, "
 		"run.id";
-	static const struct assay_columns *const lists[] = { ASSAY_STORE_RESULT_LISTS };
+	static const struct assay_columns *const lists[] = { &assay_store_point_columns, ASSAY_STORE_RESULT_LISTS };
 	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
 	struct assay_case_point *v = NULL;
 	struct assay_row row = { 0 };
@@ -165,30 +158,30 @@ int assay_store_recent(struct assay_store *s, const char *suite, const char *mac
 	return 0;
 }
 
-static void read_time(struct assay_row *row, void *element)
-{
-	struct assay_case_time *t = element;
-
-	t->bench_case = assay_store_row_int(row);
-	t->started_ns = (uint64_t)assay_store_row_int(row);
-	t->median_ns = assay_store_row_real(row);
-}
+static const struct assay_column time_list[] = {
+	ASSAY_COLUMN(struct assay_case_time, bench_case, "r.bench_case"),
+	ASSAY_COLUMN(struct assay_case_time, started_ns, "run.started_ns"),
+	ASSAY_COLUMN(struct assay_case_time, median_ns, "r.median_ns"),
+};
+static const struct assay_columns time_columns = ASSAY_COLUMNS(time_list);
 
 int assay_store_times_beside(struct assay_store *s, const char *key, const char *machine_id, uint64_t from_ns,
 			     uint64_t to_ns, struct assay_case_time **out, size_t *n, struct assay_err *err)
 {
 	static const char sql[] =
-		"SELECT r.bench_case, run.started_ns, r.median_ns FROM run JOIN result r ON r.run = run.id"
+		"SELECT {} FROM run JOIN result r ON r.run = run.id"
 		" WHERE +run.machine = ?2 AND run.started_ns BETWEEN ?3 AND ?4 AND r.status = 'ok' AND r.median_ns > 0"
 		" AND r.bench_case IS NOT (SELECT id FROM bench_case WHERE key = ?1)"
 		" ORDER BY r.bench_case, run.started_ns, run.id";
-	struct assay_binder b = assay_store_statement(s, sql, err);
+	static const struct assay_columns *const lists[] = { &time_columns };
+	static const struct assay_store_rows rows = { "the history", sizeof(**out), &time_columns, NULL };
+	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
 
 	assay_store_bind_text(&b, key);
 	assay_store_bind_text(&b, machine_id);
 	assay_store_bind_int(&b, (int64_t)from_ns);
 	assay_store_bind_int(&b, (int64_t)to_ns);
-	return assay_store_collect(s, &b, "the history", sizeof(**out), read_time, out, n, err);
+	return assay_store_collect(s, &b, &rows, out, n, err);
 }
 
 /* ---- of a metric or count ---- */
@@ -314,12 +307,11 @@ int assay_store_trend_of(struct assay_store *s, const char *key, const char *mac
 
 /* ---- runs in which a case has no number ---- */
 
-static void read_gap(struct assay_row *row, void *element)
+/* Behind the columns of the run, which a gap begins with. */
+static void read_gap_status(struct assay_row *row, void *element)
 {
 	struct assay_trend_gap *g = element;
-	g->run_id = assay_store_row_int(row);
-	g->started_ns = (uint64_t)assay_store_row_int(row);
-	assay_store_row_build(row, g->commit, &g->dirty, &g->plugin);
+
 	g->missing = !assay_store_row_status(row, &g->status);
 }
 
@@ -340,12 +332,15 @@ int assay_store_trend_gaps(struct assay_store *s, const char *key, const char *m
 		" AND run.id > m.first AND run.id NOT IN (SELECT run FROM of_case)"
 		" WHERE 2 * (SELECT count(*) FROM result x WHERE x.run = run.id) >="
 		" (SELECT count(*) FROM result x WHERE x.run = m.newest))"
-		" SELECT run.id, run.started_ns, b.commit_hash, b.dirty, b.plugin_commit, b.plugin_dirty, gaps.status"
-		" FROM gaps JOIN run ON run.id = gaps.id JOIN build b ON b.id = run.build ORDER BY run.started_ns, "
+		" SELECT {}, gaps.status FROM gaps JOIN run ON run.id = gaps.id JOIN build b ON b.id = run.build ORDER "
+		"BY run.started_ns, "
 		"run.id";
-	struct assay_binder b = assay_store_statement(s, sql, err);
+	static const struct assay_columns *const lists[] = { &assay_store_point_columns };
+	static const struct assay_store_rows rows = { "the history", sizeof(**out), &assay_store_point_columns,
+						      read_gap_status };
+	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
 
 	assay_store_bind_text(&b, key);
 	assay_store_bind_text(&b, machine_id);
-	return assay_store_collect(s, &b, "the history", sizeof(**out), read_gap, out, n, err);
+	return assay_store_collect(s, &b, &rows, out, n, err);
 }

@@ -21,12 +21,7 @@
 /* An interval that is missing becomes the value itself. False where the run has nothing to show. */
 static bool take(const struct assay_plot_trend *s, const struct assay_trend_point *p, struct assay_trend_dot *out)
 {
-	*out = (struct assay_trend_dot){ .value = s->metric ? p->value : p->median_ns * 1e-9,
-					 .run_id = p->run_id,
-					 .started_ns = p->started_ns,
-					 .commit = p->commit,
-					 .program_dirty = p->dirty,
-					 .plugin = &p->plugin };
+	*out = (struct assay_trend_dot){ .run = p, .value = s->metric ? p->value : p->median_ns * 1e-9 };
 	out->lo = s->metric ? NAN : p->ci95_lo_ns * 1e-9;
 	out->hi = s->metric ? NAN : p->ci95_hi_ns * 1e-9;
 	if (!isfinite(out->value) || (!s->metric && out->value <= 0))
@@ -40,20 +35,17 @@ static bool take(const struct assay_plot_trend *s, const struct assay_trend_poin
 
 static struct assay_trend_dot of_gap(const struct assay_trend_gap *g)
 {
-	return (struct assay_trend_dot){ .value = NAN,
+	return (struct assay_trend_dot){ .run = &g->run,
+					 .value = NAN,
 					 .lo = NAN,
 					 .hi = NAN,
-					 .run_id = g->run_id,
-					 .started_ns = g->started_ns,
-					 .commit = g->commit,
-					 .program_dirty = g->dirty,
-					 .plugin = &g->plugin,
 					 .missing = g->missing || g->status == ASSAY_STATUS_SKIPPED };
 }
 
 static int by_time(const void *a, const void *b)
 {
-	const struct assay_trend_dot *x = a, *y = b;
+	const struct assay_trend_point *x = ((const struct assay_trend_dot *)a)->run;
+	const struct assay_trend_point *y = ((const struct assay_trend_dot *)b)->run;
 
 	if (x->started_ns != y->started_ns)
 		return x->started_ns < y->started_ns ? -1 : 1;
@@ -123,7 +115,10 @@ static void find_range(const struct assay_plot_trend *s, const struct assay_tren
 
 static bool is_dirty(const struct assay_trend_dot *d)
 {
-	return assay_commit_is_own(d->plugin) ? d->plugin->dirty : d->program_dirty;
+	bool dirty;
+
+	assay_trend_commit(d->run, &dirty);
+	return dirty;
 }
 
 /* The runs of each line; where one failed or is missing, blank lines end the line there. */

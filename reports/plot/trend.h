@@ -9,12 +9,8 @@
 struct assay_trend_dot {
 	double x, value, lo, hi;
 	size_t line, group; /* group: of the runs of a commit, in order of their first run; by date unused */
-	int64_t run_id;
-	uint64_t started_ns;
-	const char *commit; /* of the program */
-	bool program_dirty;
-	const struct assay_commit *plugin; /* of what the user named, where he did */
-	bool missing;                      /* otherwise a run without a value failed */
+	const struct assay_trend_point *run;
+	bool missing; /* otherwise a run without a value failed */
 };
 
 /* All of a plot: in order of time, once they have places in the order of these. */

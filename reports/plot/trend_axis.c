@@ -16,7 +16,9 @@
 
 static const char *commit_of(const struct assay_trend_dot *d)
 {
-	return assay_commit_is_own(d->plugin) ? d->plugin->hash : d->commit;
+	bool dirty;
+
+	return assay_trend_commit(d->run, &dirty);
 }
 
 /* Runs of one commit side by side: as many places as the line with most of them needs. */
@@ -33,7 +35,7 @@ static void group_name(const struct assay_trend_dot *d, char buf[96])
 	if (commit[0])
 		snprintf(buf, 96, "%.64s", commit);
 	else
-		snprintf(buf, 96, "run %lld of line %zu", (long long)d->run_id, d->line);
+		snprintf(buf, 96, "run %lld of line %zu", (long long)d->run->run_id, d->line);
 }
 
 static int group_runs(const struct assay_plot_trend *s, struct assay_trend_dots *d, struct group *groups, size_t *n,
@@ -94,7 +96,7 @@ static void places_by_date(struct assay_trend_dots *d)
 	double range, air;
 
 	for (size_t i = 0; i < d->n; i++)
-		d->v[i].x = (double)(d->v[i].started_ns / 1000000u) / 1000;
+		d->v[i].x = (double)(d->v[i].run->started_ns / 1000000u) / 1000;
 	range = d->v[d->n - 1].x - d->v[0].x;
 	/* runs that began in the same second have an axis, too */
 	air = range >= 1 ? range * 0.03 : DAY_S / 4;
@@ -141,11 +143,11 @@ static unsigned date_axis(const struct assay_trend_dots *d, struct assay_text *t
 static void add_label(struct assay_plot_array *a, const struct assay_trend_dot *d, size_t n, bool plugins)
 {
 	char plugin[12], commit[12], date[32] = "", last[32] = "";
-	time_t when = (time_t)(d->started_ns / 1000000000u);
+	time_t when = (time_t)(d->run->started_ns / 1000000000u);
 	struct tm tm;
 
-	assay_plot_commit(d->plugin->hash, d->plugin->dirty, "-", plugin);
-	assay_plot_commit(d->commit, d->program_dirty, "run", commit);
+	assay_plot_commit(d->run->plugin.hash, d->run->plugin.dirty, "-", plugin);
+	assay_plot_commit(d->run->commit, d->run->dirty, "run", commit);
 	if (gmtime_r(&when, &tm)) {
 		strftime(date, sizeof(date), "%Y-%m-%d", &tm);
 		strftime(last, sizeof(last), "%H:%M", &tm);
@@ -180,8 +182,8 @@ static unsigned commit_axis(const struct assay_trend_dots *d, struct assay_text 
 	size_t n = 0;
 
 	for (size_t i = 0; i < d->n; i++) {
-		plugins |= d->v[i].plugin->hash[0] != '\0';
-		dirty |= d->v[i].program_dirty || d->v[i].plugin->dirty;
+		plugins |= d->v[i].run->plugin.hash[0] != '\0';
+		dirty |= d->v[i].run->dirty || d->v[i].run->plugin.dirty;
 	}
 	for (size_t last = d->n; last > 0;) {
 		const struct assay_trend_dot *newest = &d->v[last - 1];

@@ -77,11 +77,10 @@ static void word_change(struct flag *f, size_t n_lines)
 }
 
 /* The place of the point @p of a line; NaN: it has none. */
-static double place_of(const struct assay_trend_dots *d, size_t line, const struct assay_trend_point *p)
+static double place_of(const struct assay_trend_dots *d, const struct assay_trend_point *p)
 {
 	for (size_t i = 0; i < d->n; i++)
-		if (d->v[i].line == line && d->v[i].run_id == p->run_id && d->v[i].started_ns == p->started_ns &&
-		    !isnan(d->v[i].value))
+		if (d->v[i].run == p)
 			return d->v[i].x;
 	return NAN;
 }
@@ -96,7 +95,7 @@ static void add_changes(const struct assay_plot_trend *s, const struct assay_tre
 			const struct assay_trend_point *p = &l->points[c->at];
 			bool dirty;
 			const char *hash = assay_trend_commit(p, &dirty);
-			double x = place_of(d, i, p), before = place_of(d, i, &l->points[c->at - 1]);
+			double x = place_of(d, p), before = place_of(d, &l->points[c->at - 1]);
 			struct flag flag = { .kind = c->of_machine  ? FLAG_MACHINE
 						     : c->ratio > 1 ? FLAG_SLOWER
 								    : FLAG_FASTER,
@@ -123,9 +122,10 @@ static void add_marks(const struct assay_plot_trend *s, const struct assay_trend
 
 		for (size_t i = 0; i < d->n; i++) {
 			const struct assay_trend_dot *p = &d->v[i];
-			const char *hash = assay_commit_is_own(p->plugin) ? p->plugin->hash : p->commit;
+			bool dirty;
 
-			if (m->commit[0] ? !strcmp(hash, m->commit) : p->run_id == m->run_id) {
+			if (m->commit[0] ? !strcmp(assay_trend_commit(p->run, &dirty), m->commit)
+					 : p->run->run_id == m->run_id) {
 				struct flag flag = { .x = p->x, .kind = m->commit[0] ? FLAG_RELEASE : FLAG_BASELINE };
 
 				snprintf(flag.text, sizeof(flag.text), "%s", m->name);
@@ -189,8 +189,8 @@ static void add_level(const struct assay_trend_line *l, const struct assay_trend
 	for (size_t i = from; i < to; i++)
 		if (isfinite(l->points[i].median_ns))
 			v[n++] = l->points[i].median_ns * 1e-9;
-	first = place_of(d, line, &l->points[from]);
-	last = place_of(d, line, &l->points[to - 1]);
+	first = place_of(d, &l->points[from]);
+	last = place_of(d, &l->points[to - 1]);
 	if (n && isfinite(first) && isfinite(last)) {
 		qsort(v, n, sizeof(*v), by_value);
 		assay_text_addf(t, "%.10g %.10g %.9g %zu\n", first, last, (v[n / 2] + v[(n - 1) / 2]) / 2 / factor,

@@ -52,8 +52,10 @@ static void series(void)
 
 TEST(trends_have_gaps_changes_and_marks)
 {
-	struct assay_trend_gap gaps[2] = { { .run_id = 9, .started_ns = 1, .commit = "dead", .missing = true },
-					   { .run_id = 10, .started_ns = 2, .status = ASSAY_STATUS_CRASHED } };
+	struct assay_trend_gap gaps[2] = {
+		{ .run = { .run_id = 9, .started_ns = 1, .commit = "dead" }, .missing = true },
+		{ .run = { .run_id = 10, .started_ns = 2 }, .status = ASSAY_STATUS_CRASHED }
+	};
 	struct assay_trend_change changes[1] = { { .from = 0, .at = 3, .to = 6, .ratio = 1.2 } };
 	struct assay_trend_mark marks[3] = { { .name = "v1.0", .commit = "4000000000" },
 					     { .name = "baseline main", .run_id = 2 },

@@ -27,9 +27,9 @@ STORE_TEST(test_gaps_of_a_trend)
 	assert_ok(f, assay_store_result_add(s, id, &r, &f->err));
 	assert_ok(f, assay_store_trend_gaps(s, r.c.key, "m1", &v, &n, &f->err));
 	assert_int_equal(n, 2);
-	assert_true(v[0].run_id == 3 && v[0].missing);
-	assert_true(v[1].run_id == id && !v[1].missing && v[1].status == ASSAY_STATUS_CRASHED);
-	assert_string_equal(v[0].commit, "0123456789abcdef0123456789abcdef01234567");
+	assert_true(v[0].run.run_id == 3 && v[0].missing);
+	assert_true(v[1].run.run_id == id && !v[1].missing && v[1].status == ASSAY_STATUS_CRASHED);
+	assert_string_equal(v[0].run.commit, "0123456789abcdef0123456789abcdef01234567");
 	free(v);
 	assert_ok(f, assay_store_trend_gaps(s, "none", "m1", &v, &n, &f->err));
 	assert_int_equal(n, 0);
