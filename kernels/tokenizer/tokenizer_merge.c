@@ -3,7 +3,8 @@
  * Merging the bytes of a piece. A short one is an array, whose lowest rank is searched for again and again. A long one
  * has a queue of places for each rank, and a tree of bits that finds the lowest rank with a place: pushing and popping
  * take constant time. The places of a rank are to be taken from the left, and arrive in that order: a token is made by
- * the same merges wherever it stands, and those of each rank are made from left to right.
+ * the same merges wherever it stands, and those of each rank are made from left to right. Only tokens of SPM that share
+ * a score may arrive otherwise, and are put where they belong.
  */
 #include <stdlib.h>
 
@@ -130,6 +131,7 @@ static void push(struct tokenizer_list *l, uint32_t rank, int32_t at)
 {
 	struct queue *q = &l->queues[rank];
 	const int32_t k = (int32_t)l->n_places++;
+	int32_t *link;
 
 	l->places[k] = (struct place){ at, -1 };
 	if (q->first < 0) {
@@ -138,8 +140,15 @@ static void push(struct tokenizer_list *l, uint32_t rank, int32_t at)
 			l->bits[i][rank >> 6] |= UINT64_C(1) << (rank & 63);
 		return;
 	}
-	l->places[q->last].next = k;
-	q->last = k;
+	if (l->places[q->last].at <= at) {
+		l->places[q->last].next = k;
+		q->last = k;
+		return;
+	}
+	for (link = &q->first; l->places[*link].at <= at;)
+		link = &l->places[*link].next;
+	l->places[k].next = *link;
+	*link = k;
 }
 
 static void clear(struct tokenizer_list *l, uint32_t rank)
@@ -178,7 +187,15 @@ static bool pop(struct tokenizer_list *l, uint32_t *rank, int32_t *at)
 	return true;
 }
 
-static void look_up(struct tokenizer_tables *t, int32_t at, int64_t n)
+/* In SPM, two symbols are merged if their bytes are a token, whatever they are themselves. */
+static struct tokenizer_merge find_whole(const struct tokenizer_tables *t, const uint8_t *s, int64_t n)
+{
+	const int32_t id = n <= t->longest ? *tokenizer_find_token(t, s, n) : -1;
+
+	return id < 0 ? (struct tokenizer_merge){ TOKENIZER_NO_RANK, 0 } : (struct tokenizer_merge){ t->ranks[id], id };
+}
+
+static void look_up(struct tokenizer_tables *t, const uint8_t *s, int32_t at, int64_t n)
 {
 	struct symbol *x = &t->list->symbols[at];
 
@@ -186,28 +203,62 @@ static void look_up(struct tokenizer_tables *t, int32_t at, int64_t n)
 	if (at + x->len >= n)
 		return;
 	t->lookups++;
-	x->next = tokenizer_find_merge(t, x->id, x[x->len].id);
+	x->next =
+		t->ranks ? find_whole(t, s + at, x->len + x[x->len].len) : tokenizer_find_merge(t, x->id, x[x->len].id);
 	if (x->next.rank != TOKENIZER_NO_RANK)
 		push(t->list, x->next.rank, at);
+}
+
+/* The symbols that merging begins with: bytes or, in SPM, characters. */
+static void first_symbols(struct tokenizer_tables *t, const uint8_t *s, int64_t n)
+{
+	int64_t len, before = 0;
+
+	for (int64_t at = 0; at < n; at += len, before = len) {
+		int32_t id;
+
+		if (t->ranks) {
+			assay_utf8(s + at, n - at, &len);
+			id = *tokenizer_find_token(t, s + at, len);
+		} else {
+			len = 1;
+			id = t->byte_ids[s[at]];
+		}
+		t->list->symbols[at] = (struct symbol){ id, (int32_t)len, (int32_t)before, { TOKENIZER_NO_RANK, 0 } };
+	}
+	for (int64_t at = 0; at < n; at += t->list->symbols[at].len)
+		look_up(t, s, (int32_t)at, n);
+}
+
+/* A symbol that is no token becomes those of its bytes. */
+static int64_t put_symbols(const struct tokenizer_tables *t, const uint8_t *s, int64_t n, int32_t *ids)
+{
+	int64_t n_ids = 0;
+
+	for (int64_t at = 0; at < n; at += t->list->symbols[at].len) {
+		const struct symbol *x = &t->list->symbols[at];
+
+		if (x->id >= 0)
+			ids[n_ids++] = x->id;
+		for (int32_t i = 0; x->id < 0 && i < x->len; i++)
+			ids[n_ids++] = t->byte_ids[s[at + i]];
+	}
+	return n_ids;
 }
 
 static int64_t merge_long(struct tokenizer_tables *t, const uint8_t *s, int64_t n, int32_t *ids)
 {
 	struct symbol *x;
-	int64_t n_ids = 0;
 	uint32_t rank;
 	int32_t at;
 
 	if (!t->list)
-		t->list = new_list(t->v->n_merges);
+		t->list = new_list(t->ranks ? t->v->n_tokens : t->v->n_merges);
 	if (!t->list || make_room(t->list, n))
 		return -1;
 	x = t->list->symbols;
 	t->list->n_places = 0;
-	for (int64_t i = 0; i < n; i++)
-		x[i] = (struct symbol){ t->byte_ids[s[i]], 1, i > 0, { TOKENIZER_NO_RANK, 0 } };
-	for (int64_t i = 0; i + 1 < n; i++)
-		look_up(t, (int32_t)i, n);
+	first_symbols(t, s, n);
 	while (pop(t->list, &rank, &at)) {
 		int32_t right = at + x[at].len;
 
@@ -221,15 +272,13 @@ static int64_t merge_long(struct tokenizer_tables *t, const uint8_t *s, int64_t 
 		if (at + x[at].len < n)
 			x[at + x[at].len].before = x[at].len;
 		if (at)
-			look_up(t, at - x[at].before, n);
-		look_up(t, at, n);
+			look_up(t, s, at - x[at].before, n);
+		look_up(t, s, at, n);
 	}
-	for (int64_t i = 0; i < n; i += x[i].len)
-		ids[n_ids++] = x[i].id;
-	return n_ids;
+	return put_symbols(t, s, n, ids);
 }
 
 int64_t tokenizer_merge_piece(struct tokenizer_tables *t, const uint8_t *s, int64_t n, int32_t *ids)
 {
-	return n <= SHORT ? merge_short(t, s, n, ids) : merge_long(t, s, n, ids);
+	return n <= SHORT && !t->ranks ? merge_short(t, s, n, ids) : merge_long(t, s, n, ids);
 }

@@ -46,11 +46,26 @@ struct tokenizer_tables {
 	struct tokenizer_pair *pairs;
 	int32_t *tokens; /* hashed by their bytes; -1: free */
 	uint64_t pair_mask, token_mask;
+	/* of SPM */
+	uint32_t *ranks;        /* of tokens: the highest score has 0, and equal scores share a rank */
+	int64_t longest;        /* token, in bytes */
+	bool spaces_begin_only; /* no token has a space after another character */
 	struct tokenizer_list *list;
 	uint64_t lookups, merges;
 };
 
 enum { TOKENIZER_WIDE = ASSAY_CHAR_SPACE + 1 };
+
+/* SPM's space in a vocabulary. */
+#define TOKENIZER_MARK "\xe2\x96\x81"
+
+/* The bytes of SPM's space at @p, in a text, which may have it as either character; 0: there is none. */
+static inline int64_t tokenizer_space(const uint8_t *p, const uint8_t *end)
+{
+	if (*p == ' ')
+		return 1;
+	return *p == (uint8_t)TOKENIZER_MARK[0] && end - p >= 3 && !memcmp(p, TOKENIZER_MARK, 3) ? 3 : 0;
+}
 
 /* The merge of two tokens. */
 static inline struct tokenizer_merge tokenizer_find_merge(const struct tokenizer_tables *t, int32_t left, int32_t right)
@@ -64,9 +79,14 @@ static inline struct tokenizer_merge tokenizer_find_merge(const struct tokenizer
 	return t->pairs[i].merge;
 }
 
+/* The cell of the token with these bytes, or the free one where it belongs. */
+int32_t *tokenizer_find_token(const struct tokenizer_tables *t, const uint8_t *s, int64_t n);
 /* The end of the first piece from @p on, which is before @end. */
 const uint8_t *tokenizer_piece_end(const struct tokenizer_tables *t, const uint8_t *p, const uint8_t *end);
-/* The ids of a piece, from its bytes: their number, or -1 where memory is short. */
+/*
+ * The ids of a piece, from its bytes or, in SPM, from its characters, where spaces are marks: their number, or -1 where
+ * memory is short.
+ */
 int64_t tokenizer_merge_piece(struct tokenizer_tables *t, const uint8_t *s, int64_t n, int32_t *ids);
 void tokenizer_list_free(struct tokenizer_list *list);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The patterns gpt-2, llama-bpe and qwen2, by the first characters of a piece; a run of ASCII takes a table alone. */
+/*
+ * The patterns gpt-2, llama-bpe and qwen2, by the first characters of a piece; a run of ASCII takes a table alone. SPM
+ * has no pieces, but a text can be cut wherever no token lies across.
+ */
 #include "tokenizer_ours.h"
 
 static int class_at(const struct tokenizer_tables *t, const uint8_t *p, const uint8_t *end, int64_t *len)
@@ -107,8 +110,24 @@ static const uint8_t *llama_bpe(const struct tokenizer_tables *t, const uint8_t 
 	return stop > p ? stop : spaces(t, p, end);
 }
 
+/* Spaces and the word after them. */
+static const uint8_t *word(const struct tokenizer_tables *t, const uint8_t *p, const uint8_t *end)
+{
+	int64_t len;
+
+	if (!t->spaces_begin_only)
+		return end;
+	while (p < end && (len = tokenizer_space(p, end)))
+		p += len;
+	while (p < end && !tokenizer_space(p, end))
+		p++;
+	return p;
+}
+
 const uint8_t *tokenizer_piece_end(const struct tokenizer_tables *t, const uint8_t *p, const uint8_t *end)
 {
+	if (t->ranks)
+		return word(t, p, end);
 	return t->v->pre == ASSAY_PRE_GPT_2 ? gpt_2(t, p, end)
 					    : llama_bpe(t, p, end, t->v->pre == ASSAY_PRE_QWEN2 ? 1 : 3);
 }

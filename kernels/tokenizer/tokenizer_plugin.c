@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The variants "ours", and their plugin. Byte-level BPE with a cache of words: a table in which each word has one slot,
- * a cache line with its bytes and ids.
- * Words that are too long for a slot, or have too many tokens, are merged each time.
+ * The variants "ours", and their plugin. They have a cache of words: a table in which each word has one slot, a cache
+ * line with its bytes and ids. Words that are too long for a slot, or have too many tokens, are merged each time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,8 @@
 struct ours {
 	struct tokenizer_tables t;
 	struct tokenizer_word *words;
-	int shift; /* of a hash, to the index of its slot */
+	int shift;       /* of a hash, to the index of its slot */
+	uint8_t *marked; /* a piece of SPM, with marks for spaces */
 	uint64_t slots, hits, misses;
 };
 
@@ -65,8 +65,7 @@ static uint64_t hash_bytes(const uint8_t *s, int64_t n)
 	return h ^ h >> 32;
 }
 
-/* The cell of the token with these bytes, or the free one where it belongs. */
-static int32_t *find_token(const struct tokenizer_tables *t, const uint8_t *s, int64_t n)
+int32_t *tokenizer_find_token(const struct tokenizer_tables *t, const uint8_t *s, int64_t n)
 {
 	uint64_t i = hash_bytes(s, n) & t->token_mask;
 
@@ -90,6 +89,61 @@ static uint64_t table_mask(int64_t n)
 	return size - 1;
 }
 
+struct scored {
+	float score;
+	int32_t id;
+};
+
+static int highest_first(const void *a, const void *b)
+{
+	const struct scored *x = a, *y = b;
+
+	return (x->score < y->score) - (x->score > y->score);
+}
+
+static bool space_inside(const uint8_t *s, int64_t n)
+{
+	const uint8_t *end = s + n;
+
+	while (s < end && tokenizer_space(s, end))
+		s += tokenizer_space(s, end);
+	while (s < end && !tokenizer_space(s, end))
+		s++;
+	return s < end;
+}
+
+/* What SPM has in place of merges. */
+static int rank_tokens(struct tokenizer_tables *t)
+{
+	const struct assay_vocab *v = t->v;
+	struct scored *all = malloc((size_t)v->n_tokens * sizeof(*all));
+	uint32_t rank = 0;
+
+	t->ranks = malloc((size_t)v->n_tokens * sizeof(*t->ranks));
+	if (!all || !t->ranks) {
+		free(all);
+		return -1;
+	}
+	t->spaces_begin_only = true;
+	for (int32_t i = 0; i < v->n_tokens; i++) {
+		const int64_t n = v->starts[i + 1] - v->starts[i];
+
+		all[i] = (struct scored){ v->scores[i], i };
+		t->longest = n > t->longest ? n : t->longest;
+		t->spaces_begin_only = t->spaces_begin_only && !space_inside(v->bytes + v->starts[i], n);
+	}
+	for (int i = 0; i < 256; i++)
+		if (t->byte_ids[i] < 0)
+			t->byte_ids[i] = v->unknown;
+	qsort(all, (size_t)v->n_tokens, sizeof(*all), highest_first);
+	for (int32_t i = 0; i < v->n_tokens; i++) {
+		rank += i && all[i].score < all[i - 1].score;
+		t->ranks[all[i].id] = rank;
+	}
+	free(all);
+	return 0;
+}
+
 static int make_tables(struct tokenizer_tables *t)
 {
 	const struct assay_vocab *v = t->v;
@@ -106,15 +160,18 @@ static int make_tables(struct tokenizer_tables *t)
 	t->classes[ASSAY_UNICODE_LIMIT] = ASSAY_CHAR_OTHER;
 	for (int i = 0; i < 256; i++)
 		t->ascii[i] = i < 128 ? t->classes[i] : TOKENIZER_WIDE;
+	memset(t->byte_ids, 0xff, sizeof(t->byte_ids));
 	for (int32_t i = 0; i < v->n_tokens; i++) {
 		const uint8_t *s = v->bytes + v->starts[i];
 		const int64_t n = v->starts[i + 1] - v->starts[i];
 
-		if (n == 1)
+		if (n == 1 && (v->model == ASSAY_VOCAB_BPE || v->types[i] == ASSAY_TOKEN_BYTE))
 			t->byte_ids[*s] = i;
-		if (n)
-			*find_token(t, s, n) = i;
+		if (n && v->types[i] != ASSAY_TOKEN_BYTE)
+			*tokenizer_find_token(t, s, n) = i;
 	}
+	if (v->model == ASSAY_VOCAB_SPM)
+		return rank_tokens(t);
 	/* of merges of the same tokens the first one counts */
 	for (int32_t r = v->n_merges - 1; r >= 0; r--) {
 		const uint64_t key = (uint64_t)(uint32_t)v->merges[r][0] << 32 | (uint32_t)v->merges[r][1];
@@ -137,6 +194,8 @@ static void release(struct assay_job *job)
 	tokenizer_list_free(o->t.list);
 	free(o->t.pairs);
 	free(o->t.tokens);
+	free(o->t.ranks);
+	free(o->marked);
 	free(o->words);
 	free(o);
 	job->state = NULL;
@@ -157,7 +216,9 @@ static int prepare(struct assay_job *job)
 	o->slots = (uint64_t)axis[ASSAY_TOKENIZER_SLOTS];
 	o->shift = 64 - __builtin_ctzll(o->slots);
 	o->words = aligned_alloc(64, o->slots * sizeof(*o->words));
-	if (!o->words || make_tables(&o->t))
+	if (s->vocab->model == ASSAY_VOCAB_SPM)
+		o->marked = malloc(strlen(TOKENIZER_MARK) * ((size_t)axis[ASSAY_TOKENIZER_BYTES] + 1));
+	if (!o->words || make_tables(&o->t) || (o->t.ranks && !o->marked))
 		goto memory;
 	memset(o->words, 0, o->slots * sizeof(*o->words));
 	if (axis[ASSAY_TOKENIZER_CACHE] == ASSAY_TOKENIZER_WARM &&
@@ -172,11 +233,28 @@ memory:
 
 /* ---- encoding ---- */
 
-/* The ids of a piece that the cache does not have. */
-static int64_t encode_piece(struct ours *o, const uint8_t *s, int64_t n, int32_t *ids)
+static int64_t mark_spaces(uint8_t *out, const uint8_t *s, int64_t n, bool prefix)
 {
+	const int64_t mark = (int64_t)strlen(TOKENIZER_MARK);
+	int64_t len = 0;
+
+	for (int64_t i = prefix ? -1 : 0; i < n; i++)
+		if (i < 0 || s[i] == ' ') {
+			memcpy(out + len, TOKENIZER_MARK, (size_t)mark);
+			len += mark;
+		} else {
+			out[len++] = s[i];
+		}
+	return len;
+}
+
+/* The ids of a piece that the cache does not have; @prefix: of SPM, with a space before it. */
+static int64_t encode_piece(struct ours *o, const uint8_t *s, int64_t n, bool prefix, int32_t *ids)
+{
+	if (o->marked)
+		return tokenizer_merge_piece(&o->t, o->marked, mark_spaces(o->marked, s, n, prefix), ids);
 	if (o->t.v->whole_words) {
-		int32_t id = *find_token(&o->t, s, n);
+		int32_t id = *tokenizer_find_token(&o->t, s, n);
 
 		o->t.lookups++;
 		if (id >= 0) {
@@ -196,16 +274,17 @@ static int64_t encode(struct ours *o, const uint8_t *text, int64_t n, int32_t *i
 	while (p < end) {
 		const uint8_t *stop = tokenizer_piece_end(&o->t, p, end);
 		const int64_t len = stop - p;
+		const bool prefix = p == text && o->t.v->space_prefix;
 		struct tokenizer_word *w = NULL;
 		struct tokenizer_key key;
 		int64_t more;
 
-		if (len <= TOKENIZER_KEY_BYTES) {
+		if (len <= TOKENIZER_KEY_BYTES && !prefix) {
 			key = key_of(p, len, end);
 			w = &o->words[hash_of(&key) >> o->shift];
 			if (same(&w->key, &key)) {
 				o->hits++;
-				/* there is room for an id of each byte that is left */
+				/* there is room for an id of each byte that is left, at least */
 				if (end - p >= TOKENIZER_WORD_IDS)
 					memcpy(out, w->ids, sizeof(w->ids));
 				else
@@ -216,7 +295,7 @@ static int64_t encode(struct ours *o, const uint8_t *text, int64_t n, int32_t *i
 			}
 		}
 		o->misses++;
-		more = encode_piece(o, p, len, out);
+		more = encode_piece(o, p, len, prefix, out);
 		if (more < 0)
 			return -1;
 		if (w && more <= TOKENIZER_WORD_IDS) {
@@ -260,57 +339,105 @@ struct short_token {
 	uint8_t s[SHORT_TOKEN], n; /* n > SHORT_TOKEN: they do not */
 };
 
-static int prepare_decode(struct assay_job *job)
+struct decoder {
+	struct short_token *tokens;
+	uint8_t *bytes; /* of all tokens: those of the vocabulary or, in SPM, with spaces for marks */
+	int64_t *starts;
+};
+
+/* What a token becomes, to @out: its number of bytes. */
+static int64_t text_of(const struct assay_vocab *v, int32_t id, uint8_t *out)
 {
-	const struct assay_vocab *v = ((const struct assay_tokenizer_state *)job->op_state)->vocab;
-	struct short_token *all = calloc((size_t)v->n_tokens + 1, sizeof(*all));
+	const uint8_t *s = v->bytes + v->starts[id], *end = v->bytes + v->starts[id + 1];
+	const bool marks = v->model == ASSAY_VOCAB_SPM && v->types[id] == ASSAY_TOKEN_NORMAL;
+	int64_t n = 0;
 
-	if (!all)
-		return job->host->fail(job, "not enough memory");
-	for (int32_t i = 0; i < v->n_tokens; i++) {
-		const int64_t n = v->starts[i + 1] - v->starts[i];
+	if (v->types[id] == ASSAY_TOKEN_CONTROL || v->types[id] == ASSAY_TOKEN_UNKNOWN)
+		return 0;
+	while (s < end) {
+		const int64_t space = marks ? tokenizer_space(s, end) : 0;
 
-		if (v->types[i] == ASSAY_TOKEN_CONTROL || v->types[i] == ASSAY_TOKEN_UNKNOWN)
-			continue;
-		all[i].n = (uint8_t)(n <= SHORT_TOKEN ? n : SHORT_TOKEN + 1);
-		if (n <= SHORT_TOKEN)
-			memcpy(all[i].s, v->bytes + v->starts[i], (size_t)n);
+		out[n++] = space ? ' ' : *s;
+		s += space ? space : 1;
 	}
-	job->state = all;
-	return 0;
+	return n;
 }
 
 static void release_decode(struct assay_job *job)
 {
-	free(job->state);
+	struct decoder *d = job->state;
+
+	free(d->tokens);
+	free(d->bytes);
+	free(d->starts);
+	free(d);
 	job->state = NULL;
+}
+
+static int prepare_decode(struct assay_job *job)
+{
+	const struct assay_vocab *v = ((const struct assay_tokenizer_state *)job->op_state)->vocab;
+	struct decoder *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return job->host->fail(job, "not enough memory");
+	job->state = d;
+	d->tokens = calloc((size_t)v->n_tokens, sizeof(*d->tokens));
+	d->bytes = malloc((size_t)v->starts[v->n_tokens] + 1);
+	d->starts = malloc(((size_t)v->n_tokens + 1) * sizeof(*d->starts));
+	if (!d->tokens || !d->bytes || !d->starts) {
+		release_decode(job);
+		return job->host->fail(job, "not enough memory");
+	}
+	d->starts[0] = 0;
+	for (int32_t i = 0; i < v->n_tokens; i++) {
+		uint8_t *s = d->bytes + d->starts[i];
+		const int64_t n = text_of(v, i, s);
+
+		d->starts[i + 1] = d->starts[i] + n;
+		d->tokens[i].n = (uint8_t)(n <= SHORT_TOKEN ? n : SHORT_TOKEN + 1);
+		if (n <= SHORT_TOKEN)
+			memcpy(d->tokens[i].s, s, (size_t)n);
+	}
+	return 0;
+}
+
+/* The space that SPM put before the text is not part of it: 1 where the first token has it. */
+static int64_t prefix_of(const struct assay_vocab *v, int32_t id)
+{
+	const int64_t mark = (int64_t)strlen(TOKENIZER_MARK);
+
+	return v->space_prefix && v->types[id] == ASSAY_TOKEN_NORMAL && v->starts[id + 1] - v->starts[id] >= mark &&
+	       !memcmp(v->bytes + v->starts[id], TOKENIZER_MARK, (size_t)mark);
 }
 
 static int run_decode(struct assay_job *job)
 {
 	const uint64_t begin_ns = job->host->now_ns();
 	const struct assay_vocab *v = ((const struct assay_tokenizer_state *)job->op_state)->vocab;
-	const struct short_token *all = job->state;
+	const struct decoder *d = job->state;
 	const int32_t *ids = job->tensors[ASSAY_TOKENIZER_IDS].data;
 	const int64_t n = *(const int64_t *)job->tensors[ASSAY_TOKENIZER_COUNT].data;
 	uint8_t *out = job->tensors[ASSAY_TOKENIZER_TEXT].data, *end = out + job->tensors[ASSAY_TOKENIZER_TEXT].bytes;
 
 	for (int64_t i = 0; i < n; i++) {
 		const struct short_token *x;
-		int64_t len;
+		int64_t len, skip = 0;
 
 		if (ids[i] < 0 || ids[i] >= v->n_tokens)
 			return job->host->fail(job, "token %d is not in the vocabulary", ids[i]);
-		x = &all[ids[i]];
-		if (x->n <= SHORT_TOKEN && end - out >= SHORT_TOKEN) {
+		x = &d->tokens[ids[i]];
+		if (i && x->n <= SHORT_TOKEN && end - out >= SHORT_TOKEN) {
 			memcpy(out, x->s, SHORT_TOKEN);
 			out += x->n;
 			continue;
 		}
-		len = x->n <= SHORT_TOKEN ? x->n : v->starts[ids[i] + 1] - v->starts[ids[i]];
+		if (!i)
+			skip = prefix_of(v, ids[i]);
+		len = d->starts[ids[i] + 1] - d->starts[ids[i]] - skip;
 		if (len > end - out)
 			return job->host->fail(job, "the tokens have more bytes than their text");
-		memcpy(out, v->bytes + v->starts[ids[i]], (size_t)len);
+		memcpy(out, d->bytes + d->starts[ids[i]] + skip, (size_t)len);
 		out += len;
 	}
 	if (out != end)
@@ -319,20 +446,11 @@ static int run_decode(struct assay_job *job)
 	return 0;
 }
 
-static int supports(const struct assay_shape *shape, struct assay_reason *why)
-{
-	if (assay_tokenizer_model(shape->axis[ASSAY_TOKENIZER_VOCAB]) == ASSAY_VOCAB_BPE)
-		return 0;
-	snprintf(why->text, sizeof(why->text), "ours is for byte-level BPE, not for SPM");
-	return -1;
-}
-
 static const struct assay_variant variants[] = {
 	{ .op = "tokenizer.encode",
 	  .name = "ours",
 	  .help = "word cache, and a queue for each merge rank",
 	  .flags = ASSAY_VARIANT_ONE_THREAD,
-	  .supports = supports,
 	  .prepare = prepare,
 	  .run = run_encode,
 	  .release = release },
@@ -340,7 +458,6 @@ static const struct assay_variant variants[] = {
 	  .name = "ours",
 	  .help = "short tokens copied with one store",
 	  .flags = ASSAY_VARIANT_ONE_THREAD,
-	  .supports = supports,
 	  .prepare = prepare_decode,
 	  .run = run_decode,
 	  .release = release_decode },

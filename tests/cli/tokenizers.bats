@@ -30,9 +30,6 @@ bench() {
 @test "what a vocabulary, a variant or a cache lacks is named" {
 	bench 'shapes = {"vocab=gpt2"}'
 	fails 2 "axis 'vocab' does not take 'gpt2', did you mean 'gpt-2'?" run --bench-dir benches --suite s
-	bench 'shapes = {"vocab=spm,bytes=1000"}  variants = {"ours"}'
-	tokens || true
-	jq -e '.cases[0] | .status == "skipped" and .reason == "ours is for byte-level BPE, not for SPM"' run
 	bench 'shapes = {"bytes=1000,cache=warm"}  variants = {"ref"}'
 	tokens || true
 	jq -e '.cases[0] | .status == "skipped" and .reason == "ref has no word cache"' run
