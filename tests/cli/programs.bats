@@ -335,13 +335,13 @@ compared() {
 	git add . && git commit -q -m prog
 	sed -i 's/more = 1/more = 4/' prog.c
 	compared 1 '.cases[0] | .verdict == "REGRESSED" and (.because[0] | .function == "crunch" and .file == "prog.c" and .lines[0] >= 10
-		and .lines[1] <= 14 and .delta_ns > 2e5 and .delta_ns < 4e5) and (.because | length) == 1' main --only prog --profile auto
+		and .lines[1] <= 14 and .delta_ns > 2e5 and .delta_ns < 4e5) and (.because | length) == 1' main --only 'prog/*' --profile auto
 	"$ASSAY" compare --replay last | grep -q 'because crunch (prog.c:'
 	git checkout -q prog.c
 	sed -i 's/sleep 0.01/sleep 0.1/' prog.c
 	compared 1 '.cases[0] | .verdict == "REGRESSED" and
 		.because_unknown == "cause unknown: its processor time did not change as much as its time: it waits for something"' \
-		main --only wait --profile auto --budget 30s
+		main --only 'wait/*' --profile auto --profile-for 500ms --budget 10s
 }
 
 @test "programs that one side lacks, or that fail on one" {
