@@ -10,6 +10,7 @@
 
 #include "assay/op_tokenizer.h"
 #include "gguf/gguf.h"
+#include "gguf/writer.h"
 
 /* A vocabulary and the memory that it points to. */
 struct tokenizer_vocab {
@@ -28,6 +29,8 @@ extern const char *const assay_vocab_names[];
  */
 int assay_vocab_read(struct tokenizer_vocab *out, const struct assay_gguf *g, struct assay_reason *why);
 void assay_vocab_release(struct tokenizer_vocab *v);
+/* Write the values of a file from which assay_vocab_read() reads the same vocabulary. */
+void assay_vocab_write(struct assay_gguf_writer *w, const struct assay_vocab *v);
 
 /* One that is prepared; used by one thread at a time. A text has less than 2^29 bytes. */
 struct assay_tokenizer {

@@ -35,14 +35,24 @@ static bool stands_for_itself(uint32_t byte)
 	return (byte > 32 && byte < 127) || (byte > 160 && byte != 173);
 }
 
+/* The character of each byte. */
+static void letters_of_bytes(uint16_t out[256])
+{
+	uint16_t next = 256;
+
+	for (uint32_t b = 0; b < 256; b++)
+		out[b] = stands_for_itself(b) ? (uint16_t)b : next++;
+}
+
 /* The byte of each character of the alphabet, which has 324; -1: it has none. */
 static void byte_alphabet(int16_t out[324])
 {
-	uint32_t next = 256;
+	uint16_t letters[256];
 
+	letters_of_bytes(letters);
 	memset(out, 0xff, 324 * sizeof(out[0]));
-	for (uint32_t b = 0; b < 256; b++)
-		out[stands_for_itself(b) ? b : next++] = (int16_t)b;
+	for (int16_t b = 0; b < 256; b++)
+		out[letters[b]] = b;
 }
 
 /* Write the bytes that @s stands for to @out, which has room for as many: their number, or -1. */
@@ -296,4 +306,94 @@ int assay_vocab_read(struct tokenizer_vocab *out, const struct assay_gguf *g, st
 		return 0;
 	assay_vocab_release(out);
 	return -1;
+}
+
+/* ---- writing ---- */
+
+/* What @n bytes are in the alphabet; NULL for @w: only how many bytes that has. */
+static uint64_t write_letters(struct assay_gguf_writer *w, const uint16_t letters[256], const uint8_t *s, int64_t n)
+{
+	uint64_t bytes = 0;
+
+	for (int64_t i = 0; i < n; i++) {
+		const uint16_t c = letters[s[i]];
+		const uint8_t two[2] = { (uint8_t)(c < 0x80 ? c : 0xc0 | c >> 6), (uint8_t)(0x80 | (c & 0x3f)) };
+		const size_t len = c < 0x80 ? 1 : 2;
+
+		if (w)
+			assay_gguf_write_data(w, two, len);
+		bytes += len;
+	}
+	return bytes;
+}
+
+static void write_token(struct assay_gguf_writer *w, const uint16_t letters[256], const struct assay_vocab *v,
+			int32_t id)
+{
+	const uint8_t *s = v->bytes + v->starts[id];
+	const int64_t n = v->starts[id + 1] - v->starts[id];
+	uint64_t bytes = (uint64_t)n;
+	char name[8];
+
+	if (v->types[id] == ASSAY_TOKEN_BYTE) {
+		snprintf(name, sizeof(name), "<0x%02X>", s[0]);
+		assay_gguf_write_string(w, name);
+	} else if (v->model == ASSAY_VOCAB_BPE && v->types[id] == ASSAY_TOKEN_NORMAL) {
+		bytes = write_letters(NULL, letters, s, n);
+		assay_gguf_write_data(w, &bytes, sizeof(bytes));
+		write_letters(w, letters, s, n);
+	} else {
+		assay_gguf_write_data(w, &bytes, sizeof(bytes));
+		assay_gguf_write_data(w, s, (size_t)n);
+	}
+}
+
+static void write_merge(struct assay_gguf_writer *w, const uint16_t letters[256], const struct assay_vocab *v,
+			const int32_t merge[3])
+{
+	const uint8_t *s[2] = { v->bytes + v->starts[merge[0]], v->bytes + v->starts[merge[1]] };
+	const int64_t n[2] = { v->starts[merge[0] + 1] - v->starts[merge[0]],
+			       v->starts[merge[1] + 1] - v->starts[merge[1]] };
+	const uint64_t bytes = write_letters(NULL, letters, s[0], n[0]) + 1 + write_letters(NULL, letters, s[1], n[1]);
+
+	assay_gguf_write_data(w, &bytes, sizeof(bytes));
+	write_letters(w, letters, s[0], n[0]);
+	assay_gguf_write_data(w, " ", 1);
+	write_letters(w, letters, s[1], n[1]);
+}
+
+static void write_id(struct assay_gguf_writer *w, const char *key, int32_t id)
+{
+	if (id >= 0)
+		assay_gguf_write_u32(w, key, (uint32_t)id);
+}
+
+void assay_vocab_write(struct assay_gguf_writer *w, const struct assay_vocab *v)
+{
+	const uint64_t n = (uint64_t)v->n_tokens;
+	uint16_t letters[256];
+
+	letters_of_bytes(letters);
+	assay_gguf_write_text(w, "tokenizer.ggml.model", v->model == ASSAY_VOCAB_BPE ? "gpt2" : "llama");
+	assay_gguf_write_array(w, "tokenizer.ggml.tokens", ASSAY_GGUF_STRING, n);
+	for (int32_t i = 0; i < v->n_tokens; i++)
+		write_token(w, letters, v, i);
+	assay_gguf_write_array(w, "tokenizer.ggml.token_type", ASSAY_GGUF_I32, n);
+	for (int32_t i = 0; i < v->n_tokens; i++)
+		assay_gguf_write_data(w, &(int32_t){ v->types[i] }, sizeof(int32_t));
+	if (v->model == ASSAY_VOCAB_BPE) {
+		assay_gguf_write_text(w, "tokenizer.ggml.pre", assay_vocab_names[v->pre]);
+		assay_gguf_write_array(w, "tokenizer.ggml.merges", ASSAY_GGUF_STRING, (uint64_t)v->n_merges);
+		for (int32_t i = 0; i < v->n_merges; i++)
+			write_merge(w, letters, v, v->merges[i]);
+	} else {
+		assay_gguf_write_array(w, "tokenizer.ggml.scores", ASSAY_GGUF_F32, n);
+		assay_gguf_write_data(w, v->scores, n * sizeof(*v->scores));
+		assay_gguf_write_bool(w, "tokenizer.ggml.add_space_prefix", v->space_prefix);
+	}
+	write_id(w, "tokenizer.ggml.bos_token_id", v->bos);
+	write_id(w, "tokenizer.ggml.eos_token_id", v->eos);
+	write_id(w, "tokenizer.ggml.eot_token_id", v->eot);
+	write_id(w, "tokenizer.ggml.unknown_token_id", v->unknown);
+	assay_gguf_write_bool(w, "tokenizer.ggml.add_bos_token", v->add_bos);
 }

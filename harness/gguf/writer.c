@@ -49,6 +49,12 @@ void assay_gguf_write_u32(struct assay_gguf_writer *w, const char *name, uint32_
 	u32(w, v);
 }
 
+void assay_gguf_write_bool(struct assay_gguf_writer *w, const char *name, bool v)
+{
+	key(w, name, ASSAY_GGUF_BOOL);
+	assay_gguf_write_data(w, &(uint8_t){ v }, 1);
+}
+
 void assay_gguf_write_f32(struct assay_gguf_writer *w, const char *name, float v)
 {
 	key(w, name, ASSAY_GGUF_F32);

@@ -20,6 +20,7 @@ struct assay_gguf_writer {
 
 void assay_gguf_write_begin(struct assay_gguf_writer *w, FILE *f);
 void assay_gguf_write_u32(struct assay_gguf_writer *w, const char *key, uint32_t v);
+void assay_gguf_write_bool(struct assay_gguf_writer *w, const char *key, bool v);
 void assay_gguf_write_f32(struct assay_gguf_writer *w, const char *key, float v);
 void assay_gguf_write_text(struct assay_gguf_writer *w, const char *key, const char *v);
 /* The head of an array, whose @n elements follow by assay_gguf_write_data() or assay_gguf_write_string(). */

@@ -461,6 +461,48 @@ TEST(test_files)
 	}
 }
 
+/* A vocabulary that is written to a file comes back from it. */
+TEST(test_written_files)
+{
+	for (size_t k = 0; k <= ASSAY_N_PRES; k++) {
+		char shape[64];
+		struct mini_case *c;
+		const struct assay_vocab *v;
+		struct tokenizer_vocab read;
+		struct assay_gguf_writer w;
+		struct assay_reason why = { "" };
+		FILE *f = fmemopen(file, sizeof(file), "w");
+
+		snprintf(shape, sizeof(shape), "vocab=%s,tokens=700,bytes=1", assay_vocab_names[k]);
+		c = new_case("encode", "ref", shape);
+		v = vocab_of(c);
+		assert_non_null(f);
+		assay_gguf_write_begin(&w, f);
+		assay_vocab_write(&w, v);
+		assert_int_equal(assay_gguf_write_end(&w), 0);
+		fclose(f);
+		file_n = w.at;
+		if (try_file(&read, &why))
+			fail_msg("%s: %s", assay_vocab_names[k], why.text);
+		assert_int_equal(read.v.n_tokens, v->n_tokens);
+		assert_memory_equal(read.v.starts, v->starts, ((size_t)v->n_tokens + 1) * sizeof(*v->starts));
+		assert_memory_equal(read.v.bytes, v->bytes, (size_t)v->starts[v->n_tokens]);
+		assert_memory_equal(read.v.types, v->types, (size_t)v->n_tokens);
+		if (v->model == ASSAY_VOCAB_SPM) {
+			assert_memory_equal(read.v.scores, v->scores, (size_t)v->n_tokens * sizeof(*v->scores));
+		} else {
+			assert_int_equal(read.v.n_merges, v->n_merges);
+			assert_memory_equal(read.v.merges, v->merges, (size_t)v->n_merges * sizeof(*v->merges));
+		}
+		assert_true(read.v.model == v->model && read.v.pre == v->pre && read.v.bos == v->bos &&
+			    read.v.eos == v->eos && read.v.eot == v->eot && read.v.unknown == v->unknown &&
+			    read.v.add_bos == v->add_bos && read.v.space_prefix == v->space_prefix &&
+			    read.v.whole_words == v->whole_words);
+		assay_vocab_release(&read);
+		mini_free(c);
+	}
+}
+
 /* The longest token of a place is taken, and control tokens only where they are asked for. */
 TEST(test_special_tokens)
 {
