@@ -288,6 +288,19 @@ static bool rule_fallbacks(const struct assay_case_evidence *e, struct assay_adv
 	return counted(e->fallbacks, "fallbacks to a slower path", a);
 }
 
+/* Counts are exact, so that this holds on every machine; only what a larger cache gains is a matter of time. */
+static bool rule_word_cache(const struct assay_case_evidence *e, struct assay_advice *a)
+{
+	if (e->words.slots == e->words_enough.slots)
+		return false;
+	EVIDENCE(a,
+		 "a cache of %.0f words misses %.1f %%, one of %.0f misses %.1f %% and is the smallest that is enough",
+		 e->words.slots, 100 * e->words.misses_frac, e->words_enough.slots, 100 * e->words_enough.misses_frac);
+	if (e->words.slots < e->words_enough.slots)
+		a->gain = fmin(e->words.ns / e->words_enough.ns, isnan(a->most) ? INFINITY : a->most);
+	return true;
+}
+
 static bool rule_latency(const struct assay_case_evidence *e, struct assay_advice *a)
 {
 	double rate = e->instructions / e->ns / e->threads;
@@ -316,6 +329,7 @@ static const struct {
 	unsigned bounds; /* of these cases */
 } rules[] = {
 	{ "fallbacks", rule_fallbacks, "give the shape a fast path, or pad it to one that has it", ANY_BOUND },
+	{ "word_cache", rule_word_cache, "give the word cache that size", ANY_BOUND },
 	{ "allocations", rule_allocations, "allocate in prepare() and keep the memory", ANY_BOUND },
 	{ "faults", rule_faults, "touch the memory in prepare(), and keep it", ANY_BOUND },
 	{ "waits", rule_waits, "let threads spin for short waits, and take system calls out of the call", ANY_BOUND },

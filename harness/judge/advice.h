@@ -24,6 +24,14 @@ struct assay_evidence_peak {
 	double ops_per_s;
 };
 
+/* What a smaller word cache may miss more than a larger one without mattering, of all words; see reports/ADVICE.md. */
+#define ASSAY_WORDS_HARDLY_MORE 0.01
+
+/* Of a case with a word cache, such as tokenizer.encode: how many words that holds, and the share that it misses. */
+struct assay_evidence_words {
+	double slots, misses_frac, ns; /* of a call; slots 0: it has no such cache */
+};
+
 struct assay_case_evidence {
 	const char *key, *variant;
 	bool reference;                /* the plain code that others are checked against */
@@ -56,7 +64,9 @@ struct assay_case_evidence {
 	double efficiency;                            /* of its threads */
 	double allocations, faults, waits, fallbacks; /* of a call */
 	double allocation_frac; /* of the time, in malloc() and its like, by a profile; NaN: none is there */
-	const char *part;       /* the longest part of the call, as the op reports it; NULL: it reports none */
+	/* Of the case, and of the smallest cache of the run that misses hardly more than the largest. */
+	struct assay_evidence_words words, words_enough;
+	const char *part; /* the longest part of the call, as the op reports it; NULL: it reports none */
 	double part_frac;
 };
 

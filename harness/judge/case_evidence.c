@@ -185,6 +185,53 @@ static void read_parts(const struct assay_result *r, struct assay_case_evidence 
 	}
 }
 
+/* ---- word caches ---- */
+
+#define WORD_CACHE_AXIS "slots"
+
+static struct assay_evidence_words words_of(const struct assay_result *r)
+{
+	const double hits = count(r, "word_cache_hits"), misses = count(r, "word_cache_misses");
+	struct assay_evidence_words w = { 0 };
+
+	for (unsigned i = 0; i < r->c.n_axes && hits + misses > 0; i++)
+		if (!strcmp(r->c.axes[i].name, WORD_CACHE_AXIS))
+			w = (struct assay_evidence_words){ (double)r->c.axes[i].value, misses / (hits + misses),
+							   r->median_ns };
+	return w;
+}
+
+static bool same_but_slots(const struct assay_case *a, const struct assay_case *b)
+{
+	bool same = !strcmp(a->op, b->op) && !strcmp(a->variant, b->variant) && !strcmp(a->device, b->device) &&
+		    a->threads == b->threads && a->cache == b->cache && a->n_axes == b->n_axes;
+
+	for (unsigned i = 0; i < a->n_axes && same; i++)
+		same = !strcmp(a->axes[i].name, WORD_CACHE_AXIS) || !strcmp(a->axes[i].text, b->axes[i].text);
+	return same;
+}
+
+static void read_words(const struct assay_run *run, const struct assay_result *r, struct assay_case_evidence *out)
+{
+	struct assay_evidence_words largest, w;
+
+	out->words = out->words_enough = largest = words_of(r);
+	for (size_t i = 0; i < run->n_results && out->words.slots > 0; i++) {
+		w = words_of(&run->results[i]);
+		if (w.slots > largest.slots && is_timed(&run->results[i]) && same_but_slots(&run->results[i].c, &r->c))
+			largest = w;
+	}
+	if (out->words.misses_frac > largest.misses_frac + ASSAY_WORDS_HARDLY_MORE)
+		out->words_enough = largest;
+	for (size_t i = 0; i < run->n_results && out->words.slots > 0; i++) {
+		w = words_of(&run->results[i]);
+		if (w.slots > 0 && w.slots < out->words_enough.slots && is_timed(&run->results[i]) &&
+		    same_but_slots(&run->results[i].c, &r->c) &&
+		    w.misses_frac <= largest.misses_frac + ASSAY_WORDS_HARDLY_MORE)
+			out->words_enough = w;
+	}
+}
+
 static double region_ns_of(const struct assay_run *run, unsigned threads)
 {
 	for (size_t i = 0; i < run->n_results; i++) {
@@ -358,6 +405,7 @@ void assay_case_evidence_read(const struct assay_run *run, size_t at, bool reach
 	read_peaks(run, r, out);
 	read_instructions(run, r, out);
 	read_parts(r, out);
+	read_words(run, r, out);
 	if (reach)
 		read_reach(run, r, out);
 }

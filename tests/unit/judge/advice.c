@@ -278,6 +278,62 @@ TEST(what_a_call_costs_beside_its_work)
 	assert_null(advice(&e, "waits"));
 }
 
+static void add_words(struct assay_run *run, int64_t slots, double misses, double ns)
+{
+	struct assay_result *r = &run->results[run->n_results++];
+
+	*r = (struct assay_result){
+		.status = ASSAY_STATUS_OK, .checked = true, .correct = true, .n_samples = 9, .median_ns = ns
+	};
+	snprintf(r->c.op, sizeof(r->c.op), "tokenizer.encode");
+	snprintf(r->c.variant, sizeof(r->c.variant), "ours");
+	r->c.threads = 1;
+	r->c.n_axes = 1;
+	r->c.axes[0].value = slots;
+	snprintf(r->c.axes[0].name, sizeof(r->c.axes[0].name), "slots");
+	snprintf(r->c.axes[0].text, sizeof(r->c.axes[0].text), "%d", (int)slots);
+	assert_int_equal(assay_result_set_count(r, "word_cache_hits", "sde", "", 1000 - misses), 0);
+	assert_int_equal(assay_result_set_count(r, "word_cache_misses", "sde", "", misses), 0);
+}
+
+/* Which of several word caches is enough follows from their misses; only the gain is of time. */
+TEST(word_caches)
+{
+	static struct assay_result results[5];
+	struct assay_run run = { .results = results };
+	struct assay_case_evidence e;
+	const struct assay_advice *a;
+
+	add_words(&run, 4096, 20.9, 1e6);
+	assay_case_evidence_read(&run, 0, false, &e);
+	assert_null(advice(&e, "word_cache"));
+	add_words(&run, 1024, 200, 3e6);
+	add_words(&run, 65536, 11, 1e6);
+	add_words(&run, 16384, 11, 1e6);
+	/* of another variant: it is no size of the same case */
+	add_words(&run, 64, 11, 1e6);
+	snprintf(results[4].c.variant, sizeof(results[4].c.variant), "other");
+	assay_case_evidence_read(&run, 0, false, &e);
+	assert_null(advice(&e, "word_cache"));
+	assay_case_evidence_read(&run, 1, false, &e);
+	a = advice(&e, "word_cache");
+	assert_near(a->gain, 3);
+	assert_string_equal(a->evidence,
+			    "a cache of 1024 words misses 20.0 %, one of 4096 misses 2.1 % and is the smallest "
+			    "that is enough");
+	assay_case_evidence_read(&run, 2, false, &e);
+	assert_true(isnan(advice(&e, "word_cache")->gain));
+	/* 1 % and a little more than the largest is not enough */
+	assay_result_release(&results[0]);
+	run.n_results = 0;
+	add_words(&run, 4096, 21.5, 1e6);
+	run.n_results = 5;
+	assay_case_evidence_read(&run, 1, false, &e);
+	assert_non_null(strstr(advice(&e, "word_cache")->evidence, "one of 16384 misses 1.1 %"));
+	for (size_t i = 0; i < run.n_results; i++)
+		assay_result_release(&results[i]);
+}
+
 TEST(latency_and_parts)
 {
 	struct assay_case_evidence e = memory(0.499, ASSAY_LEVEL_L3);
