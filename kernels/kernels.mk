@@ -5,7 +5,7 @@ FAMILIES := $(filter-out cuda,$(sort $(notdir $(patsubst %/,%,$(dir $(wildcard k
 family_srcs = $(sort $(filter-out %_openblas.c %_openblas_plugin.c,$(wildcard kernels/$(1)/*.c)))
 blas_srcs   = $(sort $(wildcard kernels/$(1)/*_openblas.c kernels/$(1)/*_openblas_plugin.c))
 # Families whose libraries or files are found at run time: a name with a hyphen makes their cases optional in manifests.
-family_plugin = $(BUILD)/plugins/$(1)$(if $(filter compress,$(1)),-libraries)$(if $(filter generate,$(1)),-files).so
+family_plugin = $(BUILD)/plugins/$(1)$(if $(filter compress llama,$(1)),-libraries)$(if $(filter generate,$(1)),-files).so
 BLAS_FAMILIES := $(foreach f,$(FAMILIES),$(if $(call blas_srcs,$(f)),$(f)))
 
 # CUDA variants of all families are one plugin. nvcc compiles its kernels; without it the plugin says so of all its variants.
@@ -50,7 +50,7 @@ GGUF_OBJS := $(patsubst %.c,$(BUILD)/obj/plugin/%.o,$(sort $(wildcard harness/gg
 $(GGUF_OBJS): $(BUILD)/obj/plugin/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(say)$(CC) $(PLUGIN_CFLAGS) -Iharness -c -o $@ $<
-$(BUILD)/obj/bench/%.o $(BUILD)/obj/kernels/generate/%.o: private PLUGIN_CFLAGS += -Iharness
+$(BUILD)/obj/bench/%.o $(BUILD)/obj/kernels/generate/%.o $(BUILD)/obj/kernels/llama/%.o: private PLUGIN_CFLAGS += -Iharness
 $(BUILD)/obj/bench/%.o: bench/%.c $(BUILD)/flags $(ISA_TABLE)
 	@mkdir -p $(@D)
 	$(say)$(CC) $(PLUGIN_CFLAGS) $(call isa_flags,$(notdir $<)) -c -o $@ $<
@@ -88,7 +88,7 @@ $(BUILD)/plugins/assay_cuda.kernels.json: $(BUILD)/tools/kernel_costs $(CUDA_SRC
 	$(say)$< '$(NVCC_VERSION)' $(CUDA_SRCS:%=$(BUILD)/obj/%.o.ptxas) > $@.tmp && mv $@.tmp $@
 
 define family_rules
-$(call family_plugin,$(1)): $(patsubst %.c,$(BUILD)/obj/%.o,$(call family_srcs,$(1))) $(if $(filter generate,$(1)),$(filter %/types.o,$(GGUF_OBJS)))
+$(call family_plugin,$(1)): $(patsubst %.c,$(BUILD)/obj/%.o,$(call family_srcs,$(1))) $(if $(filter generate,$(1)),$(filter %/types.o,$(GGUF_OBJS))) $(if $(filter llama,$(1)),$(GGUF_OBJS))
 	@mkdir -p $$(@D)
 	$$(say)$$(link_plugin) -lm -ldl
 $(BUILD)/plugins/$(1)-openblas.so: $(patsubst %.c,$(BUILD)/obj/%.o,$(call blas_srcs,$(1)))

@@ -14,8 +14,8 @@ bench() {
 	echo 'suite "s" { use "b" { } }' >benches/suites/s.suite
 }
 
-@test "both variants have the same tokens, and their counters are the same in every run" {
-	bench 'shapes = {"corpus=scripts,bytes=20000"}'
+@test "both variants of the program have the same tokens, and their counters are the same in every run" {
+	bench 'shapes = {"corpus=scripts,bytes=20000"}  variants = {"ref", "ours"}'
 	tokens
 	jq -e '.cases | length == 2 and all(.[]; .status == "ok" and .correct)
 		and ([.[].metrics.text_tokens.value] | unique | length == 1)
@@ -30,10 +30,22 @@ bench() {
 @test "what a vocabulary, a variant or a cache lacks is named" {
 	bench 'shapes = {"vocab=gpt2"}'
 	fails 2 "axis 'vocab' does not take 'gpt2', did you mean 'gpt-2'?" run --bench-dir benches --suite s
+	bench 'shapes = {"bytes=1000"}  variants = {"llama_cpp"}'
+	ASSAY_LLAMA=$PWD/none.so tokens || true
+	jq -e '.cases[0] | .status == "skipped" and (.reason | endswith("/none.so cannot be loaded: build llama.cpp, and name its libllama.so in ASSAY_LLAMA"))' run
 	bench 'shapes = {"bytes=1000,cache=warm"}  variants = {"ref"}'
 	tokens || true
 	jq -e '.cases[0] | .status == "skipped" and .reason == "ref has no word cache"' run
 	bench 'shapes = {"bytes=1000,slots=1000"}  variants = {"ours"}'
 	run "$ASSAY" run --bench-dir benches --suite s --db tokens.db
 	[[ "$output" == *"slots is 1000, expected a power of two"* ]]
+}
+
+@test "of several word caches the smallest that is enough is advised, by exact counts" {
+	bench 'shapes = {"corpus=text,bytes=100000,cache=warm"}  sweep = {"slots=64,262144,1048576"}  variants = {"ours"}'
+	tokens
+	"$ASSAY" show last --bottlenecks --db tokens.db --json >show
+	jq -e '[.cases[] | select(.key | contains("slots=1048576")) | .advice[].evidence]
+		== ["a cache of 1048576 words misses 0.2 %, one of 262144 misses 0.4 % and is the smallest that is enough"]' show
+	jq -e '[.cases[] | select(.key | contains("slots=262144")) | .advice[]] == []' show
 }

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Random strings as ids, by llama.cpp and by the plain tokenizer: tokens MODEL.gguf STRINGS SEED. bench/llama_tokens.sh
+ * builds and calls it. Strings are of tokens of the vocabulary, words, spaces and characters of many kinds; all are
+ * UTF-8, because what is not has no meaning that both share. Every second one is parsed for special tokens.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assay/random.h"
+#include "assay/unicode_classes.h"
+#include "gguf/tokenizer.h"
+#include "llama_library.h"
+
+#define MOST_BYTES 256
+#define MOST_SHOWN 5
+
+struct draws {
+	uint64_t seed, next;
+};
+
+static uint32_t below(struct draws *d, uint32_t n)
+{
+	return (uint32_t)((uint64_t)assay_random4(d->seed, 0, d->next++).v[0] * n >> 32);
+}
+
+static size_t put_char(uint8_t *out, uint32_t c)
+{
+	const size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+
+	for (size_t i = n - 1; i > 0; i--, c >>= 6)
+		out[i] = (uint8_t)(0x80 | (c & 0x3f));
+	out[0] = (uint8_t)(n == 1 ? c : (0xf00u >> n & 0xff) | c);
+	return n;
+}
+
+static uint32_t random_char(struct draws *d)
+{
+	static const uint32_t ranges[][2] = {
+		{ 0x20, 0x7e },     { 0x1, 0x1f },      { 0x80, 0x24f },    { 0x300, 0x36f },     { 0x370, 0x52f },
+		{ 0x590, 0x6ff },   { 0x900, 0xdff },   { 0xe00, 0xe7f },   { 0x2000, 0x20ff },   { 0x2150, 0x218b },
+		{ 0x2460, 0x24ff }, { 0x2580, 0x259f }, { 0x3000, 0x30ff }, { 0x4e00, 0x9fff },   { 0xac00, 0xd7a3 },
+		{ 0xe000, 0xf8ff }, { 0xfe00, 0xfeff }, { 0xff00, 0xffff }, { 0x1f300, 0x1faff }, { 0x20000, 0x2a6df },
+	};
+	const uint32_t *r = ranges[below(d, sizeof(ranges) / sizeof(ranges[0]))];
+	uint32_t c = below(d, 8) ? r[0] + below(d, r[1] - r[0] + 1) : 1 + below(d, 0x10ffff);
+
+	return c >= 0xd800 && c < 0xe000 ? 'x' : c;
+}
+
+static bool is_utf8(const uint8_t *s, int64_t n)
+{
+	int64_t len;
+
+	for (int64_t at = 0; at < n; at += len)
+		if (assay_utf8(s + at, n - at, &len) >= ASSAY_UNICODE_LIMIT)
+			return false;
+	return true;
+}
+
+/* A token of the vocabulary, if it is text by itself. */
+static size_t put_token(const struct assay_vocab *v, struct draws *d, uint8_t *out)
+{
+	const uint32_t id = below(d, (uint32_t)v->n_tokens);
+	const int64_t n = v->starts[id + 1] - v->starts[id];
+
+	if (n > MOST_BYTES / 4 || v->types[id] == ASSAY_TOKEN_BYTE || !is_utf8(v->bytes + v->starts[id], n))
+		return 0;
+	memcpy(out, v->bytes + v->starts[id], (size_t)n);
+	return (size_t)n;
+}
+
+static size_t random_text(const struct assay_tokenizer *t, struct draws *d, uint8_t *out)
+{
+	static const char *const words[] = { " the", "'s",  "'LL",  "'re",   "don't", " ",       "  ",
+					     "   ",  "\n",  "\r\n", "\n\n ", "\t",    "12345",   " 1",
+					     "3.14", "...", "://",  "_x",    "A",     "\xc3\xa9" };
+	const uint32_t parts = 1 + below(d, 24);
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < parts && n + MOST_BYTES / 2 < MOST_BYTES; i++) {
+		const uint32_t kind = below(d, 8);
+
+		if (kind < 2) {
+			const char *word = words[below(d, sizeof(words) / sizeof(words[0]))];
+
+			memcpy(out + n, word, strlen(word));
+			n += strlen(word);
+		} else if (kind < 4) {
+			n += put_token(t->v, d, out + n);
+		} else if (kind == 4 && t->n_special) {
+			const int32_t id = t->special[below(d, (uint32_t)t->n_special)];
+			const int64_t len = t->v->starts[id + 1] - t->v->starts[id];
+
+			if (len <= MOST_BYTES / 4) {
+				memcpy(out + n, t->v->bytes + t->v->starts[id], (size_t)len);
+				n += (size_t)len;
+			}
+		} else if (kind == 5) {
+			for (uint32_t k = 1 + below(d, 9); k; k--)
+				out[n++] = (uint8_t)('a' + below(d, 26));
+		} else {
+			n += put_char(out + n, random_char(d));
+		}
+	}
+	return n;
+}
+
+static void show(const uint8_t *s, size_t n, const int32_t *ours, int64_t n_ours, const int32_t *theirs,
+		 int64_t n_theirs)
+{
+	int64_t at = 0;
+
+	while (at < n_ours && at < n_theirs && ours[at] == theirs[at])
+		at++;
+	fputs("  \"", stdout);
+	for (size_t i = 0; i < n; i++)
+		printf(s[i] >= ' ' && s[i] != '"' && s[i] != '\\' ? "%c" : "\\x%02x", s[i]);
+	printf("\": id %" PRId64 " is %d here and %d there\n", at, at < n_ours ? ours[at] : -1,
+	       at < n_theirs ? theirs[at] : -1);
+}
+
+static int64_t compare(struct assay_tokenizer *t, const struct llama_library *l, int64_t strings, uint64_t seed)
+{
+	static int32_t ours[4 * MOST_BYTES + 4], theirs[4 * MOST_BYTES + 4];
+	struct draws d = { .seed = seed };
+	int64_t differ = 0;
+
+	for (int64_t i = 0; i < strings; i++) {
+		uint8_t s[MOST_BYTES];
+		const size_t n = random_text(t, &d, s);
+		const bool special = i % 2;
+		const int64_t n_ours = assay_tokenizer_encode(t, s, (int64_t)n, special, ours);
+		const int32_t n_theirs = l->tokenize(l->vocab, (const char *)s, (int32_t)n, theirs,
+						     sizeof(theirs) / sizeof(theirs[0]), false, special);
+
+		if (n_ours == n_theirs && !memcmp(ours, theirs, (size_t)n_ours * sizeof(ours[0])))
+			continue;
+		if (differ++ < MOST_SHOWN)
+			show(s, n, ours, n_ours, theirs, n_theirs);
+	}
+	return differ;
+}
+
+int main(int argc, char **argv)
+{
+	struct assay_reason why = { "" };
+	struct assay_gguf g;
+	struct tokenizer_vocab v;
+	struct assay_tokenizer t;
+	struct llama_library l = { NULL };
+	const int64_t strings = argc == 4 ? strtoll(argv[2], NULL, 10) : 0;
+
+	if (argc != 4 || assay_gguf_open(&g, argv[1], &why) || assay_vocab_read(&v, &g, &why) ||
+	    assay_tokenizer_init(&t, &v.v, &why) || llama_library_open(&l, argv[1], &why)) {
+		fprintf(stderr, "%s\n", argc == 4 ? why.text : "usage: tokens MODEL.gguf STRINGS SEED");
+		return 2;
+	}
+	printf("%" PRId64 " of %" PRId64 " strings have other ids\n",
+	       compare(&t, &l, strings, strtoull(argv[3], NULL, 10)), strings);
+	return 0;
+}
