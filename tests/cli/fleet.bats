@@ -253,6 +253,9 @@ fits() {
 		and (.n1 | startswith("job 1 did not start within 1 s (Resources)"))'
 	! grep -q -- '--nodelist n2' slurm/submitted
 	no_job_is_left
+	sed -i 's/Not responding/none/' slurm/nodes
+	fleet --start-within 1s --json
+	is '.machines[2].reason == "the node is down*: it does not answer Slurm"'
 	# where some are enough, it is those that answer
 	rm -r assay-fleet slurm/n1.before
 	fleet --nodes 2 --json

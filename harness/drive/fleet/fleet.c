@@ -291,10 +291,11 @@ static void mark_down(struct fleet *f, const struct assay_slurm_node *v, size_t 
 		if (!known)
 			snprintf(node->reason, sizeof(node->reason), "partition '%s' no longer has this node",
 				 f->q->partition);
+		else if (node->down && known->reason[0] && strcmp(known->reason, "none"))
+			snprintf(node->reason, sizeof(node->reason), "the node is %s: %s", known->state, known->reason);
 		else if (node->down)
-			snprintf(node->reason, sizeof(node->reason), "the node is %s%s%s", known->state,
-				 known->reason[0] && strcmp(known->reason, "none") ? ": " : "",
-				 strcmp(known->reason, "none") ? known->reason : "");
+			snprintf(node->reason, sizeof(node->reason), "the node is %s%s", known->state,
+				 strchr(known->state, '*') ? ": it does not answer Slurm" : "");
 	}
 }
 
