@@ -8,7 +8,7 @@
 
 #include "assay/op_generate.h"
 
-#define ASSAY_GENERATE_N_METRICS  18
+#define ASSAY_GENERATE_N_METRICS  20
 #define ASSAY_GENERATE_N_COUNTERS 8
 
 extern const struct assay_axis assay_generate_prefill_axes[3];

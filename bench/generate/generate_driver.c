@@ -127,7 +127,7 @@ static int prefill_run(struct assay_job *job)
 	if (rc)
 		return rc;
 	out[0] = sample(e, e->plan.pp);
-	assay_generate_ring_push(&s->took.ttft_s, seconds_since(e, begin));
+	assay_generate_took_token(e->job, &s->took, true, seconds_since(e, begin));
 	finish_run(e, begin);
 	return 0;
 }
@@ -170,7 +170,7 @@ static int decode_run(struct assay_job *job)
 		if (rc)
 			return rc;
 		out[i + 1] = sample(e, e->plan.pp + i + 1);
-		assay_generate_ring_push(&s->took.tpot_s, seconds_since(e, step));
+		assay_generate_took_token(e->job, &s->took, false, seconds_since(e, step));
 		assay_part(job);
 	}
 	finish_run(e, begin);
@@ -223,7 +223,7 @@ static inline __attribute__((always_inline)) int answer(struct gen_engine *e, in
 	if (rc)
 		return rc;
 	reply[0] = sample(e, len);
-	assay_generate_ring_push(&s->took.ttft_s, seconds_since(e, begin));
+	assay_generate_took_token(e->job, &s->took, true, seconds_since(e, begin));
 	if (p)
 		p->emit(p->arg, reply[0]);
 	for (int64_t i = 1; i < n && !(p && __atomic_load_n(p->enough, __ATOMIC_RELAXED)); i++) {
@@ -234,7 +234,7 @@ static inline __attribute__((always_inline)) int answer(struct gen_engine *e, in
 			return rc;
 		assay_generate_prefix_advance(&e->prefix, &e->seq, len + i);
 		reply[i] = sample(e, len + i);
-		assay_generate_ring_push(&s->took.tpot_s, seconds_since(e, step));
+		assay_generate_took_token(e->job, &s->took, false, seconds_since(e, step));
 		if (p)
 			p->emit(p->arg, reply[i]);
 		else

@@ -9,10 +9,10 @@ static void took(const struct assay_job *job, uint32_t what, double seconds)
 {
 	struct gen_stats *s = job->op_state;
 
-	assay_generate_ring_push(what == ASSAY_GENERATE_RUN           ? &s->took.run_s
-				 : what == ASSAY_GENERATE_FIRST_TOKEN ? &s->took.ttft_s
-								      : &s->took.tpot_s,
-				 seconds);
+	if (what == ASSAY_GENERATE_RUN)
+		assay_generate_ring_push(&s->took.run_s, seconds);
+	else
+		assay_generate_took_token(job, &s->took, what == ASSAY_GENERATE_FIRST_TOKEN, seconds);
 }
 
 static void set_trace(const struct gen_model *m, struct assay_generate_state *s)

@@ -59,6 +59,9 @@ static double mean(const struct gen_ring *r)
 
 #define UNLIMITED 1e18
 
+/* Indices of the histograms, which hold each token of all samples. */
+enum { FIRST_TOKENS = ASSAY_GENERATE_N_METRICS - 2, NEXT_TOKENS };
+
 /* Rates and times are medians, or the quantile in the name, over the latest GEN_RING runs or tokens. */
 const struct assay_metric_def assay_generate_metrics[ASSAY_GENERATE_N_METRICS] = {
 	{ "tokens_per_s", "1/s",
@@ -81,11 +84,21 @@ const struct assay_metric_def assay_generate_metrics[ASSAY_GENERATE_N_METRICS] =
 	{ "time_sampling_frac", "1", "share of the time in sampling", 0, 0, 0, 1 },
 	{ "encode_s", "s", "time to make the ids of a prompt from its text, median", -1, 0, 0, UNLIMITED },
 	{ "decode_s", "s", "time to make text of the generated ids, median", -1, 0, 0, UNLIMITED },
+	[FIRST_TOKENS] = { "first_token_s", "s", "time to the first token of each request", -1, ASSAY_METRIC_HISTOGRAM,
+			   0, UNLIMITED },
+	[NEXT_TOKENS] = { "next_token_s", "s", "time per generated token, of each after the first", -1,
+			  ASSAY_METRIC_HISTOGRAM, 0, UNLIMITED },
 };
 
 const char *const assay_generate_counters[ASSAY_GENERATE_N_COUNTERS] = {
 	"kv_lookups", "kv_hits", "kv_misses", "kv_evictions", "tokens", "prefill_steps", "decode_steps", "fallbacks",
 };
+
+void assay_generate_took_token(const struct assay_job *job, struct gen_latencies *l, bool first, double seconds)
+{
+	assay_generate_ring_push(first ? &l->ttft_s : &l->tpot_s, seconds);
+	assay_observe(job, first ? FIRST_TOKENS : NEXT_TOKENS, seconds);
+}
 
 static void report_phases(const struct assay_job *job, const struct gen_stats *s)
 {

@@ -6,6 +6,8 @@
 #ifndef ASSAY_GENERATE_STATS_H
 #define ASSAY_GENERATE_STATS_H
 
+#include <stdbool.h>
+
 #include "generate_model.h"
 
 #define GEN_RING 1024 /* token latencies kept; runs and first tokens likewise */
@@ -33,6 +35,8 @@ struct gen_stats {
 /* Fill what variants of a device see of @plan. */
 void assay_generate_state_fill(const struct gen_plan *plan, struct assay_generate_state *state);
 void assay_generate_ring_push(struct gen_ring *r, double value);
+/* A token of an answer, its first or a later one, took @seconds. */
+void assay_generate_took_token(const struct assay_job *job, struct gen_latencies *l, bool first, double seconds);
 /* The median, 0 of none; @sorted has room for GEN_RING. */
 double assay_generate_ring_median(const struct gen_ring *r, double *sorted);
 /* Publish all that were pushed; @tokens: of a run. */

@@ -213,13 +213,13 @@ int assay_generate_file_play(struct assay_job *job)
 	memcpy(s->tokens, job->tensors[ASSAY_FILE_T_PROMPT].data, (size_t)pp * sizeof(*s->tokens));
 	read_tokens(job, s->tokens, 0, pp);
 	out[0] = s->tokens[pp] = greedy(job);
-	assay_generate_ring_push(&s->took.ttft_s, seconds_since(job, begin_ns));
+	assay_generate_took_token(job, &s->took, true, seconds_since(job, begin_ns));
 	for (int64_t i = 1; i < tg; i++) {
 		const uint64_t step_ns = job->host->now_ns();
 
 		read_tokens(job, s->tokens, pp + i - 1, pp + i);
 		out[i] = s->tokens[pp + i] = greedy(job);
-		assay_generate_ring_push(&s->took.tpot_s, seconds_since(job, step_ns));
+		assay_generate_took_token(job, &s->took, false, seconds_since(job, step_ns));
 	}
 	s->n_known = pp + tg - 1;
 	finish_run(job, begin_ns);

@@ -193,14 +193,28 @@ static void put_number(const struct assay_metric *m, bool utf8, char *buf, size_
 		assay_metric_text(m->tag, m->value, m->unit, utf8, buf, size);
 }
 
+/* How much of @name is words with which @last begins as well, if it has others behind them. */
+static size_t shared_words(const char *name, const char *last)
+{
+	size_t shared = 0;
+
+	for (size_t i = 0; name[i]; i++) {
+		if (name[i] == ' ' && (last[i] == ' ' || !last[i]))
+			shared = i + 1;
+		if (name[i] != last[i])
+			break;
+	}
+	return shared;
+}
+
 void assay_run_cells_metrics(const struct assay_result *r, const struct assay_emit_style *style, struct assay_text *out)
 {
-	char family[ASSAY_METRIC_TAG_MAX] = "";
+	char last[ASSAY_METRIC_TAG_MAX] = "";
 
 	for (size_t i = 0; i < r->n_metrics; i++) {
 		const struct assay_metric *m = &r->metrics[i];
 		char name[ASSAY_METRIC_TAG_MAX], number[64];
-		size_t first;
+		size_t shared;
 
 		if ((!style->verbose && assay_metric_find(m->tag)) || !strcmp(m->tag, "tokens_per_s") ||
 		    assay_run_cells_repeats(r, m))
@@ -208,14 +222,13 @@ void assay_run_cells_metrics(const struct assay_result *r, const struct assay_em
 		spoken_name(m->tag, name, sizeof(name));
 		put_number(m, style->utf8, number, sizeof(number));
 
-		/* neighbours that begin with the same word say it once */
-		first = strcspn(name, " ");
-		if (name[first] && !strncmp(family, name, first) && !family[first]) {
-			assay_text_addf(out, ", %s", name + first + 1);
-		} else {
+		/* neighbours that begin with the same words say them once */
+		shared = shared_words(name, last);
+		if (shared)
+			assay_text_addf(out, ", %s", name + shared);
+		else
 			assay_text_addf(out, "%s%s", out->len ? (style->utf8 ? " · " : " | ") : "", name);
-			snprintf(family, sizeof(family), "%.*s", (int)first, name);
-		}
+		memcpy(last, name, sizeof(last));
 		/* a number stays with its unit when the line wraps */
 		for (char *p = number; *p; p++) {
 			if (p == number)

@@ -227,6 +227,7 @@ static void add_metric_legend(struct assay_text *out, const struct view *v)
 		{ "ttft_", "ttft: time to the first token" },
 		{ "tpot_", "tpot: time per output token after the first; such times include the calls that are "
 			   "discarded above" },
+		{ "next_token_", "first token, next token: the same of the samples alone, all of them" },
 		{ "kv_bytes", "kv: cache of keys and values" },
 		{ "kv_cache_hit_rate", "kv cache hit rate: share of prompt tokens found in it" },
 		{ "time_ffn_frac", "time: share of each part of the model, of which ffn is the feed-forward" },

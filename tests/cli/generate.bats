@@ -42,6 +42,14 @@ ids() {
 	jq -es '[.[] | select(.event == "tokens") | .tokens[]] | .[0:3] == .[3:6]' out
 }
 
+@test "each token of all samples is in a histogram of its case" {
+	ASSAY_DETERMINISTIC=1 assay run --suite smoke --only 'generate.*/ref/*' --json >out.json
+	jq -e '[.cases[] | select(.status == "ok")] | length == 3 and all(.[]; (.samples * .iterations) as $runs |
+		(if .op == "generate.prefill" then [1, null] elif .op == "generate.decode" then [null, 64] else [8, 56] end | map(if . then . * $runs else false end))
+			== ([.histograms.first_token_s.count, .histograms.next_token_s.count] | map(. // false)))' out.json
+	assay show last | grep -q 'first token p50.*, p90.*, p99.*, count.*next token p50'
+}
+
 @test "an answer can be sampled, and is stored as a profile" {
 	echo 'no database' >other.db
 	run --separate-stderr assay generate tiny 1 2 3 --profile request --db other.db

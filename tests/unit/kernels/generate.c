@@ -744,6 +744,14 @@ static double metric_or(const struct mini_case *c, const char *tag, double other
 	return otherwise;
 }
 
+static uint64_t n_observed(const struct mini_case *c, const char *tag)
+{
+	for (uint32_t i = 0; i < c->op->n_metrics; i++)
+		if (!strcmp(c->op->metrics[i].tag, tag))
+			return c->n_observed[i];
+	return 0;
+}
+
 TEST(test_metrics)
 {
 	for (size_t i = 0; i < N_OPS; i++) {
@@ -771,6 +779,8 @@ TEST(test_metrics)
 		/* codes, scales, embedding, norms */
 		assert_true(mini_metric(c, "model_bytes") ==
 			    (strstr(ops[i][1], "nano") ? 24576 + 28 + 16384 + 2560 : 294912 + 56 + 262144 + 11264));
+		assert_true((n_observed(c, "first_token_s") > 0) == (strcmp(ops[i][0], "generate.decode") != 0));
+		assert_int_equal(n_observed(c, "next_token_s"), c->counters[ASSAY_GENERATE_DECODE_STEPS]);
 		assert_true((metric_or(c, "ttft_s", -1) > 0) == (strcmp(ops[i][0], "generate.decode") != 0));
 		assert_true((metric_or(c, "tpot_p50_s", -1) > 0) == (strcmp(ops[i][0], "generate.prefill") != 0));
 		assert_true(metric_or(c, "tpot_p50_s", 0) <= metric_or(c, "tpot_p95_s", 0));

@@ -55,8 +55,9 @@ struct mini_case {
 	uint64_t counters[MINI_MAX_COUNTERS];
 	struct mini_metric metrics[MINI_MAX_METRICS];
 	uint32_t n_metrics;
-	uint32_t n_parts;           /* of all runs */
-	struct assay_reason reason; /* why the last callback that failed did */
+	uint32_t n_parts;                      /* of all runs */
+	uint64_t n_observed[MINI_MAX_METRICS]; /* values of each histogram, of all runs */
+	struct assay_reason reason;            /* why the last callback that failed did */
 	struct assay_host host;
 	pthread_barrier_t barrier;
 	int64_t n_allocated; /* blocks of host->alloc not yet released */
@@ -156,6 +157,15 @@ static inline void mini_part(const struct assay_job *job)
 	struct mini_case *c = job->host_private;
 
 	c->n_parts++;
+}
+
+static inline void mini_observe(const struct assay_job *job, uint32_t metric, double value)
+{
+	struct mini_case *c = job->host_private;
+
+	assert_true(metric < c->op->n_metrics && c->op->metrics[metric].kind == ASSAY_METRIC_HISTOGRAM);
+	assert_true(value >= c->op->metrics[metric].lo && value <= c->op->metrics[metric].hi);
+	c->n_observed[metric]++;
 }
 
 /* ---- shapes ---- */
@@ -312,7 +322,8 @@ static inline struct mini_case *mini_new(const char *op, const char *variant, co
 				       .fail = mini_fail,
 				       .metric = mini_record,
 				       .now_ns = mini_now_ns,
-				       .part = mini_part };
+				       .part = mini_part,
+				       .observe = mini_observe };
 	assert_int_equal(pthread_barrier_init(&c->barrier, NULL, n_threads), 0);
 	assert_true(c->op->n_counters <= MINI_MAX_COUNTERS);
 	c->job = (struct assay_job){ .size = sizeof(c->job),
