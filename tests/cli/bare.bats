@@ -12,6 +12,19 @@ BARE=$ASSAY_BUILD/tests/bare/bin/assay
 	[[ $output == *"PAPI no (PAPI=0); valgrind no (VALGRIND=0); Zydis no (ZYDIS=0); libdw no (LIBDW=0); "*"OpenBLAS no (OPENBLAS=0)"* ]]
 }
 
+@test "make refuses compilers for 32 bits and for another C library" {
+	local compiler
+
+	mkdir other
+	touch other/features.h # of glibc it would say so
+	for compiler in 'gcc -m32' "gcc -nostdinc -I$PWD/other"; do
+		run -2 env -u MAKEFLAGS make -C "$ASSAY_SOURCE" -n --no-print-directory ASSAY_NO_INSTALL=1 BUILD="$PWD/b" CC="$compiler"
+		grep -F "$compiler compiles for " <<<"$output" >said
+		grep -qx -e '.*gcc -m32 compiles for 32 bits, and assay needs 64\.  Stop\.' \
+			-e '.* compiles for another C library than glibc, such as musl, and assay needs glibc\.  Stop\.' said
+	done
+}
+
 @test "make refuses a switch that is neither of its values, in one line" {
 	local switch
 	for switch in PAPI=yes VALGRIND=no CUDA=/usr/local/cuda PAPI= 'VALGRIND=0 1'; do
