@@ -80,7 +80,7 @@ $(BUILD)/tests/code_hash/bare.so: tests/fixtures/code_hash/probe.c $(BUILD)/flag
 	@mkdir -p $(@D)
 	$(say)$(probe_cc)
 $(BUILD)/tests/code_hash/stripped.so: $(BUILD)/tests/code_hash/base.so
-	$(say)strip -o $@ $<
+	$(say)$$($(CC) -print-prog-name=strip) -o $@ $<
 $(BUILD)/tests/test_worker: | $(CODE_PROBES)
 # tests of what only the program, or a plugin, has
 TOKENIZER_OBJS := $(BUILD)/obj/bench/tokenizer/tokenizer_train.o
