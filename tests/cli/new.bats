@@ -272,6 +272,43 @@ body() {
 	compiled
 }
 
+@test "a plugin in C++ is a plugin like others" {
+	local std
+
+	command -v c++ >/dev/null || skip "there is no C++ compiler: install the package g++"
+	cat >cxx.cc <<-'END'
+		#include <assay/plugin.h>
+
+		template <int FACTOR> static int scaled(assay_job *job)
+		{
+			const auto *x = static_cast<const int32_t *>(job->tensors[0].data);
+			auto *y = static_cast<int32_t *>(job->tensors[1].data);
+
+			for (int64_t i = 0; i < job->shape->axis[0]; i++)
+				y[i] = FACTOR * x[i] + 1;
+			return 0;
+		}
+
+		static const assay_variant variants[] = {
+			{ .op = "example.scale", .name = "cxx", .help = "a template", .run = scaled<2> },
+			{ .op = "example.scale", .name = "off", .help = "another factor", .run = scaled<3> },
+		};
+
+		ASSAY_PLUGIN = { ASSAY_PLUGIN_HEADER, .name = "cxx", .version = "1", .variants = variants, .n_variants = 2 };
+	END
+	mkdir -p bench/suites
+	echo 'bench "scale" { op = "example.scale" shapes = {"n=4096"} }' >bench/scale.bench
+	echo 'suite "quick" { use "scale" { } }' >bench/suites/quick.suite
+	for std in 17 20; do
+		c++ -std=gnu++$std -Wall -Werror -O2 -shared -fPIC -I"$ASSAY_SOURCE/harness/include" -o cxx.so cxx.cc
+		new='{"verify": "assay verify --no-default-plugins -p \"$ASSAY_BUILD/tests/plugins/example_op.so\" -p ./cxx.so --bench-dir bench --json"}'
+		do_it verify --only example.scale/cxx
+		all_are ok 0
+		do_it verify --only example.scale/off
+		all_are wrong 3
+	done
+}
+
 @test "what is printed can be typed as it stands" {
 	run --separate-stderr "$ASSAY" new variant quantize.q8_0 mine
 	[ "$status" = 0 ] && [ -z "$stderr" ]

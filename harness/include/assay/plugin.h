@@ -602,6 +602,13 @@ struct assay_device_ops {
 
 /* ---- the one exported symbol ------------------------------------------------------------------------------------ */
 
+/* C++ takes designators only in the order of members, so there the strides, which come last, have a default. */
+#ifdef __cplusplus
+#define ASSAY_STRIDE(name, of) name = sizeof(struct of)
+#else
+#define ASSAY_STRIDE(name, of) name
+#endif
+
 /* The first 16 bytes never change in any version: they are read from the file before it is loaded. */
 struct assay_plugin {
 	uint32_t magic;
@@ -615,7 +622,9 @@ struct assay_plugin {
 	const struct assay_variant *variants;
 	const struct assay_device_ops *devices;
 	uint32_t n_ops, n_variants, n_devices;
-	uint32_t op_stride, variant_stride, device_stride; /* sizeof at compile time */
+	/* sizeof at compile time */
+	uint32_t ASSAY_STRIDE(op_stride, assay_op), ASSAY_STRIDE(variant_stride, assay_variant),
+		ASSAY_STRIDE(device_stride, assay_device_ops);
 };
 
 /*
@@ -626,16 +635,19 @@ struct assay_plugin {
 #define ASSAY_PLUGIN                                                                                                   \
 	extern "C" ASSAY_EXPORT const struct assay_plugin assay_plugin_v1;                                             \
 	extern "C" ASSAY_EXPORT const struct assay_plugin assay_plugin_v1
+#define ASSAY_PLUGIN_STRIDES
 #else
 #define ASSAY_PLUGIN                                                                                                   \
 	ASSAY_EXPORT extern const struct assay_plugin assay_plugin_v1;                                                 \
 	ASSAY_EXPORT const struct assay_plugin assay_plugin_v1
+#define ASSAY_PLUGIN_STRIDES                                                                                           \
+	, .op_stride = sizeof(struct assay_op), .variant_stride = sizeof(struct assay_variant),                        \
+	  .device_stride = sizeof(struct assay_device_ops)
 #endif
 #define ASSAY_PLUGIN_SYMBOL "assay_plugin_v1"
 #define ASSAY_PLUGIN_HEADER                                                                                            \
 	.magic = ASSAY_PLUGIN_MAGIC, .abi_major = ASSAY_ABI_MAJOR, .abi_minor = ASSAY_ABI_MINOR,                       \
-	.size = sizeof(struct assay_plugin), .op_stride = sizeof(struct assay_op),                                     \
-	.variant_stride = sizeof(struct assay_variant), .device_stride = sizeof(struct assay_device_ops)
+	.size = sizeof(struct assay_plugin) ASSAY_PLUGIN_STRIDES
 
 #ifdef __cplusplus
 }

@@ -26,26 +26,20 @@ static int run(struct assay_job *job)
 	return failed ? job->host->fail(job, "%s", cudaGetErrorString(failed)) : 0;
 }
 
-// C++ takes designators only in the order of the members, so all members are here up to the last that is not zero.
 static const struct assay_variant variants[] = {
-	{ "dequantize.q8_0", "mine", "a thread for each float", NULL, ASSAY_DEVICE_CUDA, 0, NULL, NULL, run },
+	{
+		.op = "dequantize.q8_0",
+		.name = "mine",
+		.help = "a thread for each float",
+		.device_kind = ASSAY_DEVICE_CUDA,
+		.run = run,
+	},
 };
 
 ASSAY_PLUGIN = {
-	ASSAY_PLUGIN_MAGIC,
-	ASSAY_ABI_MAJOR,
-	ASSAY_ABI_MINOR,
-	sizeof(struct assay_plugin),
-	0,
-	"dequantize",
-	"1",
-	NULL,
-	variants,
-	NULL,
-	0,
-	1,
-	0,
-	sizeof(struct assay_op),
-	sizeof(struct assay_variant),
-	sizeof(struct assay_device_ops),
+	ASSAY_PLUGIN_HEADER,
+	.name = "dequantize",
+	.version = "1",
+	.variants = variants,
+	.n_variants = sizeof(variants) / sizeof(variants[0]),
 };
