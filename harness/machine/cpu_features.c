@@ -230,7 +230,7 @@ void assay_cpu_features_load(struct assay_cpu_features *f, const char *cpuinfo)
 }
 
 /* Where " name " stands in the flags. */
-static char *find_flag(const char *flags, const char *name, size_t len)
+static const char *find_flag(const char *flags, const char *name, size_t len)
 {
 	char word[80];
 
@@ -248,9 +248,10 @@ bool assay_cpu_features_has(const struct assay_cpu_features *f, const char *name
 void assay_cpu_features_drop(struct assay_cpu_features *f, const char *name)
 {
 	size_t len = strlen(name);
-	char *at = find_flag(f->flags, name, len);
+	const char *found = find_flag(f->flags, name, len);
+	char *at = f->flags + (found ? found - f->flags : 0);
 
-	if (at)
+	if (found)
 		memmove(at + 1, at + len + 2, strlen(at + len + 2) + 1);
 }
 

@@ -302,14 +302,14 @@ static int starts_run(struct assay_job *job)
 /* ---- signals: one call, which a handler interrupts nothing of, and one more in the handler, and the return from it
  * ---- */
 
-static void call_once(int signal)
+static void one_call(int signal)
 {
 	syscall(SYS_getppid);
 }
 
 static int signals_prepare(struct assay_job *job)
 {
-	const struct sigaction sa = { .sa_handler = call_once };
+	const struct sigaction sa = { .sa_handler = one_call };
 
 	return sigaction(SIGUSR1, &sa, NULL);
 }

@@ -231,7 +231,7 @@ void assay_syscalls_count(const pid_t *threads, uint32_t n, void (*run)(void *ar
 
 static const char *const events[] = { "syscalls", NULL };
 
-static void call_once(void *arg)
+static void one_call(void *arg)
 {
 	(void)arg;
 	syscall(SYS_getppid);
@@ -244,7 +244,7 @@ static void probe(struct assay_counter_context *ctx, struct assay_counter_probe 
 	struct assay_syscall_case found = { 0 };
 
 	(void)ctx;
-	assay_syscalls_count(&self, 1, call_once, NULL, &found);
+	assay_syscalls_count(&self, 1, one_call, NULL, &found);
 	if (found.counted && found.calls != 1)
 		snprintf(found.reason, sizeof(found.reason), "one call counts as %llu",
 			 (unsigned long long)found.calls);

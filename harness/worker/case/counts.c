@@ -82,7 +82,7 @@ struct assay_outcome assay_case_counts_trace(struct assay_case_counts *c, struct
 	return r.out;
 }
 
-static int call_once(void *arg)
+static int one_call(void *arg)
 {
 	run_once(arg);
 	return ((struct traced_run *)arg)->out.status != ASSAY_STATUS_OK;
@@ -97,7 +97,7 @@ struct assay_outcome assay_case_counts_gpu(struct assay_case_counts *c, struct a
 	if (!c->gpu.wanted)
 		return r.out;
 	j->device_unheld = true;
-	assay_gpu_counts_take(&c->gpu, call_once, &r);
+	assay_gpu_counts_take(&c->gpu, one_call, &r);
 	j->device_unheld = false;
 	j->device_clock = clock;
 	return r.out;
