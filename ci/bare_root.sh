@@ -12,7 +12,8 @@ cd "$(dirname "$0")/.." || exit 70
 
 suite=$1 command=$2
 roots=${ASSAY_ROOTS:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/assay/roots}
-packages=git,make,gcc,ca-certificates
+packages=git,make,gcc,ca-certificates unstable=
+[ "$suite" != sid ] || unstable=1
 root=$roots/$suite-$({ echo "$packages" && cat ci/deps.sh; } | sha256sum | cut -c 1-12)
 
 cannot() {
@@ -33,9 +34,11 @@ flock -w "${ASSAY_ROOT_WAIT:-1800}" 9 || cannot 'another run has been using it f
 if [ ! -d "$root" ]; then
 	rm -rf --one-file-system "$roots/$suite-making"
 	echo "making a bare Debian ($suite) in '$root'" >&2
-	if ! said=$(mmdebstrap --quiet --variant=minbase --include=$packages "$suite" "$roots/$suite-making" 2>&1 9>&-); then
+	# The lists of sid are valid for a week, which a mirror that is a snapshot of an earlier day does not keep.
+	if ! said=$(mmdebstrap --quiet --variant=minbase ${unstable:+--aptopt='Acquire::Check-Valid-Until "false"'} \
+		--include=$packages "$suite" "$roots/$suite-making" 2>&1 9>&-); then
 		rm -rf --one-file-system "$roots/$suite-making"
-		cannot "mmdebstrap failed: $(tail -n 1 <<<"$said")"
+		cannot "mmdebstrap failed: $(grep '^E: ' <<<"$said" | head -n 1)"
 	fi
 	for older in "$roots/$suite"-*/; do
 		[ "$older" = "$roots/$suite-making/" ] || rm -rf --one-file-system "$older"
