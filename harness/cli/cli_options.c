@@ -223,12 +223,12 @@ const struct assay_option assay_options_select[] = {
 	{ 0 },
 };
 const struct assay_option assay_options_place[] = {
-	{ "threads", 't', "LIST", set_threads, AT(r),
+	{ "threads", 't', "all|doubling|N,...", set_threads, AT(r),
 	  "Threads of every case, such as 1,all; doubling is 1, 2, 4, ... all (default: as each bench says)" },
 	{ "cpus", ASSAY_RARELY, "LIST", set_cpus, AT(r), "Bind to these CPUs in this order, such as 0,2,4-7" },
-	{ "device", ASSAY_RARELY, "LIST", set_devices, AT(r),
+	{ "device", ASSAY_RARELY, "DEVICE,...", set_devices, AT(r),
 	  "Run what runs on devices on these, such as cuda:0,cuda:1 (default: the first of each kind)" },
-	{ "placement", ASSAY_RARELY, "POLICY", set_placement, AT(r),
+	{ "placement", ASSAY_RARELY, "compact|scatter", set_placement, AT(r),
 	  "compact: fill one cache before the next (default); scatter: spread" },
 	{ "smt", ASSAY_RARELY, NULL, assay_option_flag, AT(r.placement.smt),
 	  "Use all hardware threads of a core, not one" },
@@ -256,9 +256,9 @@ const struct assay_option assay_options_counters[] = {
 	{ 0 },
 };
 const struct assay_option assay_options_exact[] = {
-	{ "cache-model", ASSAY_RARELY, "NAME", set_cache_model, AT(r),
+	{ "cache-model", ASSAY_RARELY, "canon|host", set_cache_model, AT(r),
 	  "Caches of the simulated processor: canon, host (default: as the suite says, else canon)" },
-	{ "counter-source", ASSAY_RARELY, "WAY", set_counter_source, AT(r),
+	{ "counter-source", ASSAY_RARELY, "auto|callgrind|stepped", set_counter_source, AT(r),
 	  "How exact counts are taken: callgrind (valgrind simulates the processor), stepped (this one, instruction by "
 	  "instruction; x86-64), auto: callgrind where it can, stepped for the rest (default)" },
 	{ "steps", ASSAY_RARELY, "N", set_steps, AT(r),

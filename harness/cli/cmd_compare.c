@@ -97,7 +97,7 @@ static const struct assay_option options[] = {
 	{ "replay", 0, "COMPARISON", assay_option_text, offsetof(struct compare_args, replay),
 	  "Judge this stored comparison, such as c3 or last, again: from its samples, counts and policy as they are "
 	  "stored, so that the answer is the same on any machine. Nothing is measured" },
-	{ "evidence", 0, "KIND", set_evidence, offsetof(struct compare_args, take),
+	{ "evidence", 0, "paired|exact|all", set_evidence, offsetof(struct compare_args, take),
 	  "paired: interleaved times (default); exact: counts of a simulated processor instead, for the cases that the "
 	  "suite names for it or that --only selects; all: both" },
 	{ "revision", ASSAY_RARELY, "[REV..]REV", set_revision, offsetof(struct compare_args, c.q.revision),

@@ -21,6 +21,11 @@ struct export_args {
 static const char *const formats[] = { "csv", "json", "junit", "llama-bench", "markdown", "openmetrics", RULES };
 #define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
 
+const char *assay_export_format(size_t i)
+{
+	return i < N_FORMATS ? formats[i] : NULL;
+}
+
 static int set_format(struct export_args *a, const char *arg, struct assay_err *err)
 {
 	char hint[256];

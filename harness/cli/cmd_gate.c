@@ -35,7 +35,7 @@ static const struct assay_option options[] = {
 	  "Compare with this baseline (default: the newest of this machine and suite, else the runs since the last "
 	  "change that "
 	  "'assay history --confirm' confirmed)" },
-	{ "evidence", 0, "KIND", assay_option_evidence, AT(q.take),
+	{ "evidence", 0, "exact|stored|all", assay_option_evidence, AT(q.take),
 	  "exact: judge only the newest counts of the suite, against the recorded ones; stored: judge only the run; "
 	  "all: both (default)" },
 	{ "exact-file", ASSAY_RARELY, "FILE", assay_option_text, AT(q.exact_file),

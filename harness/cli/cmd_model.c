@@ -53,10 +53,10 @@ static int set_size(void *to, const char *arg, const char *name, struct assay_er
 #define AT(member) offsetof(struct model_args, member)
 
 static const struct assay_option options[] = {
-	{ "arch", 0, "NAME", assay_option_text, AT(synth.architecture),
+	{ "arch", 0, "llama|bitnet", assay_option_text, AT(synth.architecture),
 	  "With synth: llama (default), or bitnet, whose matrices are ternary" },
-	{ "type", 0, "NAME", assay_option_text, AT(synth.type),
-	  "With synth: the type of the matrices (default f32), one of f32, f16, bf16, q8_0, q6_k, tq1_0, tq2_0, i2_s" },
+	{ "type", 0, "f32|f16|bf16|q8_0|q6_k|tq1_0|tq2_0|i2_s", assay_option_text, AT(synth.type),
+	  "With synth: the type of the matrices (default f32)" },
 	{ "layers", 0, "N", set_size, AT(synth.layers), "With synth: layers (default 2)" },
 	{ "width", 0, "N", set_size, AT(synth.width), "With synth: values of the residual (default 256)" },
 	{ "heads", 0, "N", set_size, AT(synth.heads), "With synth: attention heads (default 4)" },

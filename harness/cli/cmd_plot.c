@@ -196,8 +196,9 @@ static int set_theme(void *to, const char *arg, const char *name, struct assay_e
 
 static const struct assay_option options[] = {
 	{ "output", 'o', "FILE", assay_option_text, AT(out), "The picture, .svg or .png" },
-	{ "by", 0, "WHAT", set_by, 0, "Axis of a trend: commit (default) or date" },
-	{ "per", 0, "WHAT", set_per, 0, "Draw a line of a trend for each machine or variant (default: one line)" },
+	{ "by", 0, "commit|date", set_by, 0, "Axis of a trend: commit (default) or date" },
+	{ "per", 0, "machine|variant", set_per, 0,
+	  "Draw a line of a trend for each machine or variant (default: one line)" },
 	{ "machine", 0, "NAME", assay_option_text, AT(machine),
 	  "A part of the machine's label, or the start of its fingerprint (default: that measured last)" },
 	{ "metric", 0, "NAME", assay_option_text, AT(metric),
@@ -205,7 +206,7 @@ static const struct assay_option options[] = {
 	  "of a distribution (default: time, of a sweep the rate)" },
 	{ "axis", 0, "NAME", assay_option_text, AT(axis),
 	  "Axis of a sweep, such as n (default: the axis with most values)" },
-	{ "theme", 0, "NAME", set_theme, 0,
+	{ "theme", 0, "light|dark|auto", set_theme, 0,
 	  "light, dark, or auto (default): follow the reader's system, where the format allows it" },
 	{ 0 },
 };

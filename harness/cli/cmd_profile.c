@@ -185,7 +185,7 @@ static const struct assay_option options[] = {
 	  "With heap: sample about one allocation per this many bytes, such as 512KiB (default: all)" },
 	{ "sanitize", ASSAY_RARELY, NULL, assay_option_flag, AT(sanitize),
 	  "Show and write it without paths, user and host names; what is stored stays as it is" },
-	{ "with", 0, "TOOL", set_with, AT(with),
+	{ "with", 0, "nsys|ncu", set_with, AT(with),
 	  "With gpu: let nsys or ncu profile it, if they are installed; -o names their report" },
 	{ "cost", ASSAY_RARELY, NULL, assay_option_flag, AT(cost),
 	  "Measure what sampling a case at --rate costs it, against workers that are not sampled; at 20000 Hz as a "

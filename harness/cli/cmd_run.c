@@ -59,7 +59,7 @@ static const struct assay_option options[] = {
 	  "The commit or tag that the plugins were built from, with a + at the end if there were uncommitted changes; "
 	  "it must exist in their repository (default: the commit and state of the repository that the first of them "
 	  "lies in)" },
-	{ "evidence", 0, "KIND", assay_option_evidence, AT(r.take),
+	{ "evidence", 0, "exact|stored|all", assay_option_evidence, AT(r.take),
 	  "exact: only counts of a simulated processor, for the cases that the suite names for it or that --only "
 	  "selects; stored: only times; all: both (default)" },
 	{ 0 },

@@ -89,7 +89,7 @@ static const struct assay_option options[] = {
 	  "Run this in a shell once for each command, after all runs" },
 	{ "input", ASSAY_RARELY, "FILE", assay_option_text, AT(q.input),
 	  "Standard input of commands (default: empty)" },
-	{ "output", ASSAY_RARELY, "WHERE", assay_option_text, AT(q.output),
+	{ "output", ASSAY_RARELY, "inherit|FILE", assay_option_text, AT(q.output),
 	  "Where the output of commands goes: inherit shows it, anything else is the name of a file (default: "
 	  "discarded)" },
 	{ "timeout", ASSAY_RARELY, "TIME", assay_option_duration, AT(q.timeout_ns),

@@ -135,6 +135,8 @@ void assay_complete_begin(void);
 bool assay_completing(void);
 /* Print @word, if it begins with @typed; @help may be NULL. */
 void assay_complete_say(const char *typed, const char *word, const char *help);
+/* The name of the format @i of 'assay export'; NULL: there are no more. */
+const char *assay_export_format(size_t i);
 /* The completions of the last argument, which may be empty. @args has its defaults. */
 void assay_complete_command(const struct assay_command_line *line, int argc, char **argv, void *args);
 

@@ -10,10 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assay/isa_table.h"
 #include "base/process.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "drive/exchange/exchange.h"
 #include "drive/gate/gate.h"
+#include "drive/generate/generate.h"
 #include "drive/profile/profile.h"
 #include "drive/session.h"
 #include "drive/show/show.h"
@@ -54,7 +57,7 @@ void assay_complete_say(const char *typed, const char *word, const char *help)
 struct completion {
 	const struct assay_settings *s;
 	const char *typed; /* of the value */
-	char before[80];   /* "--option=" where that is part of the word */
+	char before[512];  /* "--option=" and the first ones of a list, where these are part of the word */
 	bool of_variants;  /* --variants was given, so that sides are variants */
 	struct assay_strings *said;
 };
@@ -98,6 +101,59 @@ static void say_groups(const struct completion *c)
 		for (size_t i = 0; i < g.n; i++)
 			say(c, g.v[i].name, NULL);
 	assay_counter_groups_release(&g);
+}
+
+/* Those that groups name: which others the machine has takes PAPI too long to say. */
+static void say_events(const struct completion *c)
+{
+	struct assay_counter_groups g = { 0 };
+	struct assay_err err = { 0 };
+
+	if (!assay_session_groups(&g, c->s->r.plan.bench_dir, &err))
+		for (size_t i = 0; i < g.n; i++)
+			for (size_t k = 0; k < g.v[i].n_events; k++)
+				for (size_t a = 0; a < g.v[i].events[k].names.n; a++)
+					say(c, g.v[i].events[k].names.v[a], g.v[i].summary);
+	assay_counter_groups_release(&g);
+}
+
+static void say_devices(const struct completion *c)
+{
+	struct assay_session s = { 0 };
+	struct assay_err err = { 0 };
+	char name[ASSAY_DEVICE_MAX];
+
+	if (!assay_session_open(&s, &c->s->r, &err))
+		for (size_t i = 0; i < s.catalog->n_devices; i++)
+			for (int k = 0; k < s.catalog->devices[i].count; k++) {
+				snprintf(name, sizeof(name), "%s:%d", s.catalog->devices[i].name, k);
+				say(c, name, NULL);
+			}
+	assay_session_close(&s);
+}
+
+static void say_isas(const struct completion *c)
+{
+#define ISA_NAME(name, arch, vector_bits, flags, needs, also) #name,
+	static const char *const names[] = { ASSAY_ISA_SETS(ISA_NAME) };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		say(c, names[i], NULL);
+}
+
+static void say_models(const struct completion *c)
+{
+	struct assay_request q = c->s->r;
+	struct assay_session s = { 0 };
+	struct assay_err err = { 0 };
+
+	q.plan.suite = ASSAY_GENERATE_SUITE;
+	if (!assay_session_open(&s, &q, &err) && !assay_session_plan(&s, &q, &err))
+		for (size_t i = 0; i < s.plan.n_cases; i++)
+			for (unsigned k = 0; k < s.plan.cases[i].n_axes; k++)
+				if (!strcmp(s.plan.cases[i].axes[k].name, "model"))
+					say(c, s.plan.cases[i].axes[k].text, NULL);
+	assay_session_close(&s);
 }
 
 static void say_ops(const struct completion *c)
@@ -162,6 +218,53 @@ static void say_runs(const struct completion *c)
 			say(c, v[i].label, help);
 	}
 	free(v);
+}
+
+static void say_machines(const struct completion *c)
+{
+	struct assay_run_info *v = NULL;
+	struct assay_err err = { 0 };
+	size_t n = 0;
+
+	if (assay_stored_runs(c->s->r.db, 0, &v, &n, &err))
+		n = 0;
+	for (size_t i = 0; i < n; i++)
+		say(c, v[i].machine_label, NULL);
+	free(v);
+}
+
+/* The newest run has these metrics and counts. */
+static void say_metrics(const struct completion *c)
+{
+	struct assay_strings names = { 0 };
+	struct assay_run run = { 0 };
+	struct assay_err err = { 0 };
+
+	if (!assay_stored_run(c->s->r.db, 0, NULL, &run, &err))
+		for (size_t i = 0; i < run.n_results; i++) {
+			assay_result_names(&run.results[i], &names, &err);
+			for (size_t k = 0; k < run.results[i].n_histograms; k++)
+				say(c, run.results[i].histograms[k].tag, "a histogram");
+		}
+	for (size_t i = 0; i < names.n; i++) {
+		const struct assay_metric_info *m = assay_metric_find(names.v[i]);
+
+		say(c, names.v[i], m ? m->help : NULL);
+	}
+	assay_strings_release(&names);
+	assay_run_release(&run);
+}
+
+static void say_axes(const struct completion *c)
+{
+	struct assay_run run = { 0 };
+	struct assay_err err = { 0 };
+
+	if (!assay_stored_run(c->s->r.db, 0, NULL, &run, &err))
+		for (size_t i = 0; i < run.n_results; i++)
+			for (unsigned k = 0; k < run.results[i].c.n_axes; k++)
+				say(c, run.results[i].c.axes[k].name, NULL);
+	assay_run_release(&run);
 }
 
 static void say_comparisons(const struct completion *c)
@@ -258,15 +361,40 @@ static void say_profile_kinds(const struct completion *c)
 		say(c, kind, NULL);
 }
 
+static void say_import_formats(const struct completion *c)
+{
+	const char *format;
+
+	for (size_t i = 0; (format = assay_import_format(i)); i++)
+		say(c, format, NULL);
+}
+
+static void say_export_formats(const struct completion *c)
+{
+	const char *format;
+
+	for (size_t i = 0; (format = assay_export_format(i)); i++)
+		say(c, format, NULL);
+}
+
 /* The meaning of a capital word of a usage, or of an option's value. */
 static const struct {
 	const char *command, *option, *word; /* NULL: any */
 	void (*say)(const struct completion *c);
 } meanings[] = {
-	{ "profile", "kind", NULL, say_profile_kinds },
-	{ "diff", "kind", NULL, say_profile_kinds },
+	{ NULL, "kind", NULL, say_profile_kinds },
+	{ "serve", "profile", NULL, say_profile_kinds },
 	{ "profile", "name", NULL, say_profile_names },
+	{ "generate", "profile", NULL, say_profile_names },
+	{ "serve", "model", NULL, say_models },
+	{ "generate", NULL, "MODEL", say_models },
+	{ "export", NULL, "FORMAT", say_export_formats },
+	{ NULL, NULL, "FORMAT", say_import_formats },
 	{ NULL, "suite", NULL, say_suites },
+	{ NULL, "isa", NULL, say_isas },
+	{ NULL, "machine", NULL, say_machines },
+	{ NULL, "metric", NULL, say_metrics },
+	{ NULL, "axis", NULL, say_axes },
 	{ NULL, "baseline", NULL, say_baselines },
 	{ "baseline", NULL, "NAME", say_baselines },
 	{ "diff", NULL, "BASE", say_runs },
@@ -280,6 +408,8 @@ static const struct {
 	{ NULL, NULL, "PROFILE", say_profiles },
 	{ NULL, NULL, "OP", say_ops },
 	{ NULL, NULL, "GROUP,...", say_groups },
+	{ NULL, NULL, "EVENT,...", say_events },
+	{ NULL, NULL, "DEVICE,...", say_devices },
 	{ NULL, NULL, "REV", say_revisions },
 	{ NULL, NULL, "REVISION", say_revisions },
 	{ NULL, NULL, "[REV..]REV", say_revisions },
@@ -290,7 +420,10 @@ static const struct {
 	{ NULL, NULL, "FILE.html", say_files },
 	{ NULL, NULL, "OTHER.db...", say_files },
 	{ NULL, NULL, "FOLDER", say_files },
+	{ NULL, NULL, "FILE.gguf", say_files },
+	{ NULL, NULL, "COMMAND", say_files },
 	{ NULL, NULL, "COMMAND...", say_files },
+	{ NULL, NULL, "SHELL", say_files },
 };
 
 /* Words that are alternatives, such as "RUN|COMPARISON" or "fail|pass": those without capitals stand for themselves. */
@@ -408,6 +541,19 @@ static void say_options(const struct assay_command_line *line, const char *typed
 	assay_complete_say(typed, "--help-all", "Print all options");
 }
 
+/* The value of @o is typed as far as @c says; in a list it is the last one that is looked for. */
+static void say_values(struct completion *c, const char *command, const struct assay_option *o)
+{
+	const char *comma = strstr(o->arg, ",...") ? strrchr(c->typed, ',') : NULL;
+	const size_t len = strlen(c->before), more = comma ? (size_t)(comma + 1 - c->typed) : 0;
+
+	if (len + more >= sizeof(c->before))
+		return;
+	memcpy(c->before + len, c->typed, more);
+	c->typed += more;
+	say_words(c, command, o->name, o->arg);
+}
+
 void assay_complete_command(const struct assay_command_line *line, int argc, char **argv, void *args)
 {
 	const char *command = strrchr(argv[0], ' ') ? strrchr(argv[0], ' ') + 1 : argv[0];
@@ -440,7 +586,7 @@ void assay_complete_command(const struct assay_command_line *line, int argc, cha
 		c.typed = value;
 	}
 	if (o)
-		say_words(&c, command, o->name, o->arg);
+		say_values(&c, command, o);
 	else if (last[0] == '-')
 		say_options(line, last);
 	else

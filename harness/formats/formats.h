@@ -114,6 +114,8 @@ struct assay_format {
 	struct assay_format_program program;
 };
 
+/* The name of the format @i; NULL: there are no more. */
+const char *assay_format_name(size_t i);
 /* ASSAY_EUSAGE: there is none called @name. Of "auto" *@out is NULL. */
 int assay_format_find(const char *name, const struct assay_format **out, struct assay_err *err);
 

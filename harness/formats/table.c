@@ -16,6 +16,11 @@ static const struct assay_format *const formats[] = {
 };
 #define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
 
+const char *assay_format_name(size_t i)
+{
+	return i < N_FORMATS ? formats[i]->name : NULL;
+}
+
 int assay_format_find(const char *name, const struct assay_format **out, struct assay_err *err)
 {
 	const char *names[N_FORMATS + 1] = { "auto" };

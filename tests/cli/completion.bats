@@ -24,6 +24,15 @@ offers() {
 	[ "$(offers db merge a.db "")" = :files ]
 	[ "$(offers run --bench-dir "$BENCH" --suite q)" = quick ]
 	offers new variant "" | grep -qx quantize.q8_0
+	[ "$(offers import "" | wc -l)" = 7 ]
+	[ "$(offers init --reads=hyper)" = --reads=hyperfine ]
+	[ "$(offers export o)" = openmetrics ]
+	[ "$(offers run --isa avx51)" = $'avx512\navx512vbmi2\navx512vnni' ]
+	[ "$(offers run --counters cache,br)" = cache,branch ]
+	[ "$(offers run --counters=cache,br)" = --counters=cache,branch ]
+	offers generate "" | grep -qx tiny
+	[ "$(offers serve --profile cpu,th)" = cpu,threads ]
+	[ "$(offers plot trend --by "")" = $'commit\ndate' ]
 	[ "$(offers compare --variants quantize.q8_0/re)" = quantize.q8_0/ref ]
 	! offers compare "" | grep -qx quantize.q8_0/ref
 	[ -z "$(offers no-such-command "")" ] && [ -z "$(offers run --no-such-option=x)" ]
@@ -38,6 +47,9 @@ offers() {
 	offers show r1 quant | grep -q '^quantize.*/ref/'
 	[ "$(offers show r1 quant | wc -l)" = "$(assay show last --json | jq '[.cases[].key | select(startswith("quant"))] | length')" ]
 	[ "$(offers gate --baseline g)" = golden ]
+	"$ASSAY" __complete diff --metric tim | grep -qx $'time_s\ttime per call, median of the samples'
+	[ "$(offers plot sweep --axis "")" = "$(assay show last --json | jq -r '[.cases[].axes | keys[]] | unique | .[]')" ]
+	[ "$(offers history x --machine "")" = "$(assay show last --json | jq -r .run.machine.label)" ]
 	if assay profile cpu "$(offers show r1 quant | head -n 1)" --bench-dir "$BENCH" --for 300ms --name before >/dev/null; then
 		[ "$(offers profile --name "")" = before ]
 		[ "$(offers show b)" = before ]
@@ -47,6 +59,27 @@ offers() {
 	git -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m first
 	git branch feature
 	[ "$(offers compare f)" = $'feature\n:files' ]
+}
+
+@test "every option offers its values, but for numbers, names to be given and what only other machines have" {
+	local command option value
+
+	ASSAY_DETERMINISTIC=1 assay run --bench-dir "$BENCH" >/dev/null
+	assay baseline save golden >/dev/null
+	git init -q .
+	for command in $("$ASSAY" --help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p'); do
+		"$ASSAY" "$command" --help-all | sed -n 's/^ .* --\([a-z-]*\)=\([^ ].*\)/\1 \2/p' >options.txt
+		while read -r option value; do
+			case $option=${value%%  *} in
+			*=N | *=TIME | *=SHARE | *=SIZE | *=DATE | *=BYTES | *=DAYS | *=HZ | *=RATE | *=I/N | *=TEXT) ;;
+			cpus=* | slowdown=* | listen=* | label=* | allow-host=* | parameter-list=*) ;;
+			slurm=* | device=* | replay=*) ;;
+			name=*) [ "$command" = time ] || [ "$command" = profile ] ;;
+			profile=NAME) [ "$command" = generate ] ;;
+			*) [ -n "$(offers "$command" "--$option" "")" ] || { echo "$command --$option=$value"; return 1; } ;;
+			esac
+		done <options.txt
+	done
 }
 
 @test "bash completes a line with names of files and values behind '='" {

@@ -13,6 +13,9 @@
 
 /* Imports results of other tools into the database: a file becomes runs, each of its benchmarks a case. */
 
+/* The name of the format @i that can be imported, and that programs are asked to write; NULL: there are no more. */
+const char *assay_import_format(size_t i);
+
 /* All-zero but for the first three is the default: what the file says, else unknown. Strings are borrowed. */
 struct assay_import_request {
 	const char *db, *format, *path; /* a name of formats/formats.h; path "-": standard input */

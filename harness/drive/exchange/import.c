@@ -327,6 +327,11 @@ static int store_all(struct job *im, struct assay_text *text)
 	return rc ? rc : remove_replaced(im);
 }
 
+const char *assay_import_format(size_t i)
+{
+	return assay_format_name(i);
+}
+
 int assay_import(const struct assay_import_request *q, const struct assay_watch *w, struct assay_import_report *out,
 		 struct assay_err *err)
 {
