@@ -63,6 +63,21 @@ function checkWidth(texts) {
 	return wrong;
 }
 
+// Options of a command on two lines: who reads '--' at the end of one does not find the rest.
+function checkOptions() {
+	const wrong = [];
+	for (const code of document.querySelectorAll('code'))
+		for (const node of [...code.querySelectorAll('*'), code].flatMap(e => [...e.childNodes]).filter(n => n.nodeType === 3))
+			for (const option of node.data.matchAll(/(?<![^\s])--?[a-z][a-z-]*/g)) {
+				const range = document.createRange();
+				range.setStart(node, option.index);
+				range.setEnd(node, option.index + option[0].length);
+				if (new Set([...range.getClientRects()].map(box => box.top)).size > 1)
+					wrong.push(`${option[0]} stands on two lines of ${checkName(code)}`);
+			}
+	return wrong;
+}
+
 function checkColour(text) {
 	const [r, g, b, a] = text.match(/[\d.]+/g).map(Number);
 	return {r, g, b, a: a === undefined ? 1 : a};
@@ -150,7 +165,7 @@ function checkLayout() {
 
 function checkPage() {
 	const texts = checkTexts();
-	return [...checkOverlaps(texts), ...checkPoints(), ...checkWidth(texts), ...checkContrast(texts), ...checkNames()].slice(0, 8);
+	return [...checkOverlaps(texts), ...checkPoints(), ...checkWidth(texts), ...checkOptions(), ...checkContrast(texts), ...checkNames()].slice(0, 8);
 }
 
 // Keys of the rows that are shown, from above.

@@ -51,7 +51,7 @@ function comparisonFacts() {
 		['Suite', `${c.suite}, seed ${c.seed}`], ['Machine', c.machine], ['Precision', page.gate.fitness],
 		['False alarms', `at most ${percent(c.alpha)} of comparisons of unchanged code`],
 		['Self-checks', controls.length ? controlsText(controls) : null],
-		['Started', when(c.started)], ['Finished', c.ended ? when(c.ended) : 'it did not finish'], ['Repeat', element('code', null, page.repeat)]];
+		['Started', when(c.started)], ['Finished', c.ended ? when(c.ended) : 'it did not finish'], ['Repeat', command(page.repeat)]];
 }
 
 // Cases whose outcome is known beforehand.

@@ -5,6 +5,8 @@ const page = JSON.parse(document.getElementById('data').textContent);
 
 const profileFigures = [...document.querySelectorAll('figure.profile')];
 
+document.querySelectorAll('code').forEach(c => c.replaceWith(command(c.textContent)));
+
 profileFigures.forEach(f => flameGraph(f.querySelector('svg')));
 
 function caseAddress(key) {

@@ -129,7 +129,7 @@ function verdictTable(rows) {
 function repeatCommand(key) {
 	// what it was told to select is replaced: several --only select the cases of any
 	const rest = page.repeat.replace(/ --only (?:'[^']*'|\\.|[^\s'\\])+/g, '');
-	return element('code', null, `${rest} --only ${shellWord(key)}`);
+	return command(`${rest} --only ${shellWord(key)}`);
 }
 
 function buildFacts(b) {

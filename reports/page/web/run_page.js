@@ -161,7 +161,7 @@ function runFacts() {
 	const r = page.run;
 	return [['Suite', r.imported ? r.suite : `${r.suite}, seed ${r.seed}`], ['Imported from', r.imported], ['Machine', r.machine.label], ['Build', [commitText(r.build), r.build.compiler].filter(Boolean).join(', ')],
 		['Started', when(r.started)], ['Finished', r.ended ? when(r.ended) : r.imported ? null : 'it did not finish'],
-		['Repeat', r.imported ? null : element('code', null, page.repeat)]];
+		['Repeat', r.imported ? null : command(page.repeat)]];
 }
 
 function runEnvironment() {

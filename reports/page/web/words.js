@@ -12,6 +12,11 @@ function element(name, attributes, ...children) {
 	return e;
 }
 
+// Lines break between the words of a command, but not behind the hyphens of an option.
+function command(text) {
+	return element('code', null, text.split(/((?<![^\s])--?[a-z][a-z-]*)/).map((part, i) => i % 2 ? element('span', {class: 'option'}, part) : part));
+}
+
 const NBSP = '\u00a0';
 
 const scales = {
