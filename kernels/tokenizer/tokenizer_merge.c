@@ -4,7 +4,7 @@
  * has a queue of places for each rank, and a tree of bits that finds the lowest rank with a place: pushing and popping
  * take constant time. The places of a rank are to be taken from the left, and arrive in that order: a token is made by
  * the same merges wherever it stands, and those of each rank are made from left to right. Only tokens of SPM that share
- * a score may arrive otherwise, and are put where they belong.
+ * a score may arrive otherwise; those that do are kept in a heap beside the queue.
  */
 #include <stdlib.h>
 
@@ -62,16 +62,18 @@ struct symbol {
 };
 
 struct place {
-	int32_t at, next; /* the next place of its rank; -1: none */
+	int32_t at, next; /* the next place of its rank, or a child in a heap; -1: none */
 };
 
 struct queue {
 	int32_t first, last; /* places; first -1: none */
+	int32_t heap;        /* its root, the leftmost of those that arrived out of order; -1: none */
 };
 
 struct tokenizer_list {
 	struct symbol *symbols;
 	struct place *places;
+	int32_t *others; /* the other child of a place in a heap; -1: none */
 	struct queue *queues;
 	uint64_t *bits[4]; /* each level has a bit for each word that is not 0 of the one before */
 	int64_t room, n_places;
@@ -83,6 +85,7 @@ void tokenizer_list_free(struct tokenizer_list *l)
 		return;
 	free(l->symbols);
 	free(l->places);
+	free(l->others);
 	free(l->queues);
 	for (int i = 0; i < 4; i++)
 		free(l->bits[i]);
@@ -118,37 +121,54 @@ static int make_room(struct tokenizer_list *l, int64_t n)
 		return 0;
 	free(l->symbols);
 	free(l->places);
+	free(l->others);
 	l->room = 0;
 	l->symbols = malloc((size_t)n * sizeof(*l->symbols));
 	l->places = malloc(3 * (size_t)n * sizeof(*l->places));
-	if (!l->symbols || !l->places)
+	l->others = malloc(3 * (size_t)n * sizeof(*l->others));
+	if (!l->symbols || !l->places || !l->others)
 		return -1;
 	l->room = n;
 	return 0;
+}
+
+/* The root of the skew heap that has the places of both heaps (Sleator and Tarjan 1986). */
+static int32_t meld(struct tokenizer_list *l, int32_t a, int32_t b)
+{
+	int32_t root = -1, *link = &root;
+
+	while (a >= 0 && b >= 0) {
+		const bool swap = l->places[b].at < l->places[a].at;
+		const int32_t least = swap ? b : a, rest = l->others[least];
+
+		b = swap ? a : b;
+		a = rest;
+		l->others[least] = l->places[least].next;
+		*link = least;
+		link = &l->places[least].next;
+	}
+	*link = a >= 0 ? a : b;
+	return root;
 }
 
 static void push(struct tokenizer_list *l, uint32_t rank, int32_t at)
 {
 	struct queue *q = &l->queues[rank];
 	const int32_t k = (int32_t)l->n_places++;
-	int32_t *link;
+	const bool empty = q->first < 0 && q->heap < 0;
 
 	l->places[k] = (struct place){ at, -1 };
 	if (q->first < 0) {
-		*q = (struct queue){ k, k };
-		for (int i = 0; i < 4; i++, rank >>= 6)
-			l->bits[i][rank >> 6] |= UINT64_C(1) << (rank & 63);
-		return;
-	}
-	if (l->places[q->last].at <= at) {
+		q->first = q->last = k;
+	} else if (l->places[q->last].at <= at) {
 		l->places[q->last].next = k;
 		q->last = k;
-		return;
+	} else {
+		l->others[k] = -1;
+		q->heap = meld(l, q->heap, k);
 	}
-	for (link = &q->first; l->places[*link].at <= at;)
-		link = &l->places[*link].next;
-	l->places[k].next = *link;
-	*link = k;
+	for (int i = 0; i < 4 && empty; i++, rank >>= 6)
+		l->bits[i][rank >> 6] |= UINT64_C(1) << (rank & 63);
 }
 
 static void clear(struct tokenizer_list *l, uint32_t rank)
@@ -180,9 +200,14 @@ static bool pop(struct tokenizer_list *l, uint32_t *rank, int32_t *at)
 	if (*rank == TOKENIZER_NO_RANK)
 		return false;
 	q = &l->queues[*rank];
-	*at = l->places[q->first].at;
-	q->first = l->places[q->first].next;
-	if (q->first < 0)
+	if (q->heap >= 0 && (q->first < 0 || l->places[q->heap].at < l->places[q->first].at)) {
+		*at = l->places[q->heap].at;
+		q->heap = meld(l, l->places[q->heap].next, l->others[q->heap]);
+	} else {
+		*at = l->places[q->first].at;
+		q->first = l->places[q->first].next;
+	}
+	if (q->first < 0 && q->heap < 0)
 		clear(l, *rank);
 	return true;
 }
