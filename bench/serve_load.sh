@@ -73,9 +73,10 @@ rss() {
 	awk '/^VmRSS/ { print $2 }' "/proc/$server/status"
 }
 
-# of $1 requests of path $2, by $3 clients: the 99th percentile in ms
+# of $1 requests of path $2, by $3 clients: the 99th percentile in ms, of which what ab prints has no fractions
 percentile() {
-	ab -q -k -c "$3" -n "$1" "$url$2" | awk '$1 == "99%" { print $2 " ms" }'
+	ab -q -k -c "$3" -n "$1" -e percentiles.csv "$url$2" >ab.log
+	awk -F, '$1 == 99 { print $2 " ms" }' percentiles.csv
 }
 
 serve --db "$out/large.db" --bench-dir "$source/bench"

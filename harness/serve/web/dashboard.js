@@ -159,7 +159,7 @@ function chart(at, title, series, data, options = {}) {
 		width: Math.max(200, box.clientWidth),
 		height: options.height || 160,
 		scales: { x: { time: !options.count, range: (_, lo, hi) => data[0].length > 1 ? [lo, hi] : [lo - 30, lo + 30] }, ...options.scales },
-		axes: [{ ...axis, space: 80, ...(options.count ? {} : { values: ticks }) }, { ...axis, size: 64, values: (_, v) => v.map(options.text), ...(options.incrs ? { incrs: options.incrs } : {}) }],
+		axes: [{ ...axis, space: 80, ...(options.count ? {} : { values: ticks }) }, { ...axis, size: 72, values: (_, v) => v.map(options.text), ...(options.incrs ? { incrs: options.incrs } : {}) }],
 		tzDate: (s) => uPlot.tzDate(new Date(1000 * s), "Etc/UTC"),
 		series: [options.count ? { label: options.count } : { value: (u, s) => moment(s ?? newest(u, 0)) }, ...series.map(([label, name, more]) => ({ label, stroke: () => colour(name), width: 2, value: (u, v, i) => (v ?? newest(u, i)) == null ? "" : options.text(v ?? newest(u, i)), ...more }))],
 		plugins: options.plugins || [],
@@ -532,6 +532,8 @@ async function showProfiles() {
 	}
 	const list = (await ask("/api/profiles?limit=50")).profiles.filter((p) => !VIEW || p.kind === VIEW);
 	const names = list.map((p) => "p" + p.id), texts = list.map((p) => `p${p.id} ${p.kind} ${p.name}`);
+	/* profiles of different kinds cannot be compared */
+	const twice = list.map((p) => p.kind).find((kind, i, kinds) => kinds.includes(kind, i + 1));
 
 	byId("profile-list").replaceChildren(list.length ? table([
 		["Profile", (p) => link("p" + p.id, () => showProfile(p.id).catch(fail))], ["Kind", (p) => p.kind], ["Name", (p) => p.name],
@@ -540,7 +542,7 @@ async function showProfiles() {
 	byId("profile-diff-form").hidden = list.length < 2;
 	fillSelect(byId("profile-base"), names, texts);
 	fillSelect(byId("profile-head"), names, texts);
-	tellApart("profile", list.filter((p) => p.kind === list[0].kind).map((p) => "p" + p.id));
+	tellApart("profile", list.filter((p) => p.kind === twice).map((p) => "p" + p.id));
 }
 
 /* ---- all ---- */
