@@ -283,11 +283,14 @@ int assay_store_failed_series(struct assay_store *s, const char *key, const char
 int assay_store_totals(struct assay_store *s, const struct assay_run *run, struct assay_run_totals *out,
 		       struct assay_err *err)
 {
-	/* a run without results counts too */
+	/* A run without results counts too. Counting in the index run by run takes a fraction of what GROUP BY does. */
 	static const char sql[] =
-		"WITH upto AS (SELECT id FROM run WHERE suite = ?1 AND machine = ?2 AND (started_ns, id) <= (?3, ?4))"
-		" SELECT '', count(*) FROM upto UNION ALL SELECT r.status, count(*) FROM upto CROSS JOIN result r"
-		" INDEXED BY result_by_status ON r.run = upto.id GROUP BY r.status";
+		"WITH upto AS MATERIALIZED"
+		" (SELECT id FROM run WHERE suite = ?1 AND machine = ?2 AND (started_ns, id) <= (?3, ?4)),"
+		" outcome (status) AS (VALUES ('ok'), ('skipped'), ('wrong'), ('crashed'), ('timeout'), ('failed'))"
+		" SELECT '', count(*) FROM upto UNION ALL SELECT status, (SELECT sum((SELECT count(*) FROM result r"
+		" INDEXED BY result_by_status WHERE r.run = upto.id AND r.status = outcome.status)) FROM upto)"
+		" FROM outcome";
 	struct assay_binder b = assay_store_statement(s, sql, err);
 	struct assay_row row = { 0 };
 	int rc = 0;
