@@ -58,7 +58,7 @@ static int command(struct session *s, enum assay_command cmd, uint64_t iteration
 {
 	const struct assay_worker_args args = { .iterations = iterations, .count = count, .counting = s->counting };
 	struct assay_result *r = s->r;
-	int rc = assay_worker_call(s->worker, cmd, &args, &r->status, r->reason, sizeof(r->reason), s->err);
+	int rc = assay_worker_call(s->worker, cmd, &args, ASSAY_ENDING_OF(r), s->err);
 
 	if (rc)
 		return rc;
@@ -136,7 +136,7 @@ static int calibrate(struct session *s)
 
 	if (!s->o->deterministic)
 		return assay_iterations_find(s->worker, assay_iterations_target_ns(s->o->worker.clock), &s->iterations,
-					     &s->sample_ns, &r->status, r->reason, sizeof(r->reason), s->err);
+					     &s->sample_ns, ASSAY_ENDING_OF(r), s->err);
 	r->steady = true; /* nothing is warmed up, and nothing was found to speak against it */
 	s->iterations = deterministic_iterations(&s->facts->cost);
 	return 0;

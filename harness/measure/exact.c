@@ -82,8 +82,7 @@ static void add_log(struct counting *k)
 /* 0: go on; 1: the case is over, its status is set; negative: the harness cannot go on. */
 static int command_with(struct counting *k, enum assay_command cmd, const struct assay_worker_args *args)
 {
-	int rc = assay_worker_call(k->worker, cmd, args, &k->out->status, k->out->reason, sizeof(k->out->reason),
-				   k->err);
+	int rc = assay_worker_call(k->worker, cmd, args, ASSAY_ENDING_OF(k->out), k->err);
 
 	if (rc)
 		return rc;

@@ -103,8 +103,8 @@ static int find_iterations(struct pair_session *s)
 		s->turns.sample_ns = s->calibration->sample_ns;
 		rc = 0;
 	} else if (!p->iterations) {
-		rc = assay_iterations_find(s->turns.w[first], target, &p->iterations, &s->turns.sample_ns, &ps->status,
-					   ps->reason, sizeof(ps->reason), s->err);
+		rc = assay_iterations_find(s->turns.w[first], target, &p->iterations, &s->turns.sample_ns,
+					   ASSAY_ENDING_OF(ps), s->err);
 	} else {
 		const struct assay_worker_args args = { .iterations = p->iterations, .count = 1 };
 

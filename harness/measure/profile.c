@@ -58,8 +58,7 @@ static int command(struct profiling *k, enum assay_command cmd, const struct ass
 		[ASSAY_CMD_RECHECK] = "recheck", [ASSAY_CMD_REPORT] = "report", [ASSAY_CMD_FINISH] = "finish",
 	};
 	const uint64_t begin_ns = assay_monotonic_ns();
-	const int rc = assay_worker_call(k->w.worker, cmd, args, &k->w.end->status, k->w.end->reason,
-					 sizeof(k->w.end->reason), k->w.err);
+	const int rc = assay_worker_call(k->w.worker, cmd, args, ASSAY_ENDING_OF(k->w.end), k->w.err);
 
 	tell_phase(k, names[cmd], begin_ns);
 	if (k->p->look)
@@ -89,8 +88,7 @@ static int sample_watched(struct profiling *k)
 	double ns = 0, iterated = 0, sample_ns = 0;
 	uint64_t start;
 	int rc = assay_iterations_find(k->w.worker, assay_iterations_target_ns(k->o->worker.clock), &args.iterations,
-				       &sample_ns, &k->w.end->status, k->w.end->reason, sizeof(k->w.end->reason),
-				       k->w.err);
+				       &sample_ns, ASSAY_ENDING_OF(k->w.end), k->w.err);
 
 	if (!rc)
 		args.iterations *= (uint64_t)fmax(1, ceil((double)k->p->least_sample_ns / fmax(1, sample_ns)));

@@ -36,7 +36,7 @@ static int command(struct assay_profiled_worker *k, enum assay_command cmd, uint
 	int rc;
 
 	assay_worker_while_waiting(k->worker, drain, k);
-	rc = assay_worker_call(k->worker, cmd, &args, &k->end->status, k->end->reason, sizeof(k->end->reason), k->err);
+	rc = assay_worker_call(k->worker, cmd, &args, ASSAY_ENDING_OF(k->end), k->err);
 	assay_worker_while_waiting(k->worker, NULL, NULL);
 	drain(k);
 	return rc ? rc : k->end->status == ASSAY_STATUS_OK ? 0 : 1;
@@ -70,7 +70,7 @@ int assay_profiled_worker_ready(struct assay_profiled_worker *k, const struct as
 	assay_worker_while_waiting(k->worker, drain, k);
 	if (!rc)
 		rc = assay_iterations_find(k->worker, assay_iterations_target_ns(clock), &k->iterations, &k->sample_ns,
-					   &k->end->status, k->end->reason, sizeof(k->end->reason), k->err);
+					   ASSAY_ENDING_OF(k->end), k->err);
 	assay_worker_while_waiting(k->worker, NULL, NULL);
 	if (!rc) {
 		/* Iterations that are not kept, so that the first that are have stacks as deep as all others. */

@@ -34,8 +34,8 @@ static int find_iterations(struct assay_turns *t, const struct assay_clock *cloc
 
 	for (int i = 0; i < 2; i++) {
 		struct assay_result *side = &t->p->side[i];
-		int rc = assay_iterations_find(t->w[i], assay_iterations_target_ns(clock), &n[i], &ns[i], &side->status,
-					       side->reason, sizeof(side->reason), t->err);
+		int rc = assay_iterations_find(t->w[i], assay_iterations_target_ns(clock), &n[i], &ns[i],
+					       ASSAY_ENDING_OF(side), t->err);
 
 		if (rc)
 			return rc;

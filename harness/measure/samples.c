@@ -22,17 +22,17 @@ double assay_iterations_target_ns(const struct assay_clock *clock)
 }
 
 int assay_iterations_find(struct assay_worker *w, double target_ns, uint64_t *iterations, double *sample_ns,
-			  enum assay_status *status, char *reason, size_t size, struct assay_err *err)
+			  struct assay_ending end, struct assay_err *err)
 {
 	struct assay_worker_args args = { .iterations = 1, .count = 1 };
 	double ns = 0, per_call;
 	int left = CONFIRMATIONS;
 
 	while (left) {
-		int rc = assay_worker_call(w, ASSAY_CMD_SAMPLE, &args, status, reason, size, err);
+		int rc = assay_worker_call(w, ASSAY_CMD_SAMPLE, &args, end, err);
 		double one = (double)assay_worker_reply(w)->samples[0].ns;
 
-		if (rc || *status != ASSAY_STATUS_OK)
+		if (rc || *end.status != ASSAY_STATUS_OK)
 			return rc ? rc : 1;
 		if (one < target_ns && left == CONFIRMATIONS && args.iterations < UINT64_MAX / 16) {
 			args.iterations *= (uint64_t)fmin(10, fmax(2, ceil(1.1 * target_ns / fmax(1, one))));

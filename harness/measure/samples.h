@@ -21,10 +21,10 @@ double assay_iterations_target_ns(const struct assay_clock *clock);
 
 /*
  * Find the number of iterations by trial in a verified worker. 0 and *iterations, *sample_ns (expected time of a
- * sample); 1 if the worker came to an end, see *status and @reason; negative as assay_worker_call.
+ * sample); 1 if the worker came to an end, see @end; negative as assay_worker_call.
  */
 int assay_iterations_find(struct assay_worker *w, double target_ns, uint64_t *iterations, double *sample_ns,
-			  enum assay_status *status, char *reason, size_t size, struct assay_err *err);
+			  struct assay_ending end, struct assay_err *err);
 
 /* ---- steadiness ---- */
 

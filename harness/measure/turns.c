@@ -63,7 +63,7 @@ int assay_turns_open(struct assay_turns *t, struct assay_worker_options wo[2], c
 int assay_turns_command(struct assay_turns *t, int side, enum assay_command cmd, const struct assay_worker_args *args)
 {
 	struct assay_result *ps = &t->p->side[side];
-	int rc = assay_worker_call(t->w[side], cmd, args, &ps->status, ps->reason, sizeof(ps->reason), t->err);
+	int rc = assay_worker_call(t->w[side], cmd, args, ASSAY_ENDING_OF(ps), t->err);
 
 	return rc ? rc : ps->status != ASSAY_STATUS_OK;
 }
@@ -98,7 +98,7 @@ static int at_once(struct assay_turns *t, enum assay_command cmd, int first)
 		const int i = first ^ k;
 		struct assay_result *ps = &t->p->side[i];
 
-		rc = assay_worker_end(t->w[i], NULL, &ps->status, ps->reason, sizeof(ps->reason), t->err);
+		rc = assay_worker_end(t->w[i], NULL, ASSAY_ENDING_OF(ps), t->err);
 		if (!rc)
 			rc = ps->status != ASSAY_STATUS_OK;
 	}
@@ -153,7 +153,7 @@ static int take_turns(struct assay_turns *t, uint32_t blocks, uint64_t order_see
 	}
 	for (int i = 0; i < 2; i++) {
 		struct assay_result *ps = &t->p->side[i];
-		int one = assay_worker_end(t->w[i], t->w[!i], &ps->status, ps->reason, sizeof(ps->reason), t->err);
+		int one = assay_worker_end(t->w[i], t->w[!i], ASSAY_ENDING_OF(ps), t->err);
 
 		if (one < 0)
 			return one;

@@ -236,70 +236,68 @@ static int interrupted(const struct assay_worker *w, struct assay_err *err)
 			     assay_phase_name(phase_of(w)));
 }
 
-static void ended(struct assay_worker *w, enum assay_status *status, char *reason, size_t size)
+static void ended(struct assay_worker *w, struct assay_ending end)
 {
 	char how[128];
 
 	assay_process_describe(&w->process, how, sizeof(how));
-	*status = ASSAY_STATUS_CRASHED;
-	snprintf(reason, size, "%s while %s", how, assay_phase_name(phase_of(w)));
+	*end.status = ASSAY_STATUS_CRASHED;
+	snprintf(end.reason, end.size, "%s while %s", how, assay_phase_name(phase_of(w)));
 }
 
-/* Kill it; where it does not end, @reason says so, too. */
-static void kill_for(struct assay_worker *w, char *reason, size_t size)
+/* Kill it; if it does not end, the reason says so, too. */
+static void kill_for(struct assay_worker *w, struct assay_ending end)
 {
-	const size_t n = strlen(reason);
+	const size_t n = strlen(end.reason);
 	char how[128];
 
 	assay_process_kill(&w->process);
 	assay_process_describe(&w->process, how, sizeof(how));
-	if (w->process.status == -1 && n < size)
-		snprintf(reason + n, size - n, "; %s", how);
+	if (w->process.status == -1 && n < end.size)
+		snprintf(end.reason + n, end.size - n, "; %s", how);
 }
 
-/* Memory used up? Then the worker is killed and *status says so. */
-static bool over_memory(struct assay_worker *w, enum assay_status *status, char *reason, size_t size)
+/* Memory used up? Then the worker is killed and @end says so. */
+static bool over_memory(struct assay_worker *w, struct assay_ending end)
 {
 	uint64_t rss = w->memory_bytes ? assay_process_rss_bytes(&w->process) : 0;
 
 	if (rss <= w->memory_bytes)
 		return false;
-	*status = ASSAY_STATUS_FAILED;
-	snprintf(reason, size, "took %.1f MiB while %s, the memory limit is %.1f MiB", (double)rss / 1048576,
+	*end.status = ASSAY_STATUS_FAILED;
+	snprintf(end.reason, end.size, "took %.1f MiB while %s, the memory limit is %.1f MiB", (double)rss / 1048576,
 		 assay_phase_name(phase_of(w)), (double)w->memory_bytes / 1048576);
-	kill_for(w, reason, size);
+	kill_for(w, end);
 	return true;
 }
 
 /* The process ends by itself after its last command, in time; under a simulator that takes longer. */
-static int await_end(struct assay_worker *w, enum assay_status *status, char *reason, size_t size,
-		     struct assay_err *err)
+static int await_end(struct assay_worker *w, struct assay_ending end, struct assay_err *err)
 {
-	const uint64_t end = assay_monotonic_ns() + w->end_ns;
+	const uint64_t until_ns = assay_monotonic_ns() + w->end_ns;
 	pid_t tracer;
 
 	while (!assay_process_wait(&w->process, listen_to(w))) {
 		if (w->interrupted && *w->interrupted)
 			return interrupted(w, err);
-		if (assay_monotonic_ns() > end) {
-			*status = ASSAY_STATUS_FAILED;
+		if (assay_monotonic_ns() > until_ns) {
+			*end.status = ASSAY_STATUS_FAILED;
 			tracer = assay_process_tracer(w->process.pid);
-			snprintf(reason, size, "the worker did not end after its last command");
+			snprintf(end.reason, end.size, "the worker did not end after its last command");
 			if (tracer)
-				snprintf(reason, size, "the worker cannot end because process %d traces it",
+				snprintf(end.reason, end.size, "the worker cannot end because process %d traces it",
 					 (int)tracer);
-			kill_for(w, reason, size);
+			kill_for(w, end);
 			return 0;
 		}
 	}
 	if (w->process.status)
-		ended(w, status, reason, size);
+		ended(w, end);
 	return 0;
 }
 
 /* Time used up, that of the case or what the command may take by all that is known? Then likewise. */
-static bool over_time(struct assay_worker *w, const struct assay_worker *partner, enum assay_status *status,
-		      char *reason, size_t size)
+static bool over_time(struct assay_worker *w, const struct assay_worker *partner, struct assay_ending end)
 {
 	const struct assay_timeout_limit limit =
 		partner ? assay_timeout_history_sum(w->timeouts, w->limit, partner->limit) : w->limit;
@@ -311,19 +309,20 @@ static bool over_time(struct assay_worker *w, const struct assay_worker *partner
 	w->spent = w->cpu_most_ns && assay_process_cpu_ns(&w->process) > w->cpu_most_ns;
 	if (!w->spent && now <= w->deadline_ns && w->waited_ns <= limit.most_ns)
 		return false;
-	*status = ASSAY_STATUS_TIMEOUT;
+	*end.status = ASSAY_STATUS_TIMEOUT;
 	assay_quantity_text((double)(limit.expected_ns ? limit.expected_ns : limit.most_ns) * 1e-9, "s", true, expected,
 			    sizeof(expected));
 	assay_exact_about_text((double)(now > w->deadline_ns ? w->timeout_ns : w->waited_ns) * 1e-9, waited,
 			       sizeof(waited));
 	if (w->spent)
-		snprintf(reason, size, "it used up its processor time (while %s)", assay_phase_name(phase_of(w)));
+		snprintf(end.reason, end.size, "it used up its processor time (while %s)",
+			 assay_phase_name(phase_of(w)));
 	else if (now > w->deadline_ns)
-		snprintf(reason, size, "not done after %s s (while %s)", waited, assay_phase_name(phase_of(w)));
+		snprintf(end.reason, end.size, "not done after %s s (while %s)", waited, assay_phase_name(phase_of(w)));
 	else
-		snprintf(reason, size, "not done after %s s (while %s, expected %s %s)", waited,
+		snprintf(end.reason, end.size, "not done after %s s (while %s, expected %s %s)", waited,
 			 assay_phase_name(phase_of(w)), limit.expected_ns ? "to take" : "within", expected);
-	kill_for(w, reason, size);
+	kill_for(w, end);
 	return true;
 }
 
@@ -349,7 +348,7 @@ void assay_worker_begin(struct assay_worker *w, enum assay_command cmd, const st
 }
 
 /* Read the answer. False, and the worker is gone, when it makes no sense. */
-static bool take_reply(struct assay_worker *w, enum assay_status *status, char *reason, size_t size)
+static bool take_reply(struct assay_worker *w, struct assay_ending end)
 {
 	const struct assay_reply_expected expected = { .order = &w->order,
 						       .n_threads = w->n_threads,
@@ -360,42 +359,42 @@ static bool take_reply(struct assay_worker *w, enum assay_status *status, char *
 	struct assay_err why = { 0 };
 
 	if (assay_reply_take(&w->reply, &w->page->reply, &expected, &why)) {
-		*status = ASSAY_STATUS_FAILED;
-		snprintf(reason, size, "%s", why.text);
-		kill_for(w, reason, size);
+		*end.status = ASSAY_STATUS_FAILED;
+		snprintf(end.reason, end.size, "%s", why.text);
+		kill_for(w, end);
 		return false;
 	}
-	*status = (enum assay_status)w->reply.status;
-	snprintf(reason, size, "%s", w->reply.reason);
+	*end.status = (enum assay_status)w->reply.status;
+	snprintf(end.reason, end.size, "%s", w->reply.reason);
 	return true;
 }
 
 /* Nothing but the case that runs changes what this process may have. */
-static void check_limits(struct assay_worker *w, enum assay_status *status, char *reason, size_t size)
+static void check_limits(struct assay_worker *w, struct assay_ending end)
 {
 	char what[128];
 
 	if (!assay_process_limits_restore(&w->limits, what, sizeof(what)))
 		return;
-	if (*status == ASSAY_STATUS_OK) {
-		*status = ASSAY_STATUS_FAILED;
-		snprintf(reason, size, "its process changed %s", what);
-		kill_for(w, reason, size);
+	if (*end.status == ASSAY_STATUS_OK) {
+		*end.status = ASSAY_STATUS_FAILED;
+		snprintf(end.reason, end.size, "its process changed %s", what);
+		kill_for(w, end);
 	} else {
-		const size_t n = strlen(reason);
+		const size_t n = strlen(end.reason);
 
-		snprintf(reason + n, n < size ? size - n : 0, "; its process changed %s", what);
+		snprintf(end.reason + n, n < end.size ? end.size - n : 0, "; its process changed %s", what);
 	}
 }
 
-static int await_reply(struct assay_worker *w, struct assay_worker *partner, enum assay_status *status, char *reason,
-		       size_t size, struct assay_err *err)
+static int await_reply(struct assay_worker *w, struct assay_worker *partner, struct assay_ending end,
+		       struct assay_err *err)
 {
 	const enum assay_command cmd = (enum assay_command)w->order.command;
 	uint64_t slice_ns = w->wait_ns && w->wait_ns < SLICE_NS ? w->wait_ns : SLICE_NS;
 
 	/* a worker that answers at once, and never says what ends the case, is over its time, too */
-	if (over_time(w, NULL, status, reason, size))
+	if (over_time(w, NULL, end))
 		return 0;
 	while (!assay_page_wait(w->page, ASSAY_TURN_CONTROLLER, slice_ns)) {
 		slice_ns = listen_to(w);
@@ -409,59 +408,59 @@ static int await_reply(struct assay_worker *w, struct assay_worker *partner, enu
 		if (w->interrupted && *w->interrupted)
 			return interrupted(w, err);
 		if (assay_process_ended(&w->process)) {
-			ended(w, status, reason, size);
+			ended(w, end);
 			return 0;
 		}
-		if (over_memory(w, status, reason, size))
+		if (over_memory(w, end))
 			return 0;
-		if (over_time(w, partner, status, reason, size)) {
+		if (over_time(w, partner, end)) {
 			if (!waits_for(w, partner))
 				return 0;
 			partner->waited_ns = w->waited_ns;
-			*status = ASSAY_STATUS_FAILED;
+			*end.status = ASSAY_STATUS_FAILED;
 			return 1;
 		}
 		if (partner && assay_process_ended(&partner->process)) {
-			*status = ASSAY_STATUS_FAILED;
+			*end.status = ASSAY_STATUS_FAILED;
 			assay_process_kill(&w->process);
 			return 1;
 		}
 	}
-	if (!take_reply(w, status, reason, size))
+	if (!take_reply(w, end))
 		return 0;
-	if (*status == ASSAY_STATUS_OK)
+	if (*end.status == ASSAY_STATUS_OK)
 		assay_timeout_history_learn(w->timeouts, cmd, &w->order.args, assay_monotonic_ns() - w->begun_ns);
 	if (cmd == ASSAY_CMD_VERIFY)
 		w->timeouts->call_parts = w->reply.call_parts;
-	return cmd == ASSAY_CMD_FINISH ? await_end(w, status, reason, size, err) : 0;
+	return cmd == ASSAY_CMD_FINISH ? await_end(w, end, err) : 0;
 }
 
-int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum assay_status *status, char *reason,
-		     size_t size, struct assay_err *err)
+int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, struct assay_ending end,
+		     struct assay_err *err)
 {
-	int rc = await_reply(w, partner, status, reason, size, err);
+	int rc = await_reply(w, partner, end, err);
 
 	if (!rc)
-		check_limits(w, status, reason, size);
+		check_limits(w, end);
 	return rc;
 }
 
 int assay_worker_call(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args,
-		      enum assay_status *status, char *reason, size_t size, struct assay_err *err)
+		      struct assay_ending end, struct assay_err *err)
 {
 	assay_worker_begin(w, cmd, args);
-	return assay_worker_end(w, NULL, status, reason, size, err);
+	return assay_worker_end(w, NULL, end, err);
 }
 
 int assay_worker_respond(struct assay_worker *w, const int32_t *prompt, uint32_t n, uint32_t n_wanted,
-			 enum assay_status *status, char *reason, size_t size, struct assay_err *err)
+			 struct assay_ending end, struct assay_err *err)
 {
 	const struct assay_worker_args args = { .iterations = n, .count = n_wanted };
 
 	memcpy(w->page->tokens.prompt, prompt, n * sizeof(*prompt));
 	atomic_store_explicit(&w->page->tokens.n, 0, memory_order_relaxed);
 	w->page->tokens.enough = 0;
-	return assay_worker_call(w, ASSAY_CMD_RESPOND, &args, status, reason, size, err);
+	return assay_worker_call(w, ASSAY_CMD_RESPOND, &args, end, err);
 }
 
 void assay_worker_enough(struct assay_worker *w)

@@ -40,21 +40,30 @@ void assay_worker_free(struct assay_worker *w);
  */
 char *assay_worker_words(struct assay_worker *w);
 
+/* Where the status that a command ends with goes, and its reason. */
+struct assay_ending {
+	enum assay_status *status;
+	char *reason;
+	size_t size;
+};
+/* Into the fields of @of, a pointer to a struct that has them. */
+#define ASSAY_ENDING_OF(of) ((struct assay_ending){ &(of)->status, (of)->reason, sizeof((of)->reason) })
+
 /*
- * Give @cmd and wait for the answer. 0, with *status and *reason for whatever the worker or its end says; unless the
- * status is OK, the worker is gone and only free may follow. An answer that makes no sense is a failure of the worker.
- * ASSAY_EINTERRUPTED if the user asked to stop.
+ * Give @cmd and wait for the answer. 0, with the status and reason for whatever the worker or its end says in @end;
+ * unless the status is OK, the worker is gone and only free may follow. An answer that makes no sense is a failure of
+ * the worker. ASSAY_EINTERRUPTED if the user asked to stop.
  */
 int assay_worker_call(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args,
-		      enum assay_status *status, char *reason, size_t size, struct assay_err *err);
+		      struct assay_ending end, struct assay_err *err);
 /*
  * The two halves of assay_worker_call(), to keep two workers busy at once. @partner is the worker that w waits for, or
  * NULL. If the partner has ended, or keeps w waiting for too long, w is ended as well, with status FAILED and without a
  * reason, and the result is 1.
  */
 void assay_worker_begin(struct assay_worker *w, enum assay_command cmd, const struct assay_worker_args *args);
-int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, enum assay_status *status, char *reason,
-		     size_t size, struct assay_err *err);
+int assay_worker_end(struct assay_worker *w, struct assay_worker *partner, struct assay_ending end,
+		     struct assay_err *err);
 /* Tell it what the oracle accepted elsewhere, on the same inputs: before LOAD, or PREPARE where there is none. */
 void assay_worker_accept(struct assay_worker *w, const struct assay_accepted *accepted);
 /*
@@ -63,7 +72,7 @@ void assay_worker_accept(struct assay_worker *w, const struct assay_accepted *ac
  * returns how many there are.
  */
 int assay_worker_respond(struct assay_worker *w, const int32_t *prompt, uint32_t n, uint32_t n_wanted,
-			 enum assay_status *status, char *reason, size_t size, struct assay_err *err);
+			 struct assay_ending end, struct assay_err *err);
 uint32_t assay_worker_tokens(const struct assay_worker *w, int32_t *tokens, uint64_t *at_ns);
 /* While RESPOND is waited for: no more tokens are wanted. Some may come before the op looks. */
 void assay_worker_enough(struct assay_worker *w);

@@ -115,6 +115,7 @@ static int load(struct assay_generator *g, struct assay_err *err)
 		assay_measure_worker(&o, &g->s.plan.cases[g->at], &g->s.facts[g->at], ASSAY_WORKER_PROFILED);
 	enum assay_status status = ASSAY_STATUS_OK;
 	char reason[512];
+	const struct assay_ending end = { &status, reason, sizeof(reason) };
 	int rc = assay_measure_place(&o, &wo, err);
 
 	g->timeouts.floor_ns = HANG_NS;
@@ -123,7 +124,7 @@ static int load(struct assay_generator *g, struct assay_err *err)
 	if (!rc)
 		rc = assay_worker_start(&g->worker, &wo, err);
 	if (!rc)
-		rc = assay_worker_call(g->worker, ASSAY_CMD_PREPARE, NULL, &status, reason, sizeof(reason), err);
+		rc = assay_worker_call(g->worker, ASSAY_CMD_PREPARE, NULL, end, err);
 	free(wo.cpus);
 	return rc || status == ASSAY_STATUS_OK ? rc : lost(g, "cannot load", status, reason, err);
 }
@@ -261,13 +262,14 @@ static int respond(struct assay_generator *g, struct assay_err *err)
 	struct assay_generation *r = g->r;
 	enum assay_status status = ASSAY_STATUS_OK;
 	char reason[512];
+	const struct assay_ending end = { &status, reason, sizeof(reason) };
 	int rc;
 
 	g->seen = g->given = 0;
 	assay_model_text_begin(&g->text);
 	assay_worker_while_waiting(g->worker, look, g);
 	assay_worker_wait_less(g->worker, LOOK_NS);
-	rc = assay_worker_respond(g->worker, r->prompt, r->n_prompt, r->n_wanted, &status, reason, sizeof(reason), err);
+	rc = assay_worker_respond(g->worker, r->prompt, r->n_prompt, r->n_wanted, end, err);
 	if (!rc)
 		take(g, true);
 	assay_worker_while_waiting(g->worker, NULL, NULL);

@@ -157,14 +157,15 @@ TEST(workers_die_with_their_parent)
 		struct assay_worker *worker_handle;
 		enum assay_status st;
 		char reason[512];
+		const struct assay_ending end = { &st, reason, sizeof(reason) };
 
 		if (assay_worker_start(&worker_handle, &wo, NULL))
 			_exit(1);
 		worker = assay_worker_pid(worker_handle);
 		if (write(pipe_fd[1], &worker, sizeof(worker)) != sizeof(worker))
 			_exit(1);
-		assay_worker_call(worker_handle, ASSAY_CMD_PREPARE, NULL, &st, reason, sizeof(reason), NULL);
-		assay_worker_call(worker_handle, ASSAY_CMD_VERIFY, NULL, &st, reason, sizeof(reason), NULL);
+		assay_worker_call(worker_handle, ASSAY_CMD_PREPARE, NULL, end, NULL);
+		assay_worker_call(worker_handle, ASSAY_CMD_VERIFY, NULL, end, NULL);
 		_exit(0);
 	}
 	assert_int_equal(sizeof(worker), read(pipe_fd[0], &worker, sizeof(worker)));
