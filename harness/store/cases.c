@@ -98,8 +98,11 @@ static int insert_case(struct assay_store *s, const struct assay_case *c, struct
 		"axis", "INSERT INTO case_axis (bench_case, place, {}) VALUES (?, ?, {?})", &assay_store_axis_columns,
 		sizeof(c->axes[0])
 	};
-	int rc = assay_store_put(s, "INSERT INTO bench_case ({}) VALUES ({?}) ON CONFLICT (key) DO NOTHING",
-				 &assay_store_case_columns, c, "case", err);
+	static const struct assay_store_part row = {
+		"case", "INSERT INTO bench_case ({}) VALUES ({?}) ON CONFLICT (key) DO NOTHING",
+		&assay_store_case_columns, sizeof(*c)
+	};
+	int rc = assay_store_put(s, &row, c, err);
 
 	*out = (struct assay_store_case){ .id = 0 };
 	if (rc || !sqlite3_changes(s->db))

@@ -275,6 +275,15 @@ static int put_row(struct assay_store *s, const struct assay_store_part *part, i
 	return assay_store_done(s, assay_store_step_once(&b), err, part->what, name_of(part->columns, of));
 }
 
+int assay_store_put(struct assay_store *s, const struct assay_store_part *part, const void *of, struct assay_err *err)
+{
+	const struct assay_columns *const lists[] = { part->columns };
+	struct assay_binder b = assay_store_statement_of(s, part->sql, lists, err);
+
+	assay_store_bind_columns(&b, part->columns, of);
+	return assay_store_done(s, assay_store_step_once(&b), err, part->what, name_of(part->columns, of));
+}
+
 int assay_store_put_row(struct assay_store *s, const struct assay_store_part *part, int64_t owner, const void *of,
 			struct assay_err *err)
 {

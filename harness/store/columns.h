@@ -93,10 +93,12 @@ void assay_store_row_columns(struct assay_row *row, const struct assay_columns *
 /* Rows of a child table, in the order of an array. */
 struct assay_store_part {
 	const char *what; /* what a row is, for errors; its first column says which one */
-	const char *sql;  /* INSERT of owner, place unless it is a row alone, and the columns */
+	const char *sql;  /* INSERT of owner if there is one, place unless it is a row alone, and the columns */
 	const struct assay_columns *columns;
 	size_t size; /* of an element */
 };
+/* Add @of as a row that no other owns. */
+int assay_store_put(struct assay_store *s, const struct assay_store_part *part, const void *of, struct assay_err *err);
 /* Add @of as a row of @owner. */
 int assay_store_put_row(struct assay_store *s, const struct assay_store_part *part, int64_t owner, const void *of,
 			struct assay_err *err);

@@ -11,7 +11,7 @@
 #include "store/rows.h"
 
 static int insert_case(struct assay_store *s, int64_t comparison_id, int64_t bench_case,
-		       const struct assay_comparison_case *c, int64_t *id, struct assay_err *err)
+		       const struct assay_comparison_case *c, struct assay_err *err)
 {
 	static const struct assay_columns *const lists[] = { &assay_store_limit_columns, &assay_store_control_columns,
 							     &assay_store_presence_columns };
@@ -29,22 +29,20 @@ static int insert_case(struct assay_store *s, int64_t comparison_id, int64_t ben
 	if (rc == SQLITE_CONSTRAINT_UNIQUE)
 		return assay_err_set(err, ASSAY_ESTORE, "comparison %lld already has the case '%.255s'",
 				     (long long)comparison_id, c->c.key);
-	rc = assay_store_done(s, rc, err, "case", c->c.key);
-	if (!rc)
-		*id = sqlite3_last_insert_rowid(s->db);
-	return rc;
+	return assay_store_done(s, rc, err, "case", c->c.key);
 }
 
 /* Inside a transaction. */
 static int put_comparison(struct assay_store *s, const struct assay_comparison *cmp, int64_t *id, struct assay_err *err)
 {
+	static const struct assay_store_part row = { "comparison with", "INSERT INTO comparison ({}) VALUES ({?})",
+						     &assay_store_comparison_columns, sizeof(*cmp) };
 	int rc = assay_store_put_machine(s, &cmp->machine, err);
 
 	for (unsigned i = 0; i < 2 && !rc; i++)
 		rc = assay_store_put_build(s, &cmp->build[i], err);
 	if (!rc)
-		rc = assay_store_put(s, "INSERT INTO comparison ({}) VALUES ({?})", &assay_store_comparison_columns,
-				     cmp, "comparison with", err);
+		rc = assay_store_put(s, &row, cmp, err);
 	if (!rc)
 		*id = sqlite3_last_insert_rowid(s->db);
 	return rc;
@@ -62,7 +60,11 @@ static int put_case(struct assay_store *s, int64_t comparison_id, const struct a
 				     "cannot store '%.255s': injected_frac is %g, not a finite number", c->c.key,
 				     c->injected_frac);
 	rc = assay_store_put_case(s, &c->c, &stored, err);
-	return rc ? rc : insert_case(s, comparison_id, stored->id, c, id, err);
+	if (!rc)
+		rc = insert_case(s, comparison_id, stored->id, c, err);
+	if (!rc)
+		*id = sqlite3_last_insert_rowid(s->db);
+	return rc;
 }
 
 int assay_store_comparison_begin_with(struct assay_store *s, struct assay_comparison *cmp, int64_t *case_ids,
@@ -128,7 +130,7 @@ static int check_pair(const struct assay_pair *p, struct assay_err *err)
 			return assay_err_set(err, ASSAY_ELIMIT,
 					     "cannot store a pair: max_rel_err of %s is %g, not a finite number", name,
 					     side->max_rel_err);
-		if (assay_store_not_finite(side->metrics, side->n_metrics, &side->counters, what, sizeof(what)))
+		if (assay_store_not_finite(side, what, sizeof(what)))
 			return assay_err_set(err, ASSAY_ELIMIT,
 					     "cannot store a pair: %s on the side of %s, not a finite number", what,
 					     name);
@@ -169,7 +171,7 @@ static int insert_pair(struct assay_store *s, int64_t case_id, const struct assa
 	return 0;
 }
 
-static int insert_side(struct assay_store *s, int64_t pair, const struct assay_pair *p, unsigned which, int64_t *id,
+static int insert_side(struct assay_store *s, int64_t pair, const struct assay_pair *p, unsigned which,
 		       struct assay_err *err)
 {
 	static const struct assay_columns *const lists[] = { &assay_store_side_columns };
@@ -189,8 +191,6 @@ static int insert_side(struct assay_store *s, int64_t pair, const struct assay_p
 	assay_store_bind_blob(&b, blob, len);
 	rc = assay_store_done(s, assay_store_step_once(&b), err, "side", assay_store_side_names[which]);
 	free(blob);
-	if (!rc)
-		*id = sqlite3_last_insert_rowid(s->db);
 	return rc;
 }
 
@@ -198,7 +198,7 @@ int assay_store_pair_add(struct assay_store *s, int64_t case_id, const struct as
 {
 	static const char of_case[] = "SELECT c.ended_ns IS NOT NULL FROM comparison_case k JOIN comparison c ON"
 				      " c.id = k.comparison WHERE k.id = ?";
-	int64_t pair = 0, side = 0;
+	int64_t pair = 0;
 	int rc;
 
 	rc = check_pair(p, err);
@@ -210,10 +210,9 @@ int assay_store_pair_add(struct assay_store *s, int64_t case_id, const struct as
 	if (!rc)
 		rc = insert_pair(s, case_id, p, &pair, err);
 	for (unsigned i = 0; i < 2 && !rc; i++) {
-		rc = insert_side(s, pair, p, i, &side, err);
+		rc = insert_side(s, pair, p, i, err);
 		if (!rc)
-			rc = assay_store_put_numbers(s, side, p->side[i].metrics, p->side[i].n_metrics,
-						     &p->side[i].counters, err);
+			rc = assay_store_put_numbers(s, sqlite3_last_insert_rowid(s->db), &p->side[i], err);
 	}
 	return assay_store_finish(s, rc, err);
 }

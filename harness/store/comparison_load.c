@@ -302,7 +302,7 @@ static int load_counts(struct loader *l)
 static int load(struct loader *l)
 {
 	static const char newest[] = "SELECT id FROM comparison ORDER BY started_ns DESC, id DESC LIMIT 1";
-	int rc = l->cmp.id ? 0 : assay_store_newest(l->s, newest, "comparison", "compare", &l->cmp.id, l->err);
+	int rc = l->cmp.id ? 0 : assay_store_newest(l->s, newest, "comparison", &l->cmp.id, l->err);
 
 	if (!rc)
 		rc = assay_store_for_each(l->s, whole(l), &head, l, l->err);

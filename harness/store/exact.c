@@ -143,45 +143,25 @@ int assay_store_exact_add_sides(struct assay_store *s, struct assay_exact_run ru
 
 /* ---- out -------------------------------------------------------------------------------------------------------- */
 
-/* The row that @sql selects with @suite or @number bound; run->id stays 0 when there is none. */
-static int load_run(struct assay_store *s, const char *sql, const char *suite, int64_t number,
-		    struct assay_exact_run *run, struct assay_err *err)
-{
-	static const struct assay_columns *const lists[] = { &assay_store_exact_run_columns,
-							     &assay_store_build_columns };
-	struct assay_row row = { 0 };
-	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
-	int rc = 0;
+static const struct assay_columns *const run_lists[] = { &assay_store_exact_run_columns, &assay_store_build_columns };
 
-	if (suite)
-		assay_store_bind_text(&b, suite);
-	else
-		assay_store_bind_int(&b, number);
-	while (assay_store_next(s, &b, &row, "exact counts", &rc, err)) {
-		run->id = assay_store_row_int(&row);
-		assay_store_row_columns(&row, &assay_store_exact_run_columns, run);
-		assay_store_row_columns(&row, &assay_store_build_columns, &run->build);
-	}
-	return rc;
-}
-
-/* The newest of @suite; with NULL what belongs to @number of @what. */
-static int load(struct assay_store *s, const char *sql, const char *suite, const char *what, int64_t number,
-		struct assay_exact_run *out, struct assay_err *err)
+/* The run of counts that @b selects, with its cases; ASSAY_ENOTFOUND without a message where there is none. */
+static int load(struct assay_store *s, struct assay_binder *b, struct assay_exact_run *out, struct assay_err *err)
 {
 	struct assay_exact_run run = { 0 };
-	int rc = load_run(s, sql, suite, number, &run, err);
+	struct reading r = { .s = s, .run = &run, .err = err };
+	struct assay_row row = { 0 };
+	int rc = 0;
 
-	if (!rc && !run.id)
-		rc = suite ? assay_err_set(err, ASSAY_ENOTFOUND, "no exact counts of suite '%s' in '%.200s'", suite,
-					   s->path)
-			   : assay_err_set(err, ASSAY_ENOTFOUND, "%s %lld has no exact counts", what,
-					   (long long)number);
-	if (!rc) {
-		struct reading r = { .s = s, .run = &run, .err = err };
-
-		rc = read_cases(&r, SELECT_CASES "WHERE c.exact_run = ?" CASES_ORDER, run.id);
+	while (assay_store_next(s, b, &row, "exact counts", &rc, err)) {
+		run.id = assay_store_row_int(&row);
+		assay_store_row_columns(&row, &assay_store_exact_run_columns, &run);
+		assay_store_row_columns(&row, &assay_store_build_columns, &run.build);
 	}
+	if (!rc && !run.id)
+		return ASSAY_ENOTFOUND;
+	if (!rc)
+		rc = read_cases(&r, SELECT_CASES "WHERE c.exact_run = ?" CASES_ORDER, run.id);
 	if (rc)
 		assay_exact_run_release(&run);
 	else
@@ -189,15 +169,35 @@ static int load(struct assay_store *s, const char *sql, const char *suite, const
 	return rc;
 }
 
+/* The one that belongs to @whole, by @sql. */
+static int load_of(struct assay_store *s, const char *sql, struct assay_store_whole whole, struct assay_exact_run *out,
+		   struct assay_err *err)
+{
+	struct assay_binder b = assay_store_statement_of(s, sql, run_lists, err);
+	int rc;
+
+	assay_store_bind_int(&b, whole.id);
+	rc = load(s, &b, out, err);
+	return rc != ASSAY_ENOTFOUND ? rc
+				     : assay_err_set(err, ASSAY_ENOTFOUND, "%s %lld has no exact counts", whole.kind,
+						     (long long)whole.id);
+}
+
 #define SELECT_RUN "SELECT e.id, {e}, {b} FROM exact_run e JOIN build b ON b.id = e.build "
 
 int assay_store_exact_newest(struct assay_store *s, const char *suite, struct assay_exact_run *out,
 			     struct assay_err *err)
 {
-	return load(s,
-		    SELECT_RUN
-		    "WHERE e.suite = ? AND e.comparison IS NULL ORDER BY e.started_ns DESC, e.id DESC LIMIT 1",
-		    suite, NULL, 0, out, err);
+	static const char sql[] =
+		SELECT_RUN "WHERE e.suite = ? AND e.comparison IS NULL ORDER BY e.started_ns DESC, e.id DESC LIMIT 1";
+	struct assay_binder b = assay_store_statement_of(s, sql, run_lists, err);
+	int rc;
+
+	assay_store_bind_text(&b, suite);
+	rc = load(s, &b, out, err);
+	return rc != ASSAY_ENOTFOUND ? rc
+				     : assay_err_set(err, ASSAY_ENOTFOUND, "no exact counts of suite '%s' in '%.200s'",
+						     suite, s->path);
 }
 
 int assay_store_exact_suite_alone(struct assay_store *s, char *suite, size_t size, struct assay_err *err)
@@ -216,12 +216,12 @@ int assay_store_exact_suite_alone(struct assay_store *s, char *suite, size_t siz
 
 int assay_store_exact_of_run(struct assay_store *s, int64_t run_id, struct assay_exact_run *out, struct assay_err *err)
 {
-	return load(s, SELECT_RUN "WHERE e.run = ?", NULL, "run", run_id, out, err);
+	return load_of(s, SELECT_RUN "WHERE e.run = ?", (struct assay_store_whole){ "run", run_id }, out, err);
 }
 
 int assay_store_exact_load(struct assay_store *s, int64_t id, struct assay_exact_run *out, struct assay_err *err)
 {
-	return load(s, SELECT_RUN "WHERE e.id = ?", NULL, "run of counts", id, out, err);
+	return load_of(s, SELECT_RUN "WHERE e.id = ?", (struct assay_store_whole){ "run of counts", id }, out, err);
 }
 
 int assay_store_exact_of_case(struct assay_store *s, const char *key, int64_t **ids, size_t *n, struct assay_err *err)
@@ -242,5 +242,5 @@ int assay_store_exact_of_side(struct assay_store *s, int64_t comparison_id, enum
 		[ASSAY_HEAD] = SELECT_RUN "WHERE e.comparison = ? AND e.side = 'head'",
 	};
 
-	return load(s, sql[side], NULL, "comparison", comparison_id, out, err);
+	return load_of(s, sql[side], (struct assay_store_whole){ "comparison", comparison_id }, out, err);
 }

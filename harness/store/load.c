@@ -221,7 +221,7 @@ static int load_exact(struct loader *l)
 static int load(struct loader *l)
 {
 	static const char newest[] = "SELECT id FROM run ORDER BY started_ns DESC, id DESC LIMIT 1";
-	int rc = l->run.id ? 0 : assay_store_newest(l->s, newest, "run", "run", &l->run.id, l->err);
+	int rc = l->run.id ? 0 : assay_store_newest(l->s, newest, "run", &l->run.id, l->err);
 
 	if (!rc)
 		rc = assay_store_for_each(l->s, whole(l), &head, l, l->err);

@@ -385,26 +385,16 @@ static int put_stack_row(struct assay_store *s, const struct assay_profile *p, s
 	return rc;
 }
 
-/* The one row that a kind has: @sql has its profile, then the columns. */
-static int put_one(struct assay_store *s, int64_t id, const char *sql, const struct assay_columns *columns,
-		   const void *of, struct assay_err *err)
-{
-	const struct assay_columns *const lists[] = { columns };
-	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
-
-	assay_store_bind_int(&b, id);
-	assay_store_bind_columns(&b, columns, of);
-	return assay_store_done(s, assay_store_step_once(&b), err, "the totals of", "a profile");
-}
-
 static int put_heap(struct assay_store *s, const struct assay_profile *p, int64_t id, struct assay_err *err)
 {
 	static const struct stack_row site = {
 		"INSERT INTO profile_site (profile, place, frames, {}) VALUES (?, ?, ?, {?})", "a call site of",
 		&assay_store_profile_site_columns, false
 	};
-	int rc = put_one(s, id, "INSERT INTO profile_heap (profile, {}) VALUES (?, {?})",
-			 &assay_store_profile_heap_columns, &p->heap, err);
+	static const struct assay_store_part totals = { "totals of a heap",
+							"INSERT INTO profile_heap (profile, {}) VALUES (?, {?})",
+							&assay_store_profile_heap_columns, sizeof(p->heap) };
+	int rc = assay_store_put_row(s, &totals, id, &p->heap, err);
 
 	for (size_t i = 0; i < p->stacks.n_stacks && !rc; i++)
 		rc = put_stack_row(s, p, i, id, &site, &p->heap.sites[i], err);
@@ -421,8 +411,10 @@ static int put_gpu(struct assay_store *s, const struct assay_profile *p, int64_t
 		"GPU", "INSERT INTO profile_gpu_device (profile, place, {}) VALUES (?, ?, {?})",
 		&assay_store_profile_gpu_device_columns, sizeof(*p->gpu.devices)
 	};
-	int rc = put_one(s, id, "INSERT INTO profile_gpu (profile, {}) VALUES (?, {?})",
-			 &assay_store_profile_gpu_columns, &p->gpu, err);
+	static const struct assay_store_part totals = { "totals of GPUs",
+							"INSERT INTO profile_gpu (profile, {}) VALUES (?, {?})",
+							&assay_store_profile_gpu_columns, sizeof(p->gpu) };
+	int rc = assay_store_put_row(s, &totals, id, &p->gpu, err);
 
 	if (!rc)
 		rc = assay_store_put_part(s, &devices, id, p->gpu.devices, p->gpu.n_devices, err);

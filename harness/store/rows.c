@@ -27,58 +27,55 @@ static int put_machine_facts(struct assay_store *s, const struct assay_fingerpri
 	return rc;
 }
 
-int assay_store_put(struct assay_store *s, const char *sql, const struct assay_columns *columns, const void *of,
-		    const char *what, struct assay_err *err)
-{
-	const struct assay_columns *const lists[] = { columns };
-	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
-
-	assay_store_bind_columns(&b, columns, of);
-	return assay_store_done(s, assay_store_step_once(&b), err, what, (const char *)of + columns->v[0].offset);
-}
-
 int assay_store_put_machine(struct assay_store *s, const struct assay_fingerprint *m, struct assay_err *err)
 {
-	int rc = assay_store_put(s, "INSERT INTO machine ({}) VALUES ({?}) ON CONFLICT (id) DO NOTHING",
-				 &assay_store_machine_columns, m, "machine", err);
+	static const struct assay_store_part machine = {
+		"machine", "INSERT INTO machine ({}) VALUES ({?}) ON CONFLICT (id) DO NOTHING",
+		&assay_store_machine_columns, sizeof(*m)
+	};
+	int rc = assay_store_put(s, &machine, m, err);
 
 	return rc || !sqlite3_changes(s->db) ? rc : put_machine_facts(s, m, err);
 }
 
 int assay_store_put_build(struct assay_store *s, const struct assay_build *b, struct assay_err *err)
 {
-	return assay_store_put(s, "INSERT INTO build ({}) VALUES ({?}) ON CONFLICT (id) DO NOTHING",
-			       &assay_store_build_columns, b, "build", err);
+	static const struct assay_store_part build = {
+		"build", "INSERT INTO build ({}) VALUES ({?}) ON CONFLICT (id) DO NOTHING", &assay_store_build_columns,
+		sizeof(*b)
+	};
+
+	return assay_store_put(s, &build, b, err);
 }
 
-int assay_store_put_numbers(struct assay_store *s, int64_t side, const struct assay_metric *v, size_t n,
-			    const struct assay_counters *c, struct assay_err *err)
+int assay_store_put_numbers(struct assay_store *s, int64_t side, const struct assay_result *r, struct assay_err *err)
 {
 	static const struct assay_store_part metrics = {
 		"metric", "INSERT INTO pair_metric (pair_side, place, {}) VALUES (?, ?, {?})",
-		&assay_store_metric_columns, sizeof(*v)
+		&assay_store_metric_columns, sizeof(*r->metrics)
 	};
 	static const struct assay_store_part counts = {
 		"counter", "INSERT INTO pair_counter (pair_side, place, {}) VALUES (?, ?, {?})",
-		&assay_store_count_columns, sizeof(*c->v)
+		&assay_store_count_columns, sizeof(*r->counters.v)
 	};
 	static const struct assay_store_part reasons = {
 		"reason of", "INSERT INTO pair_unavailable (pair_side, place, {}) VALUES (?, ?, {?})",
-		&assay_store_missing_columns, sizeof(*c->missing)
+		&assay_store_missing_columns, sizeof(*r->counters.missing)
 	};
-	int rc = assay_store_put_part(s, &metrics, side, v, n, err);
+	int rc = assay_store_put_part(s, &metrics, side, r->metrics, r->n_metrics, err);
 
 	if (!rc)
-		rc = assay_store_put_part(s, &counts, side, c->v, c->n, err);
-	return rc ? rc : assay_store_put_part(s, &reasons, side, c->missing, c->n_missing, err);
+		rc = assay_store_put_part(s, &counts, side, r->counters.v, r->counters.n, err);
+	return rc ? rc : assay_store_put_part(s, &reasons, side, r->counters.missing, r->counters.n_missing, err);
 }
 
-bool assay_store_not_finite(const struct assay_metric *v, size_t n, const struct assay_counters *c, char *buf,
-			    size_t size)
+bool assay_store_not_finite(const struct assay_result *r, char *buf, size_t size)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!isfinite(v[i].value)) {
-			snprintf(buf, size, "metric '%s' is %g", v[i].tag, v[i].value);
+	const struct assay_counters *c = &r->counters;
+
+	for (size_t i = 0; i < r->n_metrics; i++)
+		if (!isfinite(r->metrics[i].value)) {
+			snprintf(buf, size, "metric '%s' is %g", r->metrics[i].tag, r->metrics[i].value);
 			return true;
 		}
 	for (size_t i = 0; i < c->n; i++)
@@ -158,8 +155,7 @@ static void name_part(struct assay_store_whole whole, const char *table, char *b
 	snprintf(buf, size, "'%s' in %s %lld", table, whole.kind, (long long)whole.id);
 }
 
-int assay_store_newest(struct assay_store *s, const char *sql, const char *kind, const char *command, int64_t *id,
-		       struct assay_err *err)
+int assay_store_newest(struct assay_store *s, const char *sql, const char *kind, int64_t *id, struct assay_err *err)
 {
 	struct assay_binder b = assay_store_statement(s, sql, err);
 	int rc = assay_store_read_number(s, &b, kind, id, err);
@@ -169,7 +165,7 @@ int assay_store_newest(struct assay_store *s, const char *sql, const char *kind,
 	if (!*id)
 		return assay_err_set(err, ASSAY_ENOTFOUND,
 				     "no %ss in '%.200s'; run 'assay %s' first, or name another with --db", kind,
-				     s->path, command);
+				     s->path, strcmp(kind, "run") ? "compare" : "run");
 	return 0;
 }
 

@@ -65,9 +65,6 @@ int assay_store_comparison_is_open(struct assay_store *s, const char *sql, int64
 /* Add the row unless it is there; inside a transaction. */
 int assay_store_put_machine(struct assay_store *s, const struct assay_fingerprint *m, struct assay_err *err);
 int assay_store_put_build(struct assay_store *s, const struct assay_build *build, struct assay_err *err);
-/* @sql adds the row @of, whose first column names it. */
-int assay_store_put(struct assay_store *s, const char *sql, const struct assay_columns *columns, const void *of,
-		    const char *what, struct assay_err *err);
 
 /* The columns of a result with those of its case, of the tables r and c, for an assay_store_query. */
 #define ASSAY_STORE_RESULT_COLUMNS "{c}, {r}, {r}, {r}, {r}"
@@ -85,19 +82,16 @@ int assay_store_row_missing(struct assay_row *row, struct assay_counters *c, str
 /* All facts of the machine m->id, which has none yet. */
 int assay_store_read_facts(struct assay_store *s, struct assay_fingerprint *m, struct assay_err *err);
 
-/* Add metrics, counts and reasons of the @side of a pair; numbers must be finite. */
-int assay_store_put_numbers(struct assay_store *s, int64_t side, const struct assay_metric *v, size_t n,
-			    const struct assay_counters *c, struct assay_err *err);
-/* The first metric or count that is no finite number, as "metric 'x' is inf" in @buf; false: all are. */
-bool assay_store_not_finite(const struct assay_metric *v, size_t n, const struct assay_counters *c, char *buf,
-			    size_t size);
+/* Add metrics, counts and reasons of @r, the @side of a pair; numbers must be finite. */
+int assay_store_put_numbers(struct assay_store *s, int64_t side, const struct assay_result *r, struct assay_err *err);
+/* The first metric or count of @r that is no finite number, as "metric 'x' is inf" in @buf; false: all are. */
+bool assay_store_not_finite(const struct assay_result *r, char *buf, size_t size);
 
 /*
  * What @sql, a statement that lasts as long as the store, selects as the newest @kind; ASSAY_ENOTFOUND where there is
- * none, with the advice to run `assay @command`.
+ * none, with the advice to make one.
  */
-int assay_store_newest(struct assay_store *s, const char *sql, const char *kind, const char *command, int64_t *id,
-		       struct assay_err *err);
+int assay_store_newest(struct assay_store *s, const char *sql, const char *kind, int64_t *id, struct assay_err *err);
 /* ASSAY_ENOTFOUND: there is no @kind, "run" or "comparison", of this number; says which is the nearest. */
 int assay_store_no_number(struct assay_store *s, const char *kind, int64_t id, struct assay_err *err);
 

@@ -14,8 +14,9 @@ static int add_run(struct assay_store *s, const struct assay_run *run, int64_t *
 		"fact", "INSERT INTO environment (run, place, {}) VALUES (?, ?, {?})", &assay_store_fact_columns,
 		sizeof(*run->environment)
 	};
-	int rc = assay_store_put(s, "INSERT INTO run ({}) VALUES ({?})", &assay_store_run_columns, run, "run of suite",
-				 err);
+	static const struct assay_store_part row = { "run of suite", "INSERT INTO run ({}) VALUES ({?})",
+						     &assay_store_run_columns, sizeof(*run) };
+	int rc = assay_store_put(s, &row, run, err);
 
 	if (rc)
 		return rc;
@@ -74,7 +75,7 @@ static int check_numbers(const struct assay_result *r, struct assay_err *err)
 		if (!isfinite(own[i].value))
 			return assay_err_set(err, ASSAY_ELIMIT, "cannot store '%.255s': %s is %g, not a finite number",
 					     r->c.key, own[i].name, own[i].value);
-	if (assay_store_not_finite(r->metrics, r->n_metrics, &r->counters, what, sizeof(what)))
+	if (assay_store_not_finite(r, what, sizeof(what)))
 		return assay_err_set(err, ASSAY_ELIMIT, "cannot store '%.255s': %s, not a finite number", r->c.key,
 				     what);
 	return 0;
@@ -84,11 +85,10 @@ static int check_numbers(const struct assay_result *r, struct assay_err *err)
 static const struct assay_columns *const whole[] = { &assay_store_outcome_columns, &assay_store_measurement_columns,
 						     &assay_store_statistics_columns };
 
-static void bind_result(struct assay_binder *b, const struct assay_columns *const *lists, size_t n,
-			const struct assay_result *r)
+static void bind_result(struct assay_binder *b, size_t n, const struct assay_result *r)
 {
 	for (size_t i = 0; i < n; i++)
-		assay_store_bind_columns(b, lists[i], r);
+		assay_store_bind_columns(b, whole[i], r);
 }
 
 /* A result on its way into the database. */
@@ -97,8 +97,6 @@ struct writing {
 	int64_t run_id;
 	const struct assay_store_case *c;
 	int64_t series;
-	unsigned char *blob; /* its samples; NULL: none */
-	size_t len;
 };
 
 static int insert_result(struct assay_store *s, const struct writing *w, int64_t *id, struct assay_err *err)
@@ -116,7 +114,7 @@ static int insert_result(struct assay_store *s, const struct writing *w, int64_t
 	assay_store_bind_int(&b, w->c->id);
 	assay_store_bind_int(&b, w->series);
 	assay_store_bind_columns(&b, &assay_store_limit_columns, &w->r->c);
-	bind_result(&b, whole, 3, w->r);
+	bind_result(&b, 3, w->r);
 	rc = assay_store_step_once(&b);
 	if (rc == SQLITE_CONSTRAINT_UNIQUE)
 		return assay_err_set(err, ASSAY_ESTORE, "run %lld already has a result of '%.255s'",
@@ -127,15 +125,22 @@ static int insert_result(struct assay_store *s, const struct writing *w, int64_t
 	return rc;
 }
 
-static int insert_samples(struct assay_store *s, int64_t result, const char *key, const unsigned char *blob, size_t len,
-			  struct assay_err *err)
+static int put_samples(struct assay_store *s, int64_t result, const struct assay_result *r, struct assay_err *err)
 {
 	static const char sql[] = "INSERT INTO result_samples (result, encoded) VALUES (?, ?)";
-	struct assay_binder b = assay_store_statement(s, sql, err);
+	unsigned char *blob = NULL;
+	struct assay_binder b;
+	size_t len = 0;
+	int rc = assay_sample_blob_encode(r->samples, r->n_samples, &blob, &len, err);
 
+	if (rc)
+		return rc;
+	b = assay_store_statement(s, sql, err);
 	assay_store_bind_int(&b, result);
 	assay_store_bind_blob(&b, blob, len);
-	return assay_store_done(s, assay_store_step_once(&b), err, "samples of", key);
+	rc = assay_store_done(s, assay_store_step_once(&b), err, "samples of", r->c.key);
+	free(blob);
+	return rc;
 }
 
 static int find_result(struct assay_store *s, int64_t run_id, const char *key, int64_t *id, struct assay_err *err)
@@ -154,13 +159,13 @@ static int find_result(struct assay_store *s, int64_t run_id, const char *key, i
 	return rc;
 }
 
-/* Run @sql for result @id, its last parameter; the others are those of @n @lists. */
-static int change_result(struct assay_store *s, const char *sql, const struct assay_columns *const *lists, size_t n,
-			 int64_t id, const struct assay_result *r, struct assay_err *err)
+/* Run @sql for result @id, its last parameter; the others are the first @n lists of the whole. */
+static int change_result(struct assay_store *s, const char *sql, size_t n, int64_t id, const struct assay_result *r,
+			 struct assay_err *err)
 {
-	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
+	struct assay_binder b = assay_store_statement_of(s, sql, whole, err);
 
-	bind_result(&b, lists, n, r);
+	bind_result(&b, n, r);
 	assay_store_bind_int(&b, id);
 	return assay_store_done(s, assay_store_step_once(&b), err, "result of", r->c.key);
 }
@@ -168,7 +173,7 @@ static int change_result(struct assay_store *s, const char *sql, const struct as
 /* Metrics, counts and reasons in place of those that result @id has. */
 static int replace_numbers(struct assay_store *s, int64_t id, const struct assay_result *r, struct assay_err *err)
 {
-	int rc = change_result(s, "DELETE FROM result_numbers WHERE result = ?", NULL, 0, id, r, err);
+	int rc = change_result(s, "DELETE FROM result_numbers WHERE result = ?", 0, id, r, err);
 
 	return rc ? rc : assay_store_put_result_numbers(s, id, r, err);
 }
@@ -182,16 +187,11 @@ static int put_result(struct assay_store *s, int64_t run_id, const struct assay_
 
 	if (!rc)
 		rc = assay_store_put_series(s, r->c.key, w.c, run_id, &w.series, err);
-	if (!rc && r->n_samples)
-		rc = assay_sample_blob_encode(r->samples, r->n_samples, &w.blob, &w.len, err);
 	if (!rc)
 		rc = insert_result(s, &w, &id, err);
-	if (!rc && w.blob)
-		rc = insert_samples(s, id, r->c.key, w.blob, w.len, err);
-	if (!rc)
-		rc = assay_store_put_result_numbers(s, id, r, err);
-	free(w.blob);
-	return rc;
+	if (!rc && r->n_samples)
+		rc = put_samples(s, id, r, err);
+	return rc ? rc : assay_store_put_result_numbers(s, id, r, err);
 }
 
 /* Begin a transaction that stores @r. */
@@ -246,20 +246,12 @@ static int update(struct assay_store *s, int64_t run_id, const struct assay_resu
 		return rc;
 	rc = find_result(s, run_id, r->c.key, &id, err);
 	if (!rc && measured)
-		rc = change_result(s, "DELETE FROM result_samples WHERE result = ?", NULL, 0, id, r, err);
+		rc = change_result(s, "DELETE FROM result_samples WHERE result = ?", 0, id, r, err);
 	if (!rc)
-		rc = measured
-			     ? change_result(s, "UPDATE result SET {=?}, {=?}, {=?} WHERE id = ?", whole, 3, id, r, err)
-			     : change_result(s, "UPDATE result SET {=?} WHERE id = ?", whole, 1, id, r, err);
-	if (!rc && measured && r->n_samples) {
-		unsigned char *blob = NULL;
-		size_t len = 0;
-
-		rc = assay_sample_blob_encode(r->samples, r->n_samples, &blob, &len, err);
-		if (!rc)
-			rc = insert_samples(s, id, r->c.key, blob, len, err);
-		free(blob);
-	}
+		rc = measured ? change_result(s, "UPDATE result SET {=?}, {=?}, {=?} WHERE id = ?", 3, id, r, err)
+			      : change_result(s, "UPDATE result SET {=?} WHERE id = ?", 1, id, r, err);
+	if (!rc && measured && r->n_samples)
+		rc = put_samples(s, id, r, err);
 	if (!rc)
 		rc = replace_numbers(s, id, r, err);
 	return assay_store_finish(s, rc, err);
