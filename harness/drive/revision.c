@@ -38,6 +38,9 @@ struct revision_build {
 	char key[ASSAY_DIGEST_LEN + 1]; /* of all that decides what the command makes of a commit */
 	char cache[PLACE_MAX];          /* of this repository */
 	char place[PLACE_MAX];          /* checkout of the commit that was built */
+	const char *name;               /* what the user calls it */
+	char log_path[PLACE_MAX];       /* of what the command writes */
+	struct assay_text *log;         /* its last lines; may be NULL */
 };
 
 /* The plugins of @dir; none when it cannot be read. */
@@ -175,26 +178,25 @@ static int lock(const struct revision_build *b, const char *name, struct assay_e
 	return rc;
 }
 
-/* The last lines of the file at @path into @log. */
-static void tail(const char *path, struct assay_text *log)
+/* The last lines of what the command wrote into b->log. */
+static void tail(const struct revision_build *b)
 {
 	char *text = NULL;
 	size_t len, at;
 
-	if (!log || assay_file_read(path, &text, &len, NULL))
+	if (!b->log || assay_file_read(b->log_path, &text, &len, NULL))
 		return;
 	while (len && text[len - 1] == '\n')
 		len--;
 	at = len;
 	for (unsigned lines = 0; at && (text[at - 1] != '\n' || ++lines < LOG_LINES); at--)
 		;
-	assay_text_addn(log, text + at, len - at);
+	assay_text_addn(b->log, text + at, len - at);
 	free(text);
 }
 
 /* A log that goes with its folder is not named; what it says first of an error, or last, stands in its place. */
-static int build_failed(const struct revision_build *b, const char *name, const char *how, const char *log_path,
-			struct assay_err *err)
+static int build_failed(const struct revision_build *b, const char *how, struct assay_err *err)
 {
 	char *text = NULL, *line, *rest = NULL;
 	const char *said = NULL;
@@ -202,14 +204,14 @@ static int build_failed(const struct revision_build *b, const char *name, const 
 	int rc;
 
 	if (!b->o->passing)
-		return assay_err_set(err, ASSAY_EUSAGE, "cannot build '%s': '%s' %s, see '%s'", name, b->conf.build,
-				     how, log_path);
-	if (assay_file_read(log_path, &text, &len, NULL))
+		return assay_err_set(err, ASSAY_EUSAGE, "cannot build '%s': '%s' %s, see '%s'", b->name, b->conf.build,
+				     how, b->log_path);
+	if (assay_file_read(b->log_path, &text, &len, NULL))
 		text = NULL;
 	for (line = text ? strtok_r(text, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
 		if (!said || !strstr(said, "error"))
 			said = line;
-	rc = assay_err_set(err, ASSAY_EUSAGE, "cannot build '%s': '%s' %s%s%.200s", name, b->conf.build, how,
+	rc = assay_err_set(err, ASSAY_EUSAGE, "cannot build '%s': '%s' %s%s%.200s", b->name, b->conf.build, how,
 			   said ? ": " : "", said ? said : "");
 	free(text);
 	return rc;
@@ -229,9 +231,7 @@ static void add_missing(const char *dir, struct assay_err *err)
 	assay_strings_release(&missing);
 }
 
-/* Run the command at @dir; what it writes goes to @log_path. */
-static int run_command(const struct revision_build *b, const char *name, const char *dir, const char *log_path,
-		       struct assay_text *log, struct assay_err *err)
+static int run_command(const struct revision_build *b, const char *dir, struct assay_err *err)
 {
 	/* a build that nobody watches installs nothing */
 	static const char *const env[] = { "ASSAY_NO_INSTALL=1", NULL };
@@ -239,10 +239,10 @@ static int run_command(const struct revision_build *b, const char *name, const c
 	struct assay_strings cmd = { 0 };
 	struct assay_strays strays;
 	char how[80];
-	int rc, fd = open(log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	int rc, fd = open(b->log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 
 	if (fd < 0)
-		return assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s", log_path, strerror(errno));
+		return assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s", b->log_path, strerror(errno));
 	assay_strays_watch(&strays);
 	rc = assay_repository_command((const char *const[]){ "sh", "-c", b->conf.build, NULL }, &cmd, err);
 	if (!rc)
@@ -266,11 +266,11 @@ static int run_command(const struct revision_build *b, const char *name, const c
 	if (interrupted(b))
 		assay_strays_kill(&strays, 0);
 	if (interrupted(b))
-		return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted while building '%s'", name);
+		return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted while building '%s'", b->name);
 	if (p.status) {
 		assay_process_describe(&p, how, sizeof(how));
-		tail(log_path, log);
-		rc = build_failed(b, name, how, log_path, err);
+		tail(b);
+		rc = build_failed(b, how, err);
 		add_missing(dir, err);
 		return rc;
 	}
@@ -301,9 +301,9 @@ static int check_inside(const char *place, const struct assay_strings *plugins, 
 	return rc;
 }
 
-/* After the command ended well in @dir. */
-static int take_plugins(const struct revision_build *b, const char *dir, const char *log_path,
-			struct assay_strings *out, struct assay_text *log, struct assay_err *err)
+/* After the command ended well in @dir. ASSAY_EUSAGE: it made none. */
+static int take_plugins(const struct revision_build *b, const char *dir, struct assay_strings *out,
+			struct assay_err *err)
 {
 	char path[2 * PLACE_MAX];
 	int rc;
@@ -312,27 +312,37 @@ static int take_plugins(const struct revision_build *b, const char *dir, const c
 		return 0;
 	snprintf(path, sizeof(path), "%s/%s", dir, b->conf.plugins);
 	rc = plugins_of(path, out, err);
-	if (!rc && !out->n) {
-		tail(log_path, log);
+	if (!rc && !out->n)
 		rc = assay_err_set(err, ASSAY_EUSAGE, "'%s' of '%s' made no plugin: '%s' has no *.so", b->conf.build,
 				   b->conf.conf.path, path);
-	}
 	return rc;
 }
 
-static int make_place(const struct revision_build *b, const char *name, const char *commit, const char *place,
-		      struct assay_err *err)
+/* Run the command at @dir and take the plugins that it makes. */
+static int build_at(const struct revision_build *b, const char *dir, struct assay_strings *out, struct assay_err *err)
+{
+	int rc = run_command(b, dir, err);
+
+	if (!rc) {
+		rc = take_plugins(b, dir, out, err);
+		if (rc == ASSAY_EUSAGE)
+			tail(b);
+	}
+	return rc ? rc : check_inside(dir, out, b->name, err);
+}
+
+static int make_place(const struct revision_build *b, const char *commit, struct assay_err *err)
 {
 	int fd = lock(b, "worktrees", err), rc;
 
 	if (fd < 0)
 		return fd;
 	/* what an interrupted build left */
-	rc = assay_file_exists(place) ? assay_repository_discard(&b->repo, place, err) : 0;
+	rc = assay_file_exists(b->place) ? assay_repository_discard(&b->repo, b->place, err) : 0;
 	if (!rc)
-		rc = assay_repository_checkout(&b->repo, commit, place, err);
+		rc = assay_repository_checkout(&b->repo, commit, b->place, err);
 	close(fd);
-	return rc ? assay_err_prefix(err, "revision '%s'", name) : 0;
+	return rc ? assay_err_prefix(err, "revision '%s'", b->name) : 0;
 }
 
 /* Is all of a finished place there, as its build left it? Otherwise somebody tidied up, or wrote over it. */
@@ -343,8 +353,7 @@ static bool is_whole(const struct revision_build *b, const char *built, struct a
 	char *was = NULL;
 	size_t len;
 	bool whole = assay_file_exists(b->place) && !assay_file_read(built, &was, &len, NULL) &&
-		     !take_plugins(b, b->place, NULL, plugins, NULL, NULL) &&
-		     !digest_plugins(plugins, NULL, &digests, NULL);
+		     !take_plugins(b, b->place, plugins, NULL) && !digest_plugins(plugins, NULL, &digests, NULL);
 
 	for (size_t i = 0; i < digests.n; i++)
 		assay_text_addf(&text, "%s\n", digests.v[i]);
@@ -376,36 +385,32 @@ static int write_built(const char *path, const struct assay_strings *plugins, st
 	return rc;
 }
 
-static int build_commit(struct revision_build *b, const char *name, const char *commit, struct assay_strings *plugins,
-			struct assay_text *log, struct assay_err *err)
+static int build_commit(struct revision_build *b, const char *commit, struct assay_strings *plugins,
+			struct assay_err *err)
 {
-	char base[160], built[PLACE_MAX], log_path[PLACE_MAX];
+	char base[160], built[PLACE_MAX];
 	int fd, rc;
 
 	snprintf(base, sizeof(base), "%s-%.8s", commit, b->key);
 	snprintf(b->place, sizeof(b->place), "%.4090s/%s", b->cache, base);
 	snprintf(built, sizeof(built), "%.4090s/%s.built", b->cache, base);
-	snprintf(log_path, sizeof(log_path), "%.4090s/%s.log", b->cache, base);
+	snprintf(b->log_path, sizeof(b->log_path), "%.4090s/%s.log", b->cache, base);
 
 	fd = lock(b, base, err);
 	if (fd < 0)
 		return fd;
 	if (assay_file_exists(built)) {
 		if (is_whole(b, built, plugins)) {
-			rc = check_inside(b->place, plugins, name, err);
+			rc = check_inside(b->place, plugins, b->name, err);
 			goto out;
 		}
 		unlink(built);
 	}
 	if (b->o->building)
-		b->o->building(b->o->arg, name, b->conf.build);
-	rc = make_place(b, name, commit, b->place, err);
+		b->o->building(b->o->arg, b->name, b->conf.build);
+	rc = make_place(b, commit, err);
 	if (!rc)
-		rc = run_command(b, name, b->place, log_path, log, err);
-	if (!rc)
-		rc = take_plugins(b, b->place, log_path, plugins, log, err);
-	if (!rc)
-		rc = check_inside(b->place, plugins, name, err);
+		rc = build_at(b, b->place, plugins, err);
 	if (!rc)
 		rc = write_built(built, plugins, err);
 out:
@@ -413,23 +418,17 @@ out:
 	return rc;
 }
 
-static int build_tree(const struct revision_build *b, struct assay_side_source *out, struct assay_text *log,
-		      struct assay_err *err)
+static int build_tree(struct revision_build *b, struct assay_strings *plugins, struct assay_err *err)
 {
-	char log_path[PLACE_MAX];
 	int fd, rc;
 
-	snprintf(log_path, sizeof(log_path), "%.4090s/working-tree.log", b->cache);
+	snprintf(b->log_path, sizeof(b->log_path), "%.4090s/working-tree.log", b->cache);
 	fd = lock(b, "working-tree", err);
 	if (fd < 0)
 		return fd;
 	if (b->o->building)
-		b->o->building(b->o->arg, out->name, b->conf.build);
-	rc = run_command(b, out->name, b->repo.top, log_path, log, err);
-	if (!rc)
-		rc = take_plugins(b, b->repo.top, log_path, &out->plugins, log, err);
-	if (!rc)
-		rc = check_inside(b->repo.top, &out->plugins, out->name, err);
+		b->o->building(b->o->arg, b->name, b->conf.build);
+	rc = build_at(b, b->repo.top, plugins, err);
 	close(fd);
 	return rc;
 }
@@ -439,7 +438,7 @@ static int build_tree(const struct revision_build *b, struct assay_side_source *
 static int from_git(const char *arg, const struct assay_revision_options *o, struct assay_side_source *out,
 		    struct assay_text *log, struct assay_err *err)
 {
-	struct revision_build b = { .o = o };
+	struct revision_build b = { .o = o, .name = arg ? arg : out->name, .log = log };
 	struct assay_err why = { 0 };
 	int rc = assay_repository_open(&b.repo, NULL, o->interrupted, &why);
 
@@ -465,8 +464,7 @@ static int from_git(const char *arg, const struct assay_revision_options *o, str
 	if (!rc)
 		rc = find_cache(&b, err);
 	if (!rc)
-		rc = arg ? build_commit(&b, arg, out->build.commit, &out->plugins, log, err)
-			 : build_tree(&b, out, log, err);
+		rc = arg ? build_commit(&b, out->build.commit, &out->plugins, err) : build_tree(&b, &out->plugins, err);
 	if (!rc && asprintf(&out->top, "%s", arg ? b.place : b.repo.top) < 0) {
 		out->top = NULL;
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
