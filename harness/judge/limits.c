@@ -53,6 +53,7 @@ static const struct {
 	{ "ops_per_s", "its op declares no operations" },
 	{ "bytes_per_s", "its op declares no bytes read or written" },
 	{ "items_per_s", "its op declares no items" },
+	{ "tokens_per_ms", "its op counts no tokens" },
 	{ "arith_intensity", "its op declares no operations or no bytes" },
 	{ "parallel_efficiency", "it needs several threads, and the same case with one thread in the run" },
 	{ "machine_used_bytes", "the memory of this machine is unknown" },

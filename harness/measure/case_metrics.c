@@ -32,13 +32,16 @@ static int put_own(struct assay_result *r, const char *tag, double value, struct
  * Tokens are the items of an op that reports them. Their rate follows from the time of the case, as every other rate
  * does: the op knows only the calls of a single process.
  */
-static void set_token_rate(struct assay_result *r)
+static int set_token_rate(struct assay_result *r, struct assay_err *err)
 {
 	const struct assay_metric *items = assay_result_metric(r, "items_per_s");
 
 	for (size_t i = 0; i < r->n_metrics && items; i++)
-		if (!strcmp(r->metrics[i].tag, "tokens_per_s"))
+		if (!strcmp(r->metrics[i].tag, "tokens_per_s")) {
 			r->metrics[i].value = items->value;
+			return put_own(r, "tokens_per_ms", items->value / 1000, err);
+		}
+	return 0;
 }
 
 int assay_time_metrics(struct assay_result *r, const struct assay_cost *c, struct assay_err *err)
@@ -54,8 +57,7 @@ int assay_time_metrics(struct assay_result *r, const struct assay_cost *c, struc
 		rc = put_own(r, "items_per_s", c->items / t, err);
 	if (!rc && c->ops > 0 && bytes > 0)
 		rc = put_own(r, "arith_intensity", c->ops / bytes, err);
-	set_token_rate(r);
-	return rc;
+	return rc ? rc : set_token_rate(r, err);
 }
 
 int assay_disturbance_counts(struct assay_result *r, struct assay_err *err)
@@ -280,7 +282,8 @@ int assay_case_metrics(const struct assay_case_report *from, struct assay_result
 		rc = op_metrics(from, r, err);
 	if (!rc && r->n_samples)
 		rc = histograms(from, r, err);
-	set_token_rate(r);
+	if (!rc)
+		rc = set_token_rate(r, err);
 	if (!rc && r->n_samples)
 		rc = counts(from, r, err);
 	return rc;

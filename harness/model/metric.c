@@ -17,6 +17,7 @@ const struct assay_metric_info assay_metrics[] = {
 	{ "ops_per_s", "op/s", "arithmetic operations per second", +1, 0, INFINITY },
 	{ "bytes_per_s", "B/s", "compulsory bytes read and written per second", +1, 0, INFINITY },
 	{ "items_per_s", "1/s", "items of the op per second: elements, tokens", +1, 0, INFINITY },
+	{ "tokens_per_ms", "tok/ms", "tokens_per_s of an op that has it, per millisecond", +1, 0, INFINITY },
 	{ "arith_intensity", "op/B", "arithmetic operations per compulsory byte", 0, 0, INFINITY },
 	/* The limit is a measurement, too: a good kernel may end a little above it. See assay_result_above_limit(). */
 	{ "roof_frac", "1", "share of the measured limit (bandwidth or arithmetic peak) of this machine", +1, 0,

@@ -70,6 +70,8 @@ void assay_quantity_text(double value, const char *unit, bool utf8, char *buf, s
 		put_scaled(bytes, COUNT(bytes), 1024, value, "", utf8, buf, size);
 	} else if (!strcmp(unit, "op/s")) {
 		put_scaled(thousands, COUNT(thousands), 1000, value, "OP/s", utf8, buf, size);
+	} else if (!strcmp(unit, "tok/ms")) {
+		snprintf(buf, size, "%.3g %s", value, unit);
 	} else if (strstr(unit, "/s")) {
 		put_scaled(thousands, COUNT(thousands), 1000, value, unit[0] == '1' ? unit + 1 : unit, utf8, buf, size);
 	} else if (!strcmp(unit, "1")) {

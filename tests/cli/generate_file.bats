@@ -64,8 +64,8 @@ load helpers
 	printf 'bench "m" { op = "generate.file" shapes = {"pp=70,tg=3"} threads = {"1"} budget = "20ms" }\n' >m.bench
 	printf 'suite "m" { use "m" { } }\n' >suites/m.suite
 	assay run --suite m --bench-dir . --only '*/ref/*' --model m.gguf --model mute.gguf --json >out
-	jq -e '.cases[0].metrics as $m | all("tokens_per_s", "forward_s", "sampling_s", "ttft_s", "tpot_p50_s", "encode_s", "decode_s";
-		$m[.].value > 0)' out
+	jq -e '.cases[0].metrics as $m | all("tokens_per_s", "tokens_per_ms", "forward_s", "sampling_s", "ttft_s", "tpot_p50_s", "encode_s", "decode_s";
+		$m[.].value > 0) and ($m.tokens_per_ms.value * 1000 / $m.tokens_per_s.value | . > 0.999 and . < 1.001)' out
 	jq -e '.cases[1].metrics | has("forward_s") and (has("encode_s") or has("decode_s") | not)' out
 	assay model show m.gguf --json >shown
 	jq -e --slurpfile s shown '.cases[0].metrics.model_bytes.value == ([$s[0].tensors[].bytes] | add)

@@ -87,6 +87,7 @@ TEST(test_units)
 		{ "items_per_s >= 3.04 k items/s", "1/s", 3040 },
 		{ "tokens_per_s >= 4.48 ktok/s", "1/s", 4480 },
 		{ "tokens_per_s >= 41.7 tok/s", "1/s", 41.7 },
+		{ "tokens_per_ms >= 0.05 tok/ms", "tok/ms", 0.05 },
 		{ "roof_frac >= 90 %", "1", 0.9 },
 		{ "requests_per_s == 2 k requests/s +- 1%", "1/s", 2000 },
 		{ "watts <= 2 kW", "W", 2000 },

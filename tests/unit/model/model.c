@@ -89,6 +89,7 @@ TEST(knows_its_metrics)
 		{ "ops_per_s", "op/s", 1 },
 		{ "bytes_per_s", "B/s", 1 },
 		{ "items_per_s", "1/s", 1 },
+		{ "tokens_per_ms", "tok/ms", 1 },
 		{ "roof_frac", "1", 1 },
 		{ "parallel_efficiency", "1", 1 },
 		{ "rss_peak_bytes", "B", -1 },

@@ -67,6 +67,7 @@ TEST(test_metric)
 		{ "ratio", 0.5, "1", "0.5" },
 		{ "tokens_per_s", 41.7, "1/s", "41.7 tok/s" },
 		{ "tokens_per_s", 4480, "1/s", "4.48 ktok/s" },
+		{ "tokens_per_ms", 0.0417, "tok/ms", "0.0417 tok/ms" },
 		{ "items_per_s", 412, "1/s", "412 items/s" },
 		{ "items_per_s", 3040, "1/s", "3.04 k items/s" },
 		{ "faults", 412, "1/s", "412 /s" },
