@@ -6,7 +6,7 @@
 # For each TYPE of matrices (f32 f16 q8_0 q6_k tq1_0 tq2_0) a model of 'assay model synth' with the options in SYNTH is run by both:
 # PROMPTS (20) prompts are continued greedily by TOKENS (256) tokens, and texts of as many tokens are read, after each of which the
 # logits are compared. Prints prompts with equal ids, the share of tokens after which the most likely one is the same, and the mean
-# Kullback-Leibler divergence. llama.cpp keeps keys and values as CACHE (F32), as assay does.
+# Kullback-Leibler divergence. llama.cpp keeps keys and values as CACHE (F32), as assay does, and reads BATCH (1) tokens at once.
 set -euo pipefail
 
 [ $# -ge 1 ] || { sed -n '3,11s/^# //p' "$0"; exit 2; }

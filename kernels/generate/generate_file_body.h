@@ -102,17 +102,23 @@ static double sum_of_squares(const float *x, int64_t n)
 	return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
 }
 
-/* 2^n (1 + p(b)) with x = n ln 2 + b; ln 2 in two parts. */
+/* 2^@n, for the exponents of normal numbers. */
+static float power_of_2(int32_t n)
+{
+	return assay_f32_of_bits((uint32_t)(n + 127) << 23);
+}
+
+/* 2^n p(b) with x = n ln 2 + b; ln 2 in two parts, and 2^n in two factors, which round but once. */
 static float exp_of(float x)
 {
 	const float z = __builtin_fmaf(x, 0x1.715476p+0f, 0x1.8p23f), n = z - 0x1.8p23f;
 	const float b = __builtin_fmaf(-n, 0x1.7f7d1cp-20f, __builtin_fmaf(-n, 0x1.62e4p-1f, x)), b2 = b * b;
 	const float high = __builtin_fmaf(0x1.0e402p-7f, b, 0x1.573e2ep-5f);
 	const float low = __builtin_fmaf(0x1.555e66p-3f, b, 0x1.fffdb6p-2f);
-	const float p = __builtin_fmaf(__builtin_fmaf(high, b2, low), b2, 0x1.ffffecp-1f * b);
-	const float power = assay_f32_of_bits((assay_f32_bits(z) << 23) + 0x3f800000);
+	const float p = __builtin_fmaf(__builtin_fmaf(high, b2, low), b2, __builtin_fmaf(0x1.ffffecp-1f, b, 1));
+	const int32_t whole = (int32_t)(assay_f32_bits(z) - assay_f32_bits(0x1.8p23f)), half = whole / 2;
 
-	return x < -87 ? 0 : x > 88 ? __builtin_inff() : __builtin_fmaf(power, p, power);
+	return x < -132 ? 0 : x > 132 ? __builtin_inff() : p * power_of_2(half) * power_of_2(whole - half);
 }
 
 static float silu(float x)
@@ -322,18 +328,20 @@ static void softmax(float *scores, int64_t n)
 		scores[p] *= (float)(1 / sum);
 }
 
-/* Sixteen values at @at of a head, each summed over the positions in 16 lanes. */
+/* Sixteen values at @at of a head, each summed over the positions as the products of a row are. */
 static void attend_values(const struct step *s, const float *shares, int64_t len, int32_t kv, int64_t at, float *out)
 {
 	const int64_t dim = s->m->head_dim, n = dim - at < 16 ? dim - at : 16;
-	v16 lanes[16] = { { 0 } }, v = { 0 }, share;
+	v16 lanes[64] = { { 0 } }, v = { 0 }, share;
 	float turned[16];
 
 	for (int64_t p = 0; p < len; p++) {
 		share = (v16){ 0 } + shares[p];
 		memcpy(&v, cached(s, 1, kv, p) + at, (size_t)n * sizeof(*out));
-		fma_16(&share, &v, &lanes[p % 16]);
+		fma_16(&share, &v, &lanes[p % 64]);
 	}
+	for (int l = 0; l < 16; l++)
+		lanes[l] = (lanes[l] + lanes[l + 32]) + (lanes[l + 16] + lanes[l + 48]);
 	for (int64_t i = 0; i < n; i++) {
 		for (int l = 0; l < 16; l++)
 			turned[l] = lanes[l][i];

@@ -14,7 +14,7 @@ const {getLlama, LlamaLogLevel} = await import(pathToFileURL(path.join(packages,
 const llama = await getLlama({gpu: false, build: "never", skipDownload: true, maxThreads: 1, logLevel: LlamaLogLevel.error});
 const model = await llama.loadModel({modelPath: file, gpuLayers: 0});
 const context = await model.createContext({
-	contextSize: 1024, flashAttention: false,
+	contextSize: 1024, flashAttention: false, batchSize: Number(process.env.BATCH ?? 1),
 	experimentalKvCacheKeyType: cache, experimentalKvCacheValueType: cache
 });
 const sequence = context.getSequence();

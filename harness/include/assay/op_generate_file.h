@@ -14,9 +14,9 @@
  *	rotation    angles in float, each that of the pair before times freq_base^(−2/n), as ggml has them;
  *	            (fma(a, cos, −(b·sin)), fma(a, sin, b·cos))
  *	attention   score = (Σ q·k) · (1 / sqrt(head_dim)); e = exp(score − greatest); share = e · (1 / Σe), where
- *	            each 16 are added in a tree, and these sums in double; value = Σ share·v, fused, position p in lane
- *	            p mod 16
- *	exp(x)      2^n · (1 + p(b)) with x = n·ln 2 + b, as ggml has it
+ *	            each 16 are added in a tree, and these sums in double; value = Σ share·v, summed over positions
+ *	            as the products of a row are
+ *	exp(x)      2^n · p(b) with x = n·ln 2 + b, as ggml has it for AVX-512
  */
 #ifndef ASSAY_OP_GENERATE_FILE_H
 #define ASSAY_OP_GENERATE_FILE_H
