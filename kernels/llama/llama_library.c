@@ -99,5 +99,5 @@ void llama_library_close(struct llama_library *l)
 {
 	if (l->model)
 		l->free_model(l->model);
-	*l = (struct llama_library){ NULL };
+	*l = (struct llama_library){ .model = NULL };
 }

@@ -150,7 +150,7 @@ int main(int argc, char **argv)
 	struct assay_gguf g;
 	struct tokenizer_vocab v;
 	struct assay_tokenizer t;
-	struct llama_library l = { NULL };
+	struct llama_library l = { .model = NULL };
 	const int64_t strings = argc == 4 ? strtoll(argv[2], NULL, 10) : 0;
 
 	if (argc != 4 || assay_gguf_open(&g, argv[1], &why) || assay_vocab_read(&v, &g, &why) ||
