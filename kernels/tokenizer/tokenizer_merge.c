@@ -151,7 +151,7 @@ static int32_t meld(struct tokenizer_list *l, int32_t a, int32_t b)
 	return root;
 }
 
-static void push(struct tokenizer_list *l, uint32_t rank, int32_t at)
+static inline void push(struct tokenizer_list *l, uint32_t rank, int32_t at)
 {
 	struct queue *q = &l->queues[rank];
 	const int32_t k = (int32_t)l->n_places++;
@@ -220,7 +220,7 @@ static struct tokenizer_merge find_whole(const struct tokenizer_tables *t, const
 	return id < 0 ? (struct tokenizer_merge){ TOKENIZER_NO_RANK, 0 } : (struct tokenizer_merge){ t->ranks[id], id };
 }
 
-static void look_up(struct tokenizer_tables *t, const uint8_t *s, int32_t at, int64_t n)
+static inline void look_up(struct tokenizer_tables *t, const uint8_t *s, int32_t at, int64_t n)
 {
 	struct symbol *x = &t->list->symbols[at];
 
