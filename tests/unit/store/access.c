@@ -68,6 +68,7 @@ STORE_TEST(test_database_is_full)
 struct shared {
 	int rc;
 	unsigned added;
+	bool unfiltered; /* the system takes no filter of calls, as qemu-user */
 	struct assay_err err;
 };
 
@@ -151,14 +152,17 @@ STORE_TEST(test_a_database_is_made_on_any_file_system)
 		if (!pid) {
 			struct assay_store *s;
 
-			if (!refuse(calls, n, ENOSYS))
-				_exit(1);
+			shared->unfiltered = !refuse(calls, n, ENOSYS);
+			if (shared->unfiltered)
+				_exit(0);
 			shared->rc = assay_store_open(&s, f->db, ASSAY_STORE_WRITE, &shared->err);
 			if (!shared->rc)
 				assay_store_close(s);
 			_exit(0);
 		}
 		wait_for(pid);
+		if (shared->unfiltered)
+			skip();
 		if (shared->rc)
 			fail_msg("%s", shared->err.text);
 		assert_int_equal(files_in(f), 1);
