@@ -4,6 +4,20 @@
 
 #include "assay/inputs.h"
 
+struct assay_tensor_spec assay_input_normal_f32(const char *name, uint32_t stream, int64_t rows, int64_t columns)
+{
+	return (struct assay_tensor_spec){
+		.name = name,
+		.role = ASSAY_INPUT,
+		.dtype = ASSAY_F32,
+		.rank = 2,
+		.dims = { rows, columns },
+		.filled = ASSAY_FILLED_NORMAL_F32,
+		.filled_stream = stream,
+		.filled_scale = 1,
+	};
+}
+
 struct filling {
 	struct assay_input input;
 	void *data;

@@ -47,17 +47,8 @@ static int describe(uint32_t type, const struct assay_shape *shape, struct assay
 	out->tensors[ASSAY_BLOCKS_W] = (struct assay_tensor_spec){
 		.name = "w", .role = ASSAY_INPUT, .dtype = ASSAY_U8, .rank = 2, .dims = { m, row }
 	};
-	out->tensors[ASSAY_BLOCKS_X] = (struct assay_tensor_spec){
-		.name = "x",
-		.role = ASSAY_INPUT,
-		.dtype = ASSAY_F32,
-		.rank = 2,
-		.flags = ASSAY_TENSOR_VARIES,
-		.dims = { n, k },
-		.filled = ASSAY_FILLED_NORMAL_F32,
-		.filled_stream = ASSAY_BLOCKS_X,
-		.filled_scale = 1,
-	};
+	out->tensors[ASSAY_BLOCKS_X] = assay_input_normal_f32("x", ASSAY_BLOCKS_X, n, k);
+	out->tensors[ASSAY_BLOCKS_X].flags = ASSAY_TENSOR_VARIES;
 	out->tensors[ASSAY_BLOCKS_Y] = (struct assay_tensor_spec){
 		.name = "y", .role = ASSAY_OUTPUT, .dtype = ASSAY_F32, .rank = 2, .dims = { n, m }
 	};

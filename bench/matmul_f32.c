@@ -32,27 +32,9 @@ int assay_matmul_f32_describe(const struct assay_shape *shape, struct assay_prob
 
 	(void)why;
 	out->n_tensors = 3;
-	out->tensors[ASSAY_MATMUL_F32_W] = (struct assay_tensor_spec){
-		.name = "w",
-		.role = ASSAY_INPUT,
-		.dtype = ASSAY_F32,
-		.rank = 2,
-		.dims = { m, k },
-		.filled = ASSAY_FILLED_NORMAL_F32,
-		.filled_stream = ASSAY_MATMUL_F32_W,
-		.filled_scale = 1,
-	};
-	out->tensors[ASSAY_MATMUL_F32_X] = (struct assay_tensor_spec){
-		.name = "x",
-		.role = ASSAY_INPUT,
-		.dtype = ASSAY_F32,
-		.rank = 2,
-		.flags = ASSAY_TENSOR_VARIES,
-		.dims = { n, k },
-		.filled = ASSAY_FILLED_NORMAL_F32,
-		.filled_stream = ASSAY_MATMUL_F32_X,
-		.filled_scale = 1,
-	};
+	out->tensors[ASSAY_MATMUL_F32_W] = assay_input_normal_f32("w", ASSAY_MATMUL_F32_W, m, k);
+	out->tensors[ASSAY_MATMUL_F32_X] = assay_input_normal_f32("x", ASSAY_MATMUL_F32_X, n, k);
+	out->tensors[ASSAY_MATMUL_F32_X].flags = ASSAY_TENSOR_VARIES;
 	out->tensors[ASSAY_MATMUL_F32_Y] = (struct assay_tensor_spec){
 		.name = "y", .role = ASSAY_OUTPUT, .dtype = ASSAY_F32, .rank = 2, .dims = { n, m }
 	};
