@@ -142,9 +142,10 @@ struct program_side {
 	struct values *metrics; /* malloc'ed */
 	size_t n_metrics;
 	struct assay_program_counts counts;
-	struct assay_text raw; /* what each process gave: a line of raw_metrics each */
-	char *log;             /* malloc'ed */
-	uint64_t last_ns;      /* the wall time of its last process */
+	struct assay_text raw;              /* what each process gave: a line of raw_metrics each */
+	char *log;                          /* malloc'ed */
+	uint64_t last_ns;                   /* the wall time of its last process */
+	struct assay_program_asking asking; /* of the process that runs, where it writes a format */
 };
 
 struct program_session {
@@ -393,12 +394,12 @@ static void keep_log(struct program_side *side, const struct assay_text *text)
 }
 
 /* The output and the outcome of the process. */
-static int read_output(struct program_session *s, struct program_side *side, const struct assay_program_asking *asking,
-		       struct assay_time_process *run, struct assay_sample *sample, struct assay_err *err)
+static int read_output(struct program_session *s, struct program_side *side, struct assay_time_process *run,
+		       struct assay_sample *sample, struct assay_err *err)
 {
 	struct assay_text text = { 0 }, shown = { 0 };
 	struct assay_result r = { 0 };
-	char why[224], last[96], reason[sizeof(run->reason)];
+	char why[ASSAY_PROGRAM_WHY_MAX], last[96], reason[sizeof(run->reason)];
 	int rc = assay_program_kept(&s->runner, 0, &text, err);
 
 	if (!rc && writes_to_stdout(s))
@@ -414,7 +415,7 @@ static int read_output(struct program_session *s, struct program_side *side, con
 		memcpy(reason, run->reason, sizeof(reason));
 		fail(run, "'%.60s': %.90s%s%s", side->words.v[0], reason, last[0] ? ": " : "", last);
 	} else if (s->format) {
-		rc = assay_program_asking_read(asking, s->c->benchmark, &text, &r, why, sizeof(why), err);
+		rc = assay_program_asking_read(&side->asking, &text, &r, why, err);
 		last[0] = '\0';
 		if (!text.len) /* it may have said why not */
 			assay_text_last_line(&shown, last, sizeof(last));
@@ -441,15 +442,16 @@ static void work_for(uint64_t ns)
 		;
 }
 
-static int run_process(struct program_session *s, enum assay_side which, const struct assay_program_asking *asking,
-		       struct assay_time_process *run, struct assay_sample *sample, struct assay_err *err)
+static int run_process(struct program_session *s, enum assay_side which, struct assay_time_process *run,
+		       struct assay_sample *sample, struct assay_err *err)
 {
 	struct program_side *side = &s->side[which];
 	struct assay_err why = { 0 };
 	int rc;
 
 	s->runner.folder = side->folder;
-	rc = assay_program_counts_run(&side->counts, &s->runner, s->format ? &asking->words : &side->words, run, &why);
+	rc = assay_program_counts_run(&side->counts, &s->runner, s->format ? &side->asking.words : &side->words, run,
+				      &why);
 	if (rc == ASSAY_EUSAGE) {
 		fail(run, "%.240s", why.text);
 		return 0;
@@ -464,22 +466,22 @@ static int run_process(struct program_session *s, enum assay_side which, const s
 	}
 	side->last_ns = run->wall_ns;
 	*sample = (struct assay_sample){ .iterations = 1, .ns = run->wall_ns, .faults = (uint32_t)run->faults };
-	return read_output(s, side, asking, run, sample, err);
+	return read_output(s, side, run, sample, err);
 }
 
 static int run_once(struct program_session *s, enum assay_side which, struct assay_time_process *run,
 		    struct assay_sample *sample, struct assay_err *err)
 {
-	struct assay_program_asking asking = { 0 };
+	struct program_side *side = &s->side[which];
 	int rc = 0;
 
 	*run = (struct assay_time_process){ 0 };
+	side->asking = (struct assay_program_asking){ .format = s->format, .benchmark = s->c->benchmark };
 	if (s->format)
-		rc = assay_program_asking_begin(&asking, s->format, ASSAY_ASK_MEASURE, s->c->benchmark,
-						&s->side[which].words, err);
+		rc = assay_program_asking_begin(&side->asking, ASSAY_ASK_MEASURE, &side->words, err);
 	if (!rc)
-		rc = run_process(s, which, &asking, run, sample, err);
-	assay_program_asking_end(&asking);
+		rc = run_process(s, which, run, sample, err);
+	assay_program_asking_end(&side->asking);
 	return rc;
 }
 

@@ -83,22 +83,24 @@ int assay_program_benchmarks(const struct assay_catalog_op *op, const struct ass
 			     const volatile sig_atomic_t *interrupted, struct assay_case **out, size_t *n,
 			     struct assay_err *err);
 
+#define ASSAY_PROGRAM_WHY_MAX 224
+
 /* A process that is asked for benchmarks: the words to run, and where it may write. End it in either case. */
 struct assay_program_asking {
-	const struct assay_format *format;
+	const struct assay_format *format; /* set by the caller */
+	const char *benchmark;             /* likewise; NULL: the only one, or all where they are listed */
 	struct assay_temporary place;
 	bool made; /* the place */
 	struct assay_strings words;
 };
-int assay_program_asking_begin(struct assay_program_asking *a, const struct assay_format *f,
-			       enum assay_format_question question, const char *benchmark,
+int assay_program_asking_begin(struct assay_program_asking *a, enum assay_format_question question,
 			       const struct assay_strings *command, struct assay_err *err);
 /*
- * Once it has ended, with @text on its standard output: median time and metrics of @benchmark (NULL: the only one) in
- * @out. @why of @size bytes says what is wrong with what it wrote; "": nothing is.
+ * Once it has ended, with @text on its standard output: median time and metrics of the benchmark in @out. @why says
+ * what is wrong with what it wrote; "": nothing is.
  */
-int assay_program_asking_read(const struct assay_program_asking *a, const char *benchmark, struct assay_text *text,
-			      struct assay_result *out, char *why, size_t size, struct assay_err *err);
+int assay_program_asking_read(const struct assay_program_asking *a, struct assay_text *text, struct assay_result *out,
+			      char why[ASSAY_PROGRAM_WHY_MAX], struct assay_err *err);
 void assay_program_asking_end(struct assay_program_asking *a);
 
 /* ---- what a program prints ---- */

@@ -30,11 +30,11 @@ static int read_benchmark(struct side *s, const struct assay_program_asking *ask
 {
 	struct assay_text text = { 0 };
 	struct assay_result r = { 0 };
-	char why[224];
+	char why[ASSAY_PROGRAM_WHY_MAX];
 	int rc = assay_program_kept(&s->runner, 0, &text, err);
 
 	if (!rc)
-		rc = assay_program_asking_read(asking, s->c->benchmark, &text, &r, why, sizeof(why), err);
+		rc = assay_program_asking_read(asking, &text, &r, why, err);
 	if (!rc && why[0])
 		fail(s->end, ASSAY_STATUS_FAILED, why);
 	*ns = r.median_ns;
@@ -85,11 +85,11 @@ static int sample_words(struct side *s, const struct assay_strings *words, doubl
 
 static int sample_side(struct side *s, const struct assay_strings *command, double *ns, struct assay_err *err)
 {
-	struct assay_program_asking asking = { 0 };
+	struct assay_program_asking asking = { .format = s->format, .benchmark = s->c->benchmark };
 	int rc = assay_program_keep(&s->runner, true, err);
 
 	if (!rc && s->format)
-		rc = assay_program_asking_begin(&asking, s->format, ASSAY_ASK_MEASURE, s->c->benchmark, command, err);
+		rc = assay_program_asking_begin(&asking, ASSAY_ASK_MEASURE, command, err);
 	if (!rc)
 		rc = sample_words(s, s->format ? &asking.words : command, ns, err);
 	if (!rc && s->end->status == ASSAY_STATUS_OK && s->format)

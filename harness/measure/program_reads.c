@@ -10,15 +10,12 @@
 
 /* ---- what a process writes ---- */
 
-int assay_program_asking_begin(struct assay_program_asking *a, const struct assay_format *f,
-			       enum assay_format_question question, const char *benchmark,
+int assay_program_asking_begin(struct assay_program_asking *a, enum assay_format_question question,
 			       const struct assay_strings *command, struct assay_err *err)
 {
 	char path[sizeof(a->place.path) + 8];
-	int rc;
+	int rc = assay_temporary_make(&a->place, "output", err);
 
-	*a = (struct assay_program_asking){ .format = f };
-	rc = assay_temporary_make(&a->place, "output", err);
 	if (rc)
 		return rc;
 	a->made = true;
@@ -26,7 +23,7 @@ int assay_program_asking_begin(struct assay_program_asking *a, const struct assa
 	for (size_t i = 0; i < command->n && !rc; i++)
 		rc = assay_strings_add(&a->words, command->v[i], err);
 	if (!rc)
-		rc = assay_format_ask(f, question, benchmark, path, &a->words, err);
+		rc = assay_format_ask(a->format, question, a->benchmark, path, &a->words, err);
 	return rc;
 }
 
@@ -94,10 +91,10 @@ static int look(void *arg, const struct assay_format_facts *facts, struct assay_
 	return 0;
 }
 
-int assay_program_asking_read(const struct assay_program_asking *a, const char *benchmark, struct assay_text *text,
-			      struct assay_result *out, char *why, size_t size, struct assay_err *err)
+int assay_program_asking_read(const struct assay_program_asking *a, struct assay_text *text, struct assay_result *out,
+			      char why[ASSAY_PROGRAM_WHY_MAX], struct assay_err *err)
 {
-	struct looking l = { .benchmark = benchmark, .out = out };
+	struct looking l = { .benchmark = a->benchmark, .out = out };
 	struct assay_format_reading q = { .format = a->format->name,
 					  .path = "its output",
 					  .sink = { .result = look, .arg = &l } };
@@ -106,7 +103,7 @@ int assay_program_asking_read(const struct assay_program_asking *a, const char *
 
 	why[0] = '\0';
 	if (!rc && !text->len) {
-		snprintf(why, size, "it wrote no results of %s", a->format->name);
+		snprintf(why, ASSAY_PROGRAM_WHY_MAX, "it wrote no results of %s", a->format->name);
 		return 0;
 	}
 	if (!rc)
@@ -114,14 +111,14 @@ int assay_program_asking_read(const struct assay_program_asking *a, const char *
 	if (rc && rc != ASSAY_EUSAGE)
 		return assay_err_set(err, rc, "%s", said.text);
 	if (rc)
-		snprintf(why, size, "it is not what %s writes: %.150s", a->format->name, said.text);
+		snprintf(why, ASSAY_PROGRAM_WHY_MAX, "it is not what %s writes: %.150s", a->format->name, said.text);
 	else if (!l.found)
-		snprintf(why, size, "it measured %s%.80s%s, and not '%.80s'", l.n ? "'" : "nothing", l.other,
-			 l.n ? "'" : "", benchmark ? benchmark : "");
-	else if (!benchmark && l.n > 1)
-		snprintf(why, size, "it measured %zu benchmarks, and did not list them", l.n);
+		snprintf(why, ASSAY_PROGRAM_WHY_MAX, "it measured %s%.80s%s, and not '%.80s'", l.n ? "'" : "nothing",
+			 l.other, l.n ? "'" : "", a->benchmark ? a->benchmark : "");
+	else if (!a->benchmark && l.n > 1)
+		snprintf(why, ASSAY_PROGRAM_WHY_MAX, "it measured %zu benchmarks, and did not list them", l.n);
 	else if (out->status != ASSAY_STATUS_OK)
-		snprintf(why, size, "%.200s", out->reason);
+		snprintf(why, ASSAY_PROGRAM_WHY_MAX, "%.200s", out->reason);
 	return 0;
 }
 
@@ -194,6 +191,7 @@ int assay_program_benchmarks(const struct assay_catalog_op *op, const struct ass
 	if (rc)
 		return rc;
 	lists = f->program.list;
+	a.format = f;
 	assay_program_runner_init(&runner);
 	runner.folder = folder;
 	runner.timeout_ns = c->timeout_ns;
@@ -201,7 +199,7 @@ int assay_program_benchmarks(const struct assay_catalog_op *op, const struct ass
 	runner.interrupted = interrupted;
 	rc = assay_program_words(op, c, &command, err);
 	if (!rc)
-		rc = assay_program_asking_begin(&a, f, lists ? ASSAY_ASK_LIST : ASSAY_ASK_MEASURE, NULL, &command, err);
+		rc = assay_program_asking_begin(&a, lists ? ASSAY_ASK_LIST : ASSAY_ASK_MEASURE, &command, err);
 	if (!rc)
 		rc = assay_program_keep(&runner, true, err);
 	if (!rc) {
