@@ -11,8 +11,8 @@
 #define ASSAY_GENERATE_N_METRICS  20
 #define ASSAY_GENERATE_N_COUNTERS 8
 
-extern const struct assay_axis assay_generate_prefill_axes[3];
-extern const struct assay_axis assay_generate_decode_axes[4];
+extern const struct assay_axis assay_generate_prefill_axes[4];
+extern const struct assay_axis assay_generate_decode_axes[5];
 extern const struct assay_axis assay_generate_chat_axes[8];
 extern const struct assay_metric_def assay_generate_metrics[ASSAY_GENERATE_N_METRICS];
 extern const char *const assay_generate_counters[ASSAY_GENERATE_N_COUNTERS];
@@ -33,10 +33,10 @@ void assay_generate_release(struct assay_job *job);
 /* Of generate.chat on the CPU. A prompt and its answer have room for what a conversation of the shape may take. */
 int assay_generate_chat_respond(struct assay_job *job, struct assay_prompt *p);
 
-#define ASSAY_GENERATE_OP(kind, n, answers, text)                                                                      \
+#define ASSAY_GENERATE_OP(kind, n, more, answers, text)                                                                \
 	{                                                                                                              \
 		.name = "generate." #kind, .help = text, .axes = assay_generate_##kind##_axes, .n_axes = n,            \
-		.axis_stride = sizeof(struct assay_axis), .flags = ASSAY_OP_EXACT,                                     \
+		.axis_stride = sizeof(struct assay_axis), .flags = ASSAY_OP_EXACT | (more),                            \
 		.n_metrics = ASSAY_GENERATE_N_METRICS, .metrics = assay_generate_metrics,                              \
 		.metric_stride = sizeof(struct assay_metric_def), .n_counters = ASSAY_GENERATE_N_COUNTERS,             \
 		.counters = assay_generate_counters, .composes = "matmul.ternary",                                     \
@@ -46,9 +46,11 @@ int assay_generate_chat_respond(struct assay_job *job, struct assay_prompt *p);
 	}
 
 #define ASSAY_GENERATE_OPS                                                                                             \
-	ASSAY_GENERATE_OP(prefill, 3, NULL, "read a prompt of a BitNet b1.58 transformer, up to its first token"),     \
-		ASSAY_GENERATE_OP(decode, 4, NULL, "generate tokens one by one with a BitNet b1.58 transformer"),      \
-		ASSAY_GENERATE_OP(chat, 8, assay_generate_chat_respond,                                                \
+	ASSAY_GENERATE_OP(prefill, 4, ASSAY_OP_WORK_AXIS, NULL,                                                        \
+			  "read a prompt of a BitNet b1.58 transformer, up to its first token"),                       \
+		ASSAY_GENERATE_OP(decode, 5, ASSAY_OP_WORK_AXIS, NULL,                                                 \
+				  "generate tokens one by one with a BitNet b1.58 transformer"),                       \
+		ASSAY_GENERATE_OP(chat, 8, 0, assay_generate_chat_respond,                                             \
 				  "answer turns of several users who share a prompt, with a prefix cache"),
 
 #endif

@@ -32,7 +32,7 @@ BEGIN {
 	may["harness/cli"] = "base model drive serve cli reports assay"
 	third["harness/cli"] = "argp.h"
 	may["reports"] = "base model reports"; third["reports"] = "jansson.h"
-	may["bench"] = "assay gguf"
+	may["bench"] = "assay gguf kernels"
 	may["kernels"] = "assay gguf"
 	# everything that is neither libc, POSIX, Linux nor a compiler header must be named above
 	n = split("alloca.h arm_neon.h arpa/inet.h assert.h cpuid.h ctype.h dirent.h dlfcn.h elf.h errno.h fcntl.h fenv.h float.h fnmatch.h " \

@@ -51,6 +51,7 @@ $(GGUF_OBJS): $(BUILD)/obj/plugin/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(say)$(CC) $(PLUGIN_CFLAGS) -Iharness -c -o $@ $<
 $(BUILD)/obj/bench/%.o $(BUILD)/obj/kernels/generate/%.o $(BUILD)/obj/kernels/llama/%.o: private PLUGIN_CFLAGS += -Iharness
+$(BUILD)/obj/bench/%.o: private PLUGIN_CFLAGS += -I.
 $(BUILD)/obj/bench/%.o: bench/%.c $(BUILD)/flags $(ISA_TABLE)
 	@mkdir -p $(@D)
 	$(say)$(CC) $(PLUGIN_CFLAGS) $(call isa_flags,$(notdir $<)) -c -o $@ $<

@@ -22,7 +22,7 @@ int assay_generate_checking_init(struct gen_checking *c, const struct assay_job 
 	c->o.scales = job->tensors[ASSAY_GENERATE_T_SCALES].data;
 	c->o.norms = job->tensors[ASSAY_GENERATE_T_NORMS].data;
 	c->o.embedding = job->tensors[ASSAY_GENERATE_T_EMBEDDING].data;
-	c->o.head = c->o.embedding + (m->tied ? 0 : (int64_t)m->vocab * m->dim);
+	c->o.head = c->o.embedding + (m->tied ? 0 : m->vocab * c->plan->row_bytes);
 	c->o.kv = job->tensors[ASSAY_GENERATE_T_KV].data;
 	/* Where the driver keeps the blocks of its sequence, the last one that it ran. */
 	c->o.table = (const int32_t *)job->tensors[ASSAY_GENERATE_T_WORK_I32].data + m->vocab + c->plan->max_pos;

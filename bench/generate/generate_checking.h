@@ -19,7 +19,8 @@ struct gen_oracle {
 	const struct gen_plan *plan;
 	const uint8_t *weights;
 	const float *scales, *norms;
-	const uint16_t *embedding, *head, *kv;
+	const uint8_t *embedding, *head;
+	const uint16_t *kv;
 	const int32_t
 		*table; /* block of the KV cache for each ASSAY_GENERATE_KV_BLOCK positions of the checked sequence */
 };
@@ -43,6 +44,8 @@ void assay_generate_oracle_kv(const struct gen_oracle *o, int layer, int which, 
 typedef void (*assay_generate_oracle_kv_fn)(const void *state, int which, int64_t pos, double *x);
 void assay_generate_oracle_attend(const double *q, int64_t dim, int64_t pos, assay_generate_oracle_kv_fn row,
 				  const void *state, double *scores, double *out);
+/* The final norm as products of the head take it, rounded by its definition. */
+void assay_generate_oracle_head_input(const struct gen_oracle *o, const float *x, double *out);
 double assay_generate_oracle_logit(const struct gen_oracle *o, const double *x, int32_t token);
 
 /*

@@ -4,6 +4,7 @@
 
 #include "../generate_ops.h"
 #include "generate_engine.h"
+#include "generate_head.h"
 #include "generate_stats.h"
 
 static const char *const model_names[] = { "tiny", "125m", "700m", "2b", "nano", NULL };
@@ -14,17 +15,25 @@ static const char *const sampler_names[] = { "greedy", "topk", "topp", NULL };
 		"model", "model size", model_names, 0, 4, INT64_MIN                                                    \
 	}
 
-const struct assay_axis assay_generate_prefill_axes[3] = {
+#define AXIS_HEAD                                                                                                      \
+	{                                                                                                              \
+		"head", "format of the rows of embedding and head", assay_generate_head_names, 0,                      \
+			ASSAY_GENERATE_N_HEADS - 1, 0                                                                  \
+	}
+
+const struct assay_axis assay_generate_prefill_axes[4] = {
 	AXIS_MODEL,
 	{ "pp", "prompt, tokens", NULL, 1, 4096, 128 },
 	{ "batch", "maximum number of tokens in one step", NULL, 1, 4096, 512 },
+	AXIS_HEAD,
 };
 
-const struct assay_axis assay_generate_decode_axes[4] = {
+const struct assay_axis assay_generate_decode_axes[5] = {
 	AXIS_MODEL,
 	{ "pp", "context before the first generated token, tokens", NULL, 1, 4095, 64 },
 	{ "tg", "generated, tokens", NULL, 1, 4095, 64 },
 	{ "sampler", "greedy; topk: 40 at temperature 0.8; topp: 0.95 at temperature 0.8", sampler_names, 0, 2, 0 },
+	AXIS_HEAD,
 };
 
 const struct assay_axis assay_generate_chat_axes[8] = {
@@ -48,18 +57,18 @@ static double ternary_params(const struct gen_model *m)
 
 /* Add a step of @n tokens after @before others: every weight once, the keys and values there are, one row of logits or
  * none. */
-static void add_step(const struct gen_model *m, double before, double n, int logits, struct assay_cost *c)
+static void add_step(const struct gen_plan *p, double before, double n, int logits, struct assay_cost *c)
 {
+	const struct gen_model *m = p->m;
 	double seen = n * before + n * (n + 1) / 2; /* (token, position) pairs */
-	double head_params = (double)m->vocab * m->dim;
 
 	c->ops += 2 * ternary_params(m) * n + 4 * seen * (double)gen_q_dim(m) * m->layers;
 	c->bytes_read += ternary_params(m) / 4 + (before + n) * (double)gen_kv_dim(m) * 4 * m->layers;
 	c->bytes_written += n * (double)gen_kv_dim(m) * 4 * m->layers;
 	if (!logits)
 		return;
-	c->ops += 2 * head_params;
-	c->bytes_read += 2 * head_params;
+	c->ops += 2.0 * m->vocab * m->dim;
+	c->bytes_read += (double)m->vocab * (double)p->row_bytes;
 	c->bytes_written += 4.0 * m->vocab;
 }
 
@@ -68,7 +77,7 @@ static void add_prompt(const struct gen_plan *p, int64_t from, int64_t to, struc
 	for (int64_t at = from; at < to; at += p->batch) {
 		int64_t n = to - at < p->batch ? to - at : p->batch;
 
-		add_step(p->m, (double)at, (double)n, at + n == to, c);
+		add_step(p, (double)at, (double)n, at + n == to, c);
 	}
 }
 
@@ -83,7 +92,7 @@ static void add_chat(const struct gen_plan *p, struct assay_cost *c)
 
 			add_prompt(p, known, end, c);
 			for (int64_t i = 1; i < p->reply; i++)
-				add_step(p->m, (double)(end + i - 1), 1, 1, c);
+				add_step(p, (double)(end + i - 1), 1, 1, c);
 		}
 	}
 }
@@ -98,7 +107,7 @@ static void set_cost(const struct gen_plan *p, struct assay_cost *c)
 		c->items = (double)p->pp;
 	} else if (p->kind == GEN_DECODE) {
 		for (int64_t i = 0; i < p->tg; i++)
-			add_step(p->m, (double)(p->pp + i), 1, 1, c);
+			add_step(p, (double)(p->pp + i), 1, 1, c);
 		c->items = (double)p->tg;
 	} else {
 		add_chat(p, c);
@@ -140,11 +149,16 @@ static void set_tensors(const struct gen_plan *p, struct assay_problem *out)
 	       DIMS(assay_generate_matrix_at(m, m->layers, 0)));
 	tensor(out, ASSAY_GENERATE_T_SCALES, "scales", ASSAY_INPUT, ASSAY_F32,
 	       DIMS(m->layers, ASSAY_GENERATE_N_MATRICES));
-	tensor(out, ASSAY_GENERATE_T_EMBEDDING, "embedding", ASSAY_INPUT, ASSAY_BF16,
-	       DIMS(m->tied ? 1 : 2, m->vocab, m->dim));
+	tensor(out, ASSAY_GENERATE_T_EMBEDDING, "embedding", ASSAY_INPUT,
+	       p->head == ASSAY_GENERATE_HEAD_BF16  ? ASSAY_BF16
+	       : p->head == ASSAY_GENERATE_HEAD_F32 ? ASSAY_F32
+						    : ASSAY_U8,
+	       DIMS(m->tied ? 1 : 2, m->vocab, p->head <= ASSAY_GENERATE_HEAD_F32 ? m->dim : p->row_bytes));
 	out->tensors[ASSAY_GENERATE_T_WEIGHTS].filled = ASSAY_FILLED_TERNARY;
 	out->tensors[ASSAY_GENERATE_T_WEIGHTS].filled_stream = ASSAY_GENERATE_T_WEIGHTS;
-	out->tensors[ASSAY_GENERATE_T_EMBEDDING].filled = ASSAY_FILLED_NORMAL_BF16;
+	if (p->head <= ASSAY_GENERATE_HEAD_F32)
+		out->tensors[ASSAY_GENERATE_T_EMBEDDING].filled =
+			p->head == ASSAY_GENERATE_HEAD_F32 ? ASSAY_FILLED_NORMAL_F32 : ASSAY_FILLED_NORMAL_BF16;
 	out->tensors[ASSAY_GENERATE_T_EMBEDDING].filled_stream = ASSAY_GENERATE_T_EMBEDDING;
 	out->tensors[ASSAY_GENERATE_T_EMBEDDING].filled_scale = assay_generate_embedding_std(m);
 	tensor(out, ASSAY_GENERATE_T_NORMS, "norms", ASSAY_INPUT, ASSAY_F32, DIMS(assay_generate_norms_len(m)));

@@ -116,7 +116,7 @@ static void point(struct gen_engine *e, struct assay_job *job, uint8_t *memory)
 
 	e->matmuls = (struct gen_matmul *)(memory + round64(sizeof(*e)));
 	e->embedding = job->tensors[ASSAY_GENERATE_T_EMBEDDING].data;
-	e->head = e->embedding + (m->tied ? 0 : (int64_t)m->vocab * m->dim);
+	e->head = e->embedding + (m->tied ? 0 : m->vocab * e->plan.row_bytes);
 	e->norms = job->tensors[ASSAY_GENERATE_T_NORMS].data;
 	e->logits = job->tensors[ASSAY_GENERATE_T_LOGITS].data;
 	e->rope = job->tensors[ASSAY_GENERATE_T_ROPE].data;
@@ -250,6 +250,9 @@ static void head(struct gen_engine *e)
 	assay_span(e->job, "head");
 	e->vector->rmsnorm(e->f32 + e->work.resid + (e->n - 1) * m->dim,
 			   e->norms + assay_generate_norm_at(m, m->layers, 0), m->dim, e->f32 + e->work.norm);
+	/* no layer reads these activations any more */
+	e->head_input = e->vector->head_input(e->plan.head, e->f32 + e->work.norm, m->dim,
+					      e->f32 + e->work.y[ASSAY_GENERATE_WGATE]);
 	atomic_store_explicit(&e->next_row, 0, memory_order_relaxed);
 	e->job->host->parallel(e->job, assay_generate_pass_head, e);
 	assay_span_end(e->job);

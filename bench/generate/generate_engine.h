@@ -42,7 +42,8 @@ struct gen_engine {
 	/* The variant's counts for its own op, of which only fallbacks are published. */
 	uint64_t kernel_counters[ASSAY_MAX_COUNTERS];
 
-	const uint16_t *embedding, *head;
+	const uint8_t *embedding, *head; /* rows of plan.row_bytes */
+	const void *head_input;          /* of the step under way, as products of that head take it */
 	const float *norms, *rope;
 	float *f32, *logits;
 	uint16_t *kv;

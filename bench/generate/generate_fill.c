@@ -9,6 +9,7 @@
 #include "../generate_ops.h"
 #include "../input_fill.h"
 #include "assay/random.h"
+#include "generate_head.h"
 #include "generate_math.h"
 #include "generate_stats.h"
 
@@ -61,11 +62,34 @@ static void fill_rope(const struct filling *f, uint32_t tid, uint32_t n_threads)
 		assay_generate_rope_row(m->ln_theta, m->head_dim, pos, rope + pos * m->head_dim);
 }
 
+/* The values that a head of f32 has, in formats that the harness does not fill. */
+static void fill_rows(const struct filling *f, uint32_t tid, uint32_t n_threads)
+{
+	const struct gen_plan *p = f->plan;
+	const int64_t rows = (p->m->tied ? 1 : 2) * (int64_t)p->m->vocab, dim = p->m->dim;
+	const float std = assay_generate_embedding_std(p->m);
+	uint8_t *to = f->job->tensors[ASSAY_GENERATE_T_EMBEDDING].data;
+	float x[GEN_MAX_DIM];
+
+	for (int64_t row = tid; row < rows; row += n_threads) {
+		for (int64_t i = 0; i < dim; i += 4) {
+			const struct assay_philox r =
+				assay_random4(f->job->seed, ASSAY_GENERATE_T_EMBEDDING, (uint64_t)(row * dim + i) / 4);
+
+			for (int k = 0; k < 4; k++)
+				x[i + k] = std * assay_normal_f32(r.v[k]);
+		}
+		assay_generate_head_encode(p->head, x, dim, to + row * p->row_bytes);
+	}
+}
+
 static void fill_pass(void *arg, uint32_t tid, uint32_t n_threads)
 {
 	const struct filling *f = arg;
 
 	fill_rope(f, tid, n_threads);
+	if (f->plan->head > ASSAY_GENERATE_HEAD_F32)
+		fill_rows(f, tid, n_threads);
 	if (tid == 0)
 		fill_small(f);
 }

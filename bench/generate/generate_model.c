@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "generate_head.h"
+
 /*
  * `2b` is BitNet b1.58 2B4T (arXiv 2504.12285 and its published configuration). `700m` has the shape of the published
  * reproduction bitnet_b1_58-large, with a head of its own and no grouping of heads; `125m` the width, depth and heads
@@ -77,11 +79,13 @@ int assay_generate_plan(enum gen_kind kind, const struct assay_shape *shape, str
 	} else if (kind == GEN_PREFILL) {
 		p.pp = p.max_pos = p.n_prompt = p.trace_count = axis[GEN_PREFILL_PP];
 		p.batch = axis[GEN_PREFILL_BATCH];
+		p.head = (enum assay_generate_head)axis[ASSAY_GENERATE_PREFILL_HEAD];
 		p.n_out = 1;
 	} else {
 		p.pp = p.n_prompt = p.trace_first = axis[GEN_DECODE_PP];
 		p.tg = p.trace_count = axis[GEN_DECODE_TG];
 		p.sampler = (enum assay_generate_sampler)axis[GEN_DECODE_SAMPLER];
+		p.head = (enum assay_generate_head)axis[ASSAY_GENERATE_DECODE_HEAD];
 		p.batch = 512;
 		p.max_pos = p.pp + p.tg;
 		p.n_out = p.tg + 1;
@@ -93,6 +97,13 @@ int assay_generate_plan(enum gen_kind kind, const struct assay_shape *shape, str
 			 (long long)p.max_pos, p.m->name, p.m->max_context);
 		return -1;
 	}
+	if (p.m->dim % assay_generate_head_block(p.head)) {
+		snprintf(why->text, sizeof(why->text),
+			 "model %s cannot have the head %s: a row has %d values, not a multiple of %d", p.m->name,
+			 assay_generate_head_names[p.head], p.m->dim, (int)assay_generate_head_block(p.head));
+		return -1;
+	}
+	p.row_bytes = assay_generate_head_row_bytes(p.head, p.m->dim);
 	p.batch = min64(p.batch, kind == GEN_DECODE ? p.pp : p.max_pos);
 	/* The trace costs memory and checking time in proportion to the model: all tokens of tiny, a few of others. */
 	p.n_slots = min64(p.trace_count, p.m->layers <= 2 ? GEN_MAX_SLOTS : GEN_FEW_SLOTS);
@@ -208,11 +219,13 @@ int64_t assay_generate_trace_pos(const struct gen_plan *p, int64_t slot)
 	return p->trace_first + slot * (p->trace_count - 1) / (p->n_slots - 1);
 }
 
-uint64_t assay_generate_model_bytes(const struct gen_model *m)
+uint64_t assay_generate_model_bytes(const struct gen_plan *p)
 {
+	const struct gen_model *m = p->m;
+
 	return (uint64_t)assay_generate_matrix_at(m, m->layers, 0) +
 	       (uint64_t)m->layers * ASSAY_GENERATE_N_MATRICES * 4 +
-	       (uint64_t)(m->tied ? 1 : 2) * (uint64_t)m->vocab * (uint64_t)m->dim * 2 +
+	       (uint64_t)(m->tied ? 1 : 2) * (uint64_t)m->vocab * (uint64_t)p->row_bytes +
 	       (uint64_t)assay_generate_norms_len(m) * 4;
 }
 

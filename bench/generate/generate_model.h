@@ -30,6 +30,7 @@ enum {
 
 #define GEN_MAX_SLOTS 512
 #define GEN_FEW_SLOTS 8
+#define GEN_MAX_DIM   4096 /* no model is wider */
 
 struct gen_model {
 	const char *name;
@@ -43,15 +44,17 @@ struct gen_plan {
 	const struct gen_model *m;
 	enum gen_kind kind;
 	enum assay_generate_sampler sampler;
+	enum assay_generate_head head;
 	uint32_t n_threads;
 	int64_t pp, tg, batch;
 	int64_t users, turns, system, message, reply;
-	int64_t max_pos;  /* tokens of the longest sequence */
-	int64_t n_blocks; /* of the KV cache */
-	int64_t n_prompt; /* prefill, decode: pp; chat: system, then [users][turns][message] */
-	int64_t n_out;    /* prefill: 1; decode: tg + 1, the first being what the prompt predicts; chat:
+	int64_t row_bytes; /* of the embedding and the head */
+	int64_t max_pos;   /* tokens of the longest sequence */
+	int64_t n_blocks;  /* of the KV cache */
+	int64_t n_prompt;  /* prefill, decode: pp; chat: system, then [users][turns][message] */
+	int64_t n_out;     /* prefill: 1; decode: tg + 1, the first being what the prompt predicts; chat:
 			     [users][turns][reply] */
-	int64_t n_slots;  /* traced positions */
+	int64_t n_slots;   /* traced positions */
 	int64_t trace_first,
 		trace_count; /* positions from which the slots are spread evenly; of the last chat request */
 };
@@ -90,7 +93,7 @@ void assay_generate_work_layout(const struct gen_plan *p, struct gen_work *w);
 int64_t assay_generate_trace_pos(const struct gen_plan *p, int64_t slot);
 /* Prompt length of a chat request in its @turn-th turn, counted from 0. */
 int64_t assay_generate_chat_len(const struct gen_plan *p, int64_t turn);
-uint64_t assay_generate_model_bytes(const struct gen_model *m);
+uint64_t assay_generate_model_bytes(const struct gen_plan *p);
 uint64_t assay_generate_kv_bytes(const struct gen_plan *p);
 
 static inline int64_t gen_kv_dim(const struct gen_model *m)

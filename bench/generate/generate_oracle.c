@@ -6,6 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assay/float_bits.h"
+#include "assay/op_blocks.h"
+
+#include "generate_head.h"
+
 void assay_generate_oracle_row(const struct gen_oracle *o, int layer, int matrix, int64_t row, int16_t *w)
 {
 	int64_t rows, cols;
@@ -45,8 +50,11 @@ double assay_generate_oracle_bf16(uint16_t x)
 
 void assay_generate_oracle_embed(const struct gen_oracle *o, int32_t token, double *x)
 {
+	float row[GEN_MAX_DIM];
+
+	assay_generate_head_decode(o->plan->head, o->embedding + token * o->plan->row_bytes, o->plan->m->dim, row);
 	for (int32_t i = 0; i < o->plan->m->dim; i++)
-		x[i] = assay_generate_oracle_bf16(o->embedding[(int64_t)token * o->plan->m->dim + i]);
+		x[i] = row[i];
 }
 
 void assay_generate_oracle_norm(const double *x, const float *gain, int64_t n, double *out)
@@ -122,12 +130,40 @@ void assay_generate_oracle_attend(const double *q, int64_t dim, int64_t pos, ass
 
 double assay_generate_oracle_logit(const struct gen_oracle *o, const double *x, int32_t token)
 {
-	const uint16_t *row = o->head + (int64_t)token * o->plan->m->dim;
+	float row[GEN_MAX_DIM];
 	double sum = 0;
 
+	assay_generate_head_decode(o->plan->head, o->head + token * o->plan->row_bytes, o->plan->m->dim, row);
 	for (int32_t i = 0; i < o->plan->m->dim; i++)
-		sum += assay_generate_oracle_bf16(row[i]) * x[i];
+		sum += (double)row[i] * x[i];
 	return sum;
+}
+
+/* @n values that share a scale. */
+static void round_input(enum assay_generate_head head, const float *x, int64_t n, double *out)
+{
+	float most = 0, by, scale;
+
+	for (int64_t i = 0; i < n; i++)
+		most = fabsf(x[i]) > fabsf(most) ? x[i] : most;
+	by = head == ASSAY_GENERATE_HEAD_Q6_K ? -127 / most : 127 / fabsf(most);
+	scale = head == ASSAY_GENERATE_HEAD_Q6_K   ? 1 / by
+		: head == ASSAY_GENERATE_HEAD_Q8_0 ? assay_f32_of_half(assay_half_of_f32(fabsf(most) / 127))
+						   : fabsf(most) / 127;
+	for (int64_t i = 0; i < n; i++)
+		out[i] = most != 0 ? fmin(nearbyintf(x[i] * by), 127) * (double)scale : 0;
+}
+
+void assay_generate_oracle_head_input(const struct gen_oracle *o, const float *x, double *out)
+{
+	const enum assay_generate_head head = o->plan->head;
+	const int64_t dim = o->plan->m->dim;
+	const int64_t size = head == ASSAY_GENERATE_HEAD_Q8_0 ? 32 : head == ASSAY_GENERATE_HEAD_Q6_K ? 256 : dim;
+
+	for (int64_t i = 0; i < dim; i++)
+		out[i] = x[i];
+	for (int64_t at = 0; at < dim && head > ASSAY_GENERATE_HEAD_F32; at += size)
+		round_input(head, x + at, size, out + at);
 }
 
 /* ---- sampling ---- */

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "assay/float_bits.h"
+#include "generate_head.h"
 
 /* Parts that a thread takes when all are as fast: the last one ends at most a part after the others. */
 #define HEAD_TURNS 32
@@ -81,11 +81,9 @@ void assay_generate_pass_embed(void *engine, uint32_t tid, uint32_t n_threads)
 	struct range r = share(e->n, tid, n_threads);
 
 	for (int64_t t = r.begin; t < r.end; t++) {
-		const uint16_t *row = e->embedding + (int64_t)e->tokens[t] * e->plan.m->dim;
-		float *x = resid_of(e, t);
+		const uint8_t *row = e->embedding + e->tokens[t] * e->plan.row_bytes;
 
-		for (int32_t i = 0; i < e->plan.m->dim; i++)
-			x[i] = assay_f32_of_bf16(row[i]);
+		assay_generate_head_decode(e->plan.head, row, e->plan.m->dim, resid_of(e, t));
 	}
 }
 
@@ -251,8 +249,8 @@ void assay_generate_pass_last(void *engine, uint32_t tid, uint32_t n_threads)
 }
 
 /*
- * Logits of the step's last token; its final norm is where the caller put it, at the start of work.norm. A thread takes
- * rows as it comes to them, since one that shares its core with others reads slower for a while.
+ * Logits of the step's last token, from e->head_input. A thread takes rows as it comes to them, since one that shares
+ * its core with others reads slower for a while.
  */
 void assay_generate_pass_head(void *engine, uint32_t tid, uint32_t n_threads)
 {
@@ -260,9 +258,9 @@ void assay_generate_pass_head(void *engine, uint32_t tid, uint32_t n_threads)
 	int64_t dim = e->plan.m->dim, vocab = e->plan.m->vocab, at;
 	int64_t take =
 		n_threads > 1 ? (vocab / (HEAD_TURNS * n_threads) / 16 + 1) * 16 : vocab; /* whole lines of logits */
-	const float *x = e->f32 + e->work.norm;
 
 	(void)tid;
 	while ((at = atomic_fetch_add_explicit(&e->next_row, take, memory_order_relaxed)) < vocab)
-		e->vector->dots_bf16(x, e->head + at * dim, vocab - at < take ? vocab - at : take, dim, e->logits + at);
+		e->vector->head_rows(e->plan.head, e->head_input, e->head + at * e->plan.row_bytes,
+				     vocab - at < take ? vocab - at : take, dim, e->logits + at);
 }

@@ -141,7 +141,7 @@ int assay_generate_report(struct assay_job *job)
 	const struct gen_plan *p = &s->plan;
 	int64_t tokens = p->kind == GEN_PREFILL ? p->pp : p->kind == GEN_DECODE ? p->tg : p->n_out;
 
-	job->host->metric(job, "model_bytes", (double)assay_generate_model_bytes(p->m));
+	job->host->metric(job, "model_bytes", (double)assay_generate_model_bytes(p));
 	job->host->metric(job, "kv_bytes", (double)assay_generate_kv_bytes(p));
 	if (job->device_kind == ASSAY_DEVICE_CPU)
 		job->host->metric(job, "vector_bits", assay_generate_vector(job->shape->host)->bits);

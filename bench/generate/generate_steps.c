@@ -10,6 +10,8 @@
 
 #include "assay/random.h"
 
+#include "generate_head.h"
+
 #define TOLERANCE 1e-4
 
 static int64_t f32_at(const struct gen_checking *c, int64_t slot, int layer)
@@ -122,13 +124,15 @@ static void check_residual(const struct spot *s, const float *got)
 {
 	const struct gen_checking *c = s->c;
 	const float *before = s->rec - c->t.f32_len;
-	int32_t token = c->sequence[s->pos];
+	const uint8_t *row = c->o.embedding + c->sequence[s->pos] * c->plan->row_bytes;
+	float embedded[GEN_MAX_DIM];
 
+	assay_generate_head_decode(c->plan->head, row, c->plan->m->dim, embedded);
 	for (int32_t i = 0; i < c->plan->m->dim; i++) {
 		float want;
 
 		if (s->layer == 0)
-			want = (float)assay_generate_oracle_bf16(c->o.embedding[(int64_t)token * c->plan->m->dim + i]);
+			want = embedded[i];
 		else
 			want = before[c->t.resid + i] + before[c->t.y[ASSAY_GENERATE_WO] + i] +
 			       before[c->t.y[ASSAY_GENERATE_WDOWN] + i];
@@ -316,6 +320,7 @@ static void check_logits(void *checking, uint32_t tid, uint32_t n_threads)
 			if (!(fabs(got[m->dim + i] - z[i]) <= TOLERANCE * (fabs(z[i]) + 1e-3)))
 				assay_generate_found(f, STAGE_LOGITS, slot, "trace_last", (slot * 2 + 1) * m->dim + i,
 						     "final norm: got %.9g, want %.9g", (double)got[m->dim + i], z[i]);
+		assay_generate_oracle_head_input(&c->o, got + m->dim, z);
 		if (produced(c, slot) >= 0)
 			check_token(c, f, slot, z, produced(c, slot));
 	}

@@ -7,7 +7,7 @@
 #ifndef ASSAY_GENERATE_VECTOR_H
 #define ASSAY_GENERATE_VECTOR_H
 
-#include "assay/plugin.h"
+#include "assay/op_generate.h"
 
 struct gen_vector {
 	uint32_t bits; /* of a vector */
@@ -17,6 +17,14 @@ struct gen_vector {
 	float (*quantize)(const float *x, int64_t n, int8_t *q);
 	/* out[r] = Σ a·b with b the row r of @n_rows in bf16. */
 	void (*dots_bf16)(const float *a, const uint16_t *rows, int64_t n_rows, int64_t dim, float *out);
+	/*
+	 * What head_rows() takes in place of @n floats @x: these, or what they are rounded to in @room, which has room
+	 * for as many floats.
+	 */
+	const void *(*head_input)(enum assay_generate_head head, const float *x, int64_t n, void *room);
+	/* out[r] = the row r of @n_rows times the input, by the definition in op_generate.h. */
+	void (*head_rows)(enum assay_generate_head head, const void *input, const uint8_t *rows, int64_t n_rows,
+			  int64_t dim, float *out);
 	/* acc += w · b with b in bf16, elementwise over @n_rows of @dim values in order: rows may come in pieces. */
 	void (*weighted_sum)(const float *w, const uint16_t *rows, int64_t n_rows, int64_t dim, float *acc);
 	/* out = max(gate, 0)² · up. */
@@ -36,7 +44,8 @@ struct gen_vector {
 /* The widths: one that every CPU of the architecture has, and wider ones. */
 extern const struct gen_vector assay_generate_vector_base;
 #if defined(__x86_64__)
-extern const struct gen_vector assay_generate_vector_avx2, assay_generate_vector_avx512;
+extern const struct gen_vector assay_generate_vector_avx2, assay_generate_vector_avx512,
+	assay_generate_vector_avx512vnni;
 #endif
 
 /* The widest that this CPU has and @host allows; NULL allows all. */

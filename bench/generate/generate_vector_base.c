@@ -20,7 +20,8 @@ const struct gen_vector *assay_generate_vector(const struct assay_host_info *hos
 #if defined(__x86_64__)
 	if (allows(host, 512) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
 	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-		return &assay_generate_vector_avx512;
+		return __builtin_cpu_supports("avx512vnni") ? &assay_generate_vector_avx512vnni
+							    : &assay_generate_vector_avx512;
 	if (allows(host, 256) && __builtin_cpu_supports("avx2"))
 		return &assay_generate_vector_avx2;
 #else

@@ -7,9 +7,11 @@
 #include <immintrin.h>
 #endif
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "generate_vector.h"
+#include "kernels/block_rows.h"
 
 #define LANE_VECS (16 / VEC)
 
@@ -201,6 +203,16 @@ static float quantize(const float *x, int64_t n, int8_t *q)
 	return max / 127.0f;
 }
 
+static inline struct lanes load_row(const void *rows, bool bf16, int64_t at)
+{
+	struct lanes l;
+
+	if (bf16)
+		return load_bf16((const uint16_t *)rows + at);
+	memcpy(l.v, (const float *)rows + at, sizeof(l.v));
+	return l;
+}
+
 static inline void add_products(struct lanes *s, const float *a, struct lanes b)
 {
 	for (int v = 0; v < LANE_VECS; v++)
@@ -225,18 +237,18 @@ static inline void in_source_order(struct lanes *s)
  * Rows by twos, whose sums wait for themselves and not for each other; far apart, since the hardware reads ahead of two
  * streams that go on, but not of two that leap over each other.
  */
-static void dots_bf16(const float *a, const uint16_t *rows, int64_t n_rows, int64_t dim, float *out)
+INLINE void dots(const float *a, const void *rows, bool bf16, int64_t n_rows, int64_t dim, float *out)
 {
 	int64_t half = n_rows / 2;
 
 	for (int64_t r = 0; r < half; r++) {
-		const uint16_t *p = rows + r * dim, *q = p + half * dim;
+		const int64_t p = r * dim, q = p + half * dim;
 		struct lanes s = { { { 0 } } }, t = s;
 
 		for (int64_t i = 0; i < dim; i += 16) {
-			add_products(&s, a + i, load_bf16(p + i));
+			add_products(&s, a + i, load_row(rows, bf16, p + i));
 			in_source_order(&s);
-			add_products(&t, a + i, load_bf16(q + i));
+			add_products(&t, a + i, load_row(rows, bf16, q + i));
 			in_source_order(&t);
 		}
 		out[r] = sum_of(s);
@@ -246,8 +258,75 @@ static void dots_bf16(const float *a, const uint16_t *rows, int64_t n_rows, int6
 		struct lanes s = { { { 0 } } };
 
 		for (int64_t i = 0; i < dim; i += 16)
-			add_products(&s, a + i, load_bf16(rows + 2 * half * dim + i));
+			add_products(&s, a + i, load_row(rows, bf16, 2 * half * dim + i));
 		out[2 * half] = sum_of(s);
+	}
+}
+
+static void dots_bf16(const float *a, const uint16_t *rows, int64_t n_rows, int64_t dim, float *out)
+{
+	dots(a, rows, true, n_rows, dim, out);
+}
+
+static void dots_i8(const struct assay_block_inputs *x, const uint8_t *rows, int64_t n_rows, int64_t dim, float *out)
+{
+	for (int64_t r = 0; r < n_rows; r++, rows += sizeof(float) + dim) {
+		block_floats sum = block_zero();
+		block_ints lanes;
+		float scale;
+
+		memcpy(&scale, rows, sizeof(scale));
+		for (int64_t i = 0; i < dim; i += 32) {
+			const struct assay_block_inputs part = { .q = x->q + i };
+
+			/* a block of q8_0 has its codes behind two bytes */
+			block_q8_0(rows + sizeof(float) + i - 2, 1, &part, &lanes);
+			sum = block_add(sum, 1, lanes);
+		}
+		out[r] = block_sum(sum) * (scale * x->d[0]);
+	}
+}
+
+static const void *head_input(enum assay_generate_head head, const float *x, int64_t n, void *room)
+{
+	const struct assay_block_inputs in = assay_block_inputs(room, n);
+
+	switch (head) {
+	case ASSAY_GENERATE_HEAD_Q8_0:
+		block_inputs(ASSAY_BLOCK_Q8_0, x, n, room);
+		return room;
+	case ASSAY_GENERATE_HEAD_Q6_K:
+		block_inputs(ASSAY_BLOCK_Q6_K, x, n, room);
+		return room;
+	case ASSAY_GENERATE_HEAD_I8_ROW:
+		in.d[0] = quantize(x, n, in.q);
+		return room;
+	default:
+		return x;
+	}
+}
+
+static void head_rows(enum assay_generate_head head, const void *input, const uint8_t *rows, int64_t n_rows,
+		      int64_t dim, float *out)
+{
+	const struct block_product p = { .w = rows, .in = input, .y = out, .m = n_rows, .k = dim, .n = 1 };
+	const struct assay_block_inputs in = assay_block_inputs((void *)input, dim);
+
+	switch (head) {
+	case ASSAY_GENERATE_HEAD_F32:
+		dots(input, rows, false, n_rows, dim, out);
+		break;
+	case ASSAY_GENERATE_HEAD_Q8_0:
+		block_product(ASSAY_BLOCK_Q8_0, &p, 0, n_rows);
+		break;
+	case ASSAY_GENERATE_HEAD_Q6_K:
+		block_product(ASSAY_BLOCK_Q6_K, &p, 0, n_rows);
+		break;
+	case ASSAY_GENERATE_HEAD_I8_ROW:
+		dots_i8(&in, rows, n_rows, dim, out);
+		break;
+	default:
+		dots(input, rows, true, n_rows, dim, out);
 	}
 }
 
@@ -346,6 +425,8 @@ const struct gen_vector VECTOR_TABLE = {
 	.rmsnorm = rmsnorm,
 	.quantize = quantize,
 	.dots_bf16 = dots_bf16,
+	.head_input = head_input,
+	.head_rows = head_rows,
 	.weighted_sum = weighted_sum,
 	.relu2_gate = relu2_gate,
 	.add = add,

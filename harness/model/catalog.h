@@ -46,7 +46,7 @@ struct assay_catalog_op {
 	struct assay_catalog_metric *metrics;
 	size_t n_metrics;
 	struct assay_strings counters;
-	bool work_axis;                /* the last axis is how much a call works; keys name it where it is not 0 */
+	bool work_axis;                /* keys name the last axis only where it is not 0 */
 	bool model_axis;               /* the first axis is the file of a model */
 	size_t n_models;               /* which cases take that name none: values from 1 on */
 	bool exact;                    /* outputs are bit-identical everywhere and carry a digest */

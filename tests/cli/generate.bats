@@ -85,3 +85,17 @@ ids() {
 	fails 2 "models are those of the suite 'serve': drop --suite quick" generate tiny 1 --suite quick
 	fails 2 "with --requests the prompts come from standard input" generate tiny 1 --requests
 }
+
+@test "keys name the head where it is not bf16, every variant agrees on it, and a model that cannot have it says so" {
+	mkdir suites
+	echo 'suite "heads" { use "heads" { } }' >suites/heads.suite
+	echo 'bench "heads" { op = "generate.decode" shapes = {"model=nano,pp=1,tg=2"} sweep = {"head=bf16,q8_0,i8_row"} threads = {"1"} budget = "1ms" }' >h.bench
+	assay run --bench-dir . --suite heads --db r.db --json >out
+	jq -e '[.cases[] | select(.status == "ok")] | (map(.key | sub(".*sampler=greedy"; "")) | unique) ==
+		[",head=i8_row/t=1/warm", ",head=q8_0/t=1/warm", "/t=1/warm"] and
+		(group_by(.axes.head) | all(map(.digest) | unique | length == 1))' out
+	sed -i 's/head=.*row/head=q6_k/' h.bench
+	fails 2 "model nano cannot have the head q6_k: a row has 128 values, not a multiple of 256" run --bench-dir . --suite heads
+	sed -i 's/head=q6_k/head=q5/' h.bench
+	fails 2 "axis 'head' does not take 'q5'" run --bench-dir . --suite heads
+}

@@ -11,6 +11,10 @@
  *	attention   score = (Σ q·k) · (1 / sqrt(head_dim)); e = exp(score − greatest); value = (Σ e·v over positions in
  *	            rising order, from 0) · (1 / Σe)
  *	feed-forward  max(gate, 0)² · up
+ *	logits      of the last norm, by the rows of the head (below): of bf16 and f32 as sums are above; of q8_0 and
+ *		    q6_k as in op_blocks.h; of i8_row from the input as int8 like above, in exact sums of eight lanes,
+ *		    elements 4j to 4j + 3 of each 32 in lane j, which are added as those of op_blocks.h, times
+ *		    (scale of the row · scale of the input)
  *	exp(x)      n = rint(x · 0x1.715476p0), r = (x − n · 0x1.62ep-1) − n · 0x1.0bfbe8p-15, the Taylor polynomial of
  *	            degree 7 in Horner's form times 2^n, and 0 below −87
  *
@@ -44,10 +48,26 @@ enum assay_generate_norm {
 
 enum assay_generate_sampler { ASSAY_GENERATE_GREEDY, ASSAY_GENERATE_TOPK, ASSAY_GENERATE_TOPP };
 
+/*
+ * Formats of the rows of the embedding and the head, values of the axis `head`. A row of i8_row is a float,
+ * max|x| / 127, and codes of eight bits; the others are as in GGUF files.
+ */
+enum assay_generate_head {
+	ASSAY_GENERATE_HEAD_BF16,
+	ASSAY_GENERATE_HEAD_F32,
+	ASSAY_GENERATE_HEAD_Q8_0,
+	ASSAY_GENERATE_HEAD_Q6_K,
+	ASSAY_GENERATE_HEAD_I8_ROW,
+	ASSAY_GENERATE_N_HEADS
+};
+
+/* Where that axis is; generate.chat has none, its head is bf16. */
+enum { ASSAY_GENERATE_PREFILL_HEAD = 3, ASSAY_GENERATE_DECODE_HEAD = 4 };
+
 enum {
 	ASSAY_GENERATE_T_WEIGHTS = 0,    /* U8: all ternary matrices, I2_S, by layer, then enum assay_generate_matrix */
 	ASSAY_GENERATE_T_SCALES = 1,     /* F32 [layers][7] */
-	ASSAY_GENERATE_T_EMBEDDING = 2,  /* BF16 [tables][vocab][dim]: the embedding and, where not tied, the head */
+	ASSAY_GENERATE_T_EMBEDDING = 2,  /* [tables][vocab] rows: the embedding and, where not tied, the head */
 	ASSAY_GENERATE_T_NORMS = 3,      /* F32: per layer enum assay_generate_norm, then the final norm */
 	ASSAY_GENERATE_T_PROMPT = 4,     /* I32; prefill, decode: [prompt] */
 	ASSAY_GENERATE_T_TOKENS = 5,     /* I32, output; prefill: 1; decode: what the prompt predicts, then generated */
@@ -109,7 +129,7 @@ struct assay_generate_state {
 	int64_t rows[ASSAY_GENERATE_N_MATRICES], cols[ASSAY_GENERATE_N_MATRICES];
 	/* Likewise of the norms, in floats; after all layers comes the final norm. */
 	int64_t layer_norms, norm_at[ASSAY_GENERATE_N_NORMS];
-	int64_t head_at; /* where the head begins in the embedding tensor, in elements */
+	int64_t head_at; /* where the head begins in the embedding tensor, in elements; of bf16 only */
 
 	/*
 	 * A record of the trace, in elements: int8 vectors in the order of the norms; their four scales; the residual

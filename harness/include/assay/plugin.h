@@ -407,8 +407,8 @@ struct assay_variant {
 enum assay_op_flags {
 	ASSAY_OP_EXACT = 1u << 0, /* outputs are bit-identical for every variant, thread count and device */
 	/*
-	 * The last axis is how much work a call does. Its default is 0, as much as times need, which keys do not name;
-	 * counts of every instruction take less.
+	 * Keys do not name the last axis where it has its default, which is 0: how much work a call does (0 is as much
+	 * as times need, counts of every instruction take less), or a choice that keys without it have made already.
 	 */
 	ASSAY_OP_WORK_AXIS = 1u << 1,
 	/*

@@ -140,9 +140,9 @@ static bool work_axis_ok(const struct assay_catalog_op *op, char *why, size_t si
 {
 	const struct assay_catalog_axis *last = op->n_axes ? &op->axes[op->n_axes - 1] : NULL;
 
-	if (!op->work_axis || (last && last->def == 0 && !last->symbols.n))
+	if (!op->work_axis || (last && last->def == 0))
 		return true;
-	snprintf(why, size, "its last axis says how much a call works, expected a whole number with the default 0");
+	snprintf(why, size, "keys do not name the default of its last axis, expected that to be 0");
 	return false;
 }
 

@@ -8,6 +8,7 @@
 #include "assay/float_bits.h"
 #include "assay/op_matmul.h"
 #include "assay/random.h"
+#include "bench/generate/generate_head.c"
 #include "bench/generate/generate_math.c"
 #include "bench/generate/generate_model.h"
 #include "bench/generate/generate_prefix.c"
@@ -390,6 +391,9 @@ TEST(test_describe)
 	assert_string_equal(why.text, "1025 tokens are more than the context of model tiny, 1024");
 	assert_true(mini_try_describe("generate.decode", "model=tiny,pp=1000,tg=25", &p, &why) < 0);
 	assert_int_equal(mini_try_describe("generate.decode", "model=tiny,pp=1000,tg=24", &p, &why), 0);
+	assert_true(mini_try_describe("generate.prefill", "model=nano,pp=1,head=q6_k", &p, &why) < 0);
+	assert_string_equal(why.text,
+			    "model nano cannot have the head q6_k: a row has 128 values, not a multiple of 256");
 	assert_true(mini_try_describe("generate.chat", "model=tiny,kv_blocks=11", &p, &why) < 0);
 	assert_string_equal(why.text, "kv_blocks=11 cannot hold a sequence of 192 tokens; take 12 or more");
 }
@@ -507,9 +511,44 @@ static void compare_tables(const struct gen_vector *t, const struct gen_vector *
 #undef SAME
 }
 
+/* An odd number of rows, of which products take two or four at a time. */
+static void compare_heads(const struct gen_vector *t)
+{
+	enum { DIM = 768, ROWS = 11 };
+	float x[DIM], got[ROWS], want[ROWS], room[2][DIM];
+	uint8_t rows[ROWS * DIM * sizeof(float)];
+
+	for (int head = 0; head < ASSAY_GENERATE_N_HEADS; head++) {
+		const int64_t bytes = assay_generate_head_row_bytes((enum assay_generate_head)head, DIM);
+
+		for (int64_t r = 0; r < ROWS; r++) {
+			for (uint64_t i = 0; i < DIM; i++)
+				x[i] = noise((uint64_t)r * DIM + i);
+			assay_generate_head_encode((enum assay_generate_head)head, x, DIM, rows + r * bytes);
+		}
+		t->head_rows((enum assay_generate_head)head,
+			     t->head_input((enum assay_generate_head)head, x, DIM, room[0]), rows, ROWS, DIM, got);
+		assay_generate_vector_base.head_rows(
+			(enum assay_generate_head)head,
+			assay_generate_vector_base.head_input((enum assay_generate_head)head, x, DIM, room[1]), rows,
+			ROWS, DIM, want);
+		assert_memory_equal(got, want, sizeof(got));
+		/* the last row is the input */
+		assert_true(got[ROWS - 1] > 100 && fabsf(got[0]) < 100);
+	}
+}
+
 TEST(test_vector_widths_agree)
 {
 	const struct gen_vector *best = widest();
+
+	compare_heads(best);
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("avx2"))
+		compare_heads(&assay_generate_vector_avx2);
+	if (best->bits == 512)
+		compare_heads(&assay_generate_vector_avx512);
+#endif
 
 	for (int64_t n = 1; n <= 270; n++) {
 		compare_tables(best, &assay_generate_vector_base, n);
@@ -778,7 +817,8 @@ TEST(test_metrics)
 		assert_true(mini_metric(c, "forward_s") > 0 && mini_metric(c, "sampling_s") > 0);
 		/* codes, scales, embedding, norms */
 		assert_true(mini_metric(c, "model_bytes") ==
-			    (strstr(ops[i][1], "nano") ? 24576 + 28 + 16384 + 2560 : 294912 + 56 + 262144 + 11264));
+			    (strstr(ops[i][1], "nano") ? 24576 + 28 + 2560 : 294912 + 56 + 11264) +
+				    (double)c->tensors[ASSAY_GENERATE_T_EMBEDDING].bytes);
 		assert_true((n_observed(c, "first_token_s") > 0) == (strcmp(ops[i][0], "generate.decode") != 0));
 		assert_int_equal(n_observed(c, "next_token_s"), c->counters[ASSAY_GENERATE_DECODE_STEPS]);
 		assert_true((metric_or(c, "ttft_s", -1) > 0) == (strcmp(ops[i][0], "generate.decode") != 0));

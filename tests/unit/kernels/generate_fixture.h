@@ -36,6 +36,11 @@ static const char *const ops[][2] = {
 	{ "generate.chat", "model=tiny,users=2,turns=2" },
 	{ "generate.chat", "model=tiny,users=3,turns=3,kv_blocks=11" },
 	{ "generate.decode", "model=nano,pp=3,tg=5" },
+	{ "generate.decode", "model=tiny,pp=5,tg=9,head=f32" },
+	{ "generate.decode", "model=tiny,pp=5,tg=9,head=q8_0,sampler=topp" },
+	{ "generate.prefill", "model=tiny,pp=19,head=q6_k" },
+	{ "generate.decode", "model=tiny,pp=1,tg=9,head=i8_row" },
+	{ "generate.decode", "model=nano,pp=1,tg=3,head=q8_0" },
 };
 #define N_OPS N_OF(ops)
 

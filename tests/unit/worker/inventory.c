@@ -273,8 +273,8 @@ TEST(declarations_are_checked)
 		{ "axis_symbol", "axis 'n' has the default 2, expected 0 to 1" },
 		{ "axis_symbols_twice", "axis 'n' has the symbol 'one' twice" },
 		{ "axis_symbols_odd", "symbol 1 of axis 'n' is 'a/b'" },
-		{ "axis_work", "its last axis says how much a call works, expected a whole number with the default 0" },
-		{ "axis_no_work", "its last axis says how much a call works" },
+		{ "axis_work", "keys do not name the default of its last axis, expected that to be 0" },
+		{ "axis_no_work", "keys do not name the default of its last axis" },
 		{ "axis_model", "its first axis is a model, expected a whole number 'model' with the default 0" },
 		{ "sound", NULL },
 	};
