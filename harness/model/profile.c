@@ -39,6 +39,8 @@ static int by_self(const void *a, const void *b)
 {
 	const struct assay_profile_function *f = a, *g = b;
 
+	if (f->timed_self != g->timed_self)
+		return f->timed_self < g->timed_self ? 1 : -1;
 	if (f->self != g->self)
 		return f->self < g->self ? 1 : -1;
 	if (f->total != g->total)
@@ -97,27 +99,36 @@ static void mark_kernel(const struct assay_stack_table *t, const struct assay_st
 		v[of[t->order[s->first + i]]].kernel = true;
 }
 
+static bool is_timed(const struct assay_stack_table *t, const struct assay_stack *s)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct assay_frame *f = &t->frames[t->order[s->first + i]];
+
+		if (f->kind == ASSAY_FRAME_LABEL && !strcmp(f->name, ASSAY_PROFILE_TIMED))
+			return true;
+	}
+	return false;
+}
+
 /* A function that calls itself counts once a stack. */
 static void add_stack(const struct assay_stack_table *t, size_t stack, const size_t *of,
 		      struct assay_profile_function *v, size_t *seen)
 {
 	const struct assay_stack *s = &t->stacks[stack];
+	const bool timed = is_timed(t, s);
 	size_t leaf = SIZE_MAX;
-	bool timed = false;
 
 	for (uint32_t i = 0; i < s->n; i++) {
-		const uint32_t frame = t->order[s->first + i];
-		const size_t f = of[frame];
+		const size_t f = of[t->order[s->first + i]];
 
-		if (f == SIZE_MAX) {
-			timed |= !strcmp(t->frames[frame].name, ASSAY_PROFILE_TIMED);
+		if (f == SIZE_MAX)
 			continue;
-		}
 		leaf = f;
 		if (seen[f] == stack + 1)
 			continue;
 		seen[f] = stack + 1;
 		v[f].total += s->weight;
+		v[f].timed_total += timed ? s->weight : 0;
 	}
 	if (leaf == SIZE_MAX)
 		return;
@@ -206,12 +217,12 @@ double assay_profile_allocation_frac(const struct assay_profile *p)
 	if (strcmp(p->unit, "samples"))
 		return NAN;
 	for (size_t i = 0; i < t->n_stacks; i++) {
-		bool timed = !p->timed_weight, found = false;
+		const bool timed = !p->timed_weight || is_timed(t, &t->stacks[i]);
+		bool found = false;
 
 		for (uint32_t k = 0; k < t->stacks[i].n; k++) {
 			const struct assay_frame *f = &t->frames[t->order[t->stacks[i].first + k]];
 
-			timed |= f->kind == ASSAY_FRAME_LABEL && !strcmp(f->name, ASSAY_PROFILE_TIMED);
 			found |= f->kind != ASSAY_FRAME_LABEL && allocates(f->name);
 		}
 		all += timed ? t->stacks[i].weight : 0;
@@ -224,31 +235,30 @@ static int by_line_self(const void *a, const void *b)
 {
 	const struct assay_profile_line *f = a, *g = b;
 
+	if (f->timed_self != g->timed_self)
+		return f->timed_self < g->timed_self ? 1 : -1;
 	if (f->self != g->self)
 		return f->self < g->self ? 1 : -1;
 	return f->frame < g->frame ? -1 : f->frame > g->frame;
 }
 
-static int add_line(struct assay_name_index *index, const struct assay_frame *f, bool instructions, uint64_t weight,
-		    struct assay_profile_line *v, size_t *n, struct assay_err *err)
+/* Find the row of @f, or begin it. */
+static int find_line(struct assay_name_index *index, const struct assay_frame *f, bool instructions,
+		     struct assay_profile_line *v, size_t *n, size_t *at, struct assay_err *err)
 {
 	struct assay_text key = { 0 };
 	bool found = false;
-	size_t at = 0;
 	int rc;
 
 	if (instructions)
 		assay_text_addf(&key, "%s\n%" PRIx64, f->object, f->offset);
 	else
 		assay_text_addf(&key, "%s\n%s\n%s\n%u", f->object, f->name, f->file, f->line);
-	rc = key.failed ? out_of_memory(err) : assay_name_index_put(index, key.s, *n, &at, &found, err);
+	rc = key.failed ? out_of_memory(err) : assay_name_index_put(index, key.s, *n, at, &found, err);
 	assay_text_release(&key);
-	if (rc)
-		return rc;
-	if (!found)
+	if (!rc && !found)
 		v[(*n)++] = (struct assay_profile_line){ .frame = f };
-	v[at].self += weight;
-	return 0;
+	return rc;
 }
 
 int assay_profile_lines(const struct assay_profile *p, bool instructions, struct assay_profile_line **out, size_t *n,
@@ -266,8 +276,15 @@ int assay_profile_lines(const struct assay_profile *p, bool instructions, struct
 		const struct assay_stack *s = &t->stacks[i];
 		const struct assay_frame *f = s->n ? &t->frames[t->order[s->first + s->n - 1]] : NULL;
 
-		if (f && f->kind != ASSAY_FRAME_LABEL)
-			rc = add_line(&index, f, instructions, s->weight, *out, n, err);
+		size_t at;
+
+		if (!f || f->kind == ASSAY_FRAME_LABEL)
+			continue;
+		rc = find_line(&index, f, instructions, *out, n, &at, err);
+		if (rc)
+			break;
+		(*out)[at].self += s->weight;
+		(*out)[at].timed_self += is_timed(t, s) ? s->weight : 0;
 	}
 	assay_name_index_release(&index);
 	if (!rc) {

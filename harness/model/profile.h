@@ -196,14 +196,14 @@ void assay_profile_site_weigh(struct assay_profile *p, size_t at);
 /* The part of one function in all stacks. Texts are those of the profile's frames. */
 struct assay_profile_function {
 	const char *name, *object, *file;
-	unsigned line, last_line; /* of its source that were seen; 0: not known */
-	bool inlined;             /* always */
-	uint64_t self, total;     /* weights: of it alone, and with all that it calls */
-	uint64_t timed_self;      /* of its own in timed iterations */
-	bool kernel;              /* a variant runs it in these: it is not of the harness or a check alone */
+	unsigned line, last_line;         /* of its source that were seen; 0: not known */
+	bool inlined;                     /* always */
+	uint64_t self, total;             /* weights: of it alone, and with all that it calls */
+	uint64_t timed_self, timed_total; /* the same in timed iterations alone */
+	bool kernel;                      /* a variant runs it in these: it is not of the harness or a check alone */
 };
 
-/* All functions, those first that take most themselves. @out is malloc'ed. */
+/* All functions, those first that take most themselves, of a case in its timed iterations. @out is malloc'ed. */
 int assay_profile_functions(const struct assay_profile *p, struct assay_profile_function **out, size_t *n,
 			    struct assay_err *err);
 /*
@@ -218,7 +218,7 @@ double assay_profile_allocation_frac(const struct assay_profile *p);
 /* A line of source, or an instruction, at which stacks end. */
 struct assay_profile_line {
 	const struct assay_frame *frame;
-	uint64_t self;
+	uint64_t self, timed_self;
 };
 
 /* The lines at which stacks end, or with @instructions their addresses, those that take most first. Malloc'ed. */

@@ -30,13 +30,15 @@ static json_t *function_json(const struct assay_profile *p, const struct assay_p
 	struct assay_interval ci;
 	const double ns = assay_profile_function_ns(p, f, &ci);
 
-	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o}", "name",
+	/* shares of all samples, and beside the time per call those of timed calls, of which it is a part */
+	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "name",
 			 assay_json_text(assay_profile_name(f->name, f->object)), "object", assay_json_text(f->object),
 			 "file", assay_json_text(f->file), "line", line_or_null(f->line), "last_line",
 			 line_or_null(f->last_line), "inlined", f->inlined, "self", assay_json_u64(f->self), "total",
 			 assay_json_u64(f->total), "self_frac", frac(f->self, p->stacks.weight), "total_frac",
-			 frac(f->total, p->stacks.weight), "ns_per_iteration", assay_json_number(ns), "ci",
-			 interval(ci));
+			 frac(f->total, p->stacks.weight), "timed_self_frac", frac(f->timed_self, p->timed_weight),
+			 "timed_total_frac", frac(f->timed_total, p->timed_weight), "ns_per_iteration",
+			 assay_json_number(ns), "ci", interval(ci));
 }
 
 static json_t *functions_json(const struct assay_profile *p)

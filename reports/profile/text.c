@@ -23,6 +23,20 @@ static void add_share(char *buf, size_t size, uint64_t part, uint64_t of)
 	snprintf(buf, size, "%.1f %%", share(part, of));
 }
 
+/*
+ * The shares of a case are of its timed calls, as its times per call are. How long it is set up, warmed up and checked
+ * says nothing about the kernel.
+ */
+static bool is_timed(const struct assay_profile *p)
+{
+	return p->timed_weight > 0;
+}
+
+static uint64_t all_of(const struct assay_profile *p)
+{
+	return is_timed(p) ? p->timed_weight : p->stacks.weight;
+}
+
 static void add_head(const struct assay_profile *p, const struct assay_emit_style *style, struct assay_text *out)
 {
 	char rate[48] = "", took[32];
@@ -34,6 +48,11 @@ static void add_head(const struct assay_profile *p, const struct assay_emit_styl
 			       "  %" PRIu64 " %s%s in %s by %s; %" PRIu64 " lost, %" PRIu64 " truncated, %" PRIu64
 			       " unresolved",
 			       p->stacks.weight, p->unit, rate, took, p->source, p->lost, p->truncated, p->unresolved);
+	if (is_timed(p))
+		assay_profile_put_line(style, out,
+				       "  shares are of the %" PRIu64
+				       " samples in timed calls; the others are of setting up, warming up and checking",
+				       p->timed_weight);
 	if (isfinite(p->overhead_frac))
 		assay_profile_put_line(style, out, "  the profiler itself took %.2f %% of a processor",
 				       100 * p->overhead_frac);
@@ -46,27 +65,27 @@ static void add_more(const struct assay_emit_style *style, struct assay_text *ou
 		assay_profile_put_line(style, out, "  and %zu more %s: --verbose shows all", n - shown, what);
 }
 
-/* Everything outside the kernel, in one row: the harness between its calls, and checks of what it gave. */
+/* Everything of timed calls outside the kernel, in one row: the harness between them, and its clock. */
 static void add_rest(const struct assay_profile *p, const struct assay_profile_function *f, size_t n,
 		     const struct assay_emit_style *style, struct assay_columns *t)
 {
-	char own[32], ns[32], name[64];
-	uint64_t self = 0, timed = 0;
+	char own[32], ns[32] = "", name[64];
+	uint64_t timed = 0;
 	size_t rest = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (f[i].kernel)
+		if (f[i].kernel || !f[i].timed_self)
 			continue;
 		rest++;
-		self += f[i].self;
 		timed += f[i].timed_self;
 	}
 	if (!rest)
 		return;
-	add_share(own, sizeof(own), self, p->stacks.weight);
-	assay_quantity_text((double)timed / (double)p->timed_weight * p->iteration_ns * 1e-9, "s", style->utf8, ns,
-			    sizeof(ns));
-	snprintf(name, sizeof(name), "harness and checks: %zu function%s", rest, rest == 1 ? "" : "s");
+	add_share(own, sizeof(own), timed, p->timed_weight);
+	if (isfinite(p->iteration_ns))
+		assay_quantity_text((double)timed / (double)p->timed_weight * p->iteration_ns * 1e-9, "s", style->utf8,
+				    ns, sizeof(ns));
+	snprintf(name, sizeof(name), "harness: %zu function%s", rest, rest == 1 ? "" : "s");
 	assay_columns_row(t, (const char *const[]){ own, "", ns, name, "" });
 }
 
@@ -75,26 +94,27 @@ static void add_functions(const struct assay_profile *p, const struct assay_emit
 	struct assay_columns t = { .align = "rrrll", .indent = "  " };
 	struct assay_profile_function *f = NULL;
 	struct assay_interval ci;
-	bool timed = p->timed_weight && isfinite(p->iteration_ns), folds = timed && (!style->verbose || style->html);
+	const bool timed = is_timed(p), folds = timed && (!style->verbose || style->html);
 	size_t n, shown = 0, most = style->verbose ? SIZE_MAX : FEW, of = 0;
 
 	if (assay_profile_functions(p, &f, &n, NULL)) {
 		out->failed = true;
 		return;
 	}
-	assay_columns_row(&t,
-			  (const char *const[]){ "self", "total", timed ? "self per call" : "", "function", "source" });
+	assay_columns_row(&t, (const char *const[]){ "self", "total",
+						     isfinite(p->iteration_ns) && timed ? "self per call" : "",
+						     "function", "source" });
 	for (size_t i = 0; i < n; i++) {
 		char own[32], total[32], ns[32] = "", place[256], name[512];
 		const double v = assay_profile_function_ns(p, &f[i], &ci);
 
-		if (folds && !f[i].kernel)
+		if ((folds && !f[i].kernel) || (timed && !f[i].timed_total))
 			continue;
 		if (of++ >= most)
 			continue;
 		shown++;
-		add_share(own, sizeof(own), f[i].self, p->stacks.weight);
-		add_share(total, sizeof(total), f[i].total, p->stacks.weight);
+		add_share(own, sizeof(own), timed ? f[i].timed_self : f[i].self, all_of(p));
+		add_share(total, sizeof(total), timed ? f[i].timed_total : f[i].total, all_of(p));
 		if (isfinite(v))
 			assay_quantity_text(v * 1e-9, "s", style->utf8, ns, sizeof(ns));
 		assay_profile_place(f[i].file, f[i].line, f[i].last_line, place, sizeof(place));
@@ -122,6 +142,9 @@ static void add_lines(const struct assay_profile *p, bool instructions, const st
 		out->failed = true;
 		return;
 	}
+	/* those of timed calls come first */
+	while (is_timed(p) && n && !v[n - 1].timed_self)
+		n--;
 	shown = style->verbose || n < FEW ? n : FEW;
 	assay_text_add(out, "\n");
 	assay_columns_row(&t,
@@ -130,7 +153,7 @@ static void add_lines(const struct assay_profile *p, bool instructions, const st
 		const struct assay_frame *f = v[i].frame;
 		char own[32], at[256];
 
-		add_share(own, sizeof(own), v[i].self, p->stacks.weight);
+		add_share(own, sizeof(own), is_timed(p) ? v[i].timed_self : v[i].self, all_of(p));
 		if (instructions)
 			snprintf(at, sizeof(at), "0x%" PRIx64, f->offset);
 		else if (f->line)
@@ -154,7 +177,7 @@ static void add_threads(const struct assay_profile *p, const struct assay_emit_s
 	if (p->n_threads < 2)
 		return;
 	assay_text_add(out, "\n");
-	assay_columns_row(&t, (const char *const[]){ "self", "thread" });
+	assay_columns_row(&t, (const char *const[]){ is_timed(p) ? "of all samples" : "self", "thread" });
 	for (size_t i = 0; i < shown; i++) {
 		add_share(own, sizeof(own), p->threads[i].weight, p->stacks.weight);
 		assay_columns_row(&t, (const char *const[]){ own, p->threads[i].name });

@@ -73,7 +73,8 @@ TEST(functions_have_a_time_with_an_interval)
 	assert_float_equal(assay_profile_function_ns(&p, &f[1], &ci), 444.444, 0.001);
 	assert_float_equal(ci.lo, 339.6, 0.1);
 	assert_float_equal(ci.hi, 553.0, 0.1);
-	assert_int_equal(f[2].timed_self, 0);
+	assert_int_equal(f[3].timed_self, 0);
+	assert_int_equal(f[3].timed_total, 90);
 	p.iteration_ns = NAN;
 	assert_true(isnan(assay_profile_function_ns(&p, &f[1], &ci)) && isnan(ci.lo));
 	free(f);
