@@ -72,6 +72,8 @@ static void read_result(struct assay_reading *in, const json_t *from, void *arg)
 	(void)arg;
 	if (!command[0])
 		assay_reading_fail(in, "a result without 'command'");
+	else if (!json_object_get(from, "times") && !json_object_get(from, "mean"))
+		assay_reading_fail(in, "the result of '%.80s' has neither 'times' nor 'mean'", command);
 	assay_format_op(command, r.c.op);
 	read_times(in, json_object_get(from, "times"), &r);
 	read_exit_codes(in, json_object_get(from, "exit_codes"), &r);

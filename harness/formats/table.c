@@ -133,6 +133,11 @@ static const struct {
 	  { "context.num_cpus", "context.mhz_per_cpu", "context.library_build_type" },
 	  "benchmarks",
 	  { "name" } },
+	/* programs that write its format have a shorter context */
+	{ &assay_format_google_benchmark,
+	  { "context" },
+	  "benchmarks",
+	  { "name", "iterations", "real_time", "cpu_time", "time_unit" } },
 	{ &assay_format_pyperf, { "version" }, "benchmarks", { "runs" } },
 	{ &assay_format_nvbench, { "meta", "devices" }, "benchmarks", { "name", "states" } },
 	{ &assay_format_criterion, { "criterion" }, NULL, { NULL } },

@@ -210,9 +210,10 @@ static void describe(struct assay_diff_side *out, const struct assay_diff_runs *
 	for (size_t i = 1; i < runs->n; i++)
 		if (runs->v[i]->started_ns > newest->started_ns)
 			newest = runs->v[i];
-	*out = (struct assay_diff_side){
-		.n_runs = runs->n, .run = newest->id, .started_ns = newest->started_ns, .build = newest->build
-	};
+	*out = (struct assay_diff_side){ .n_runs = runs->n,
+					 .run = newest->id,
+					 .started_ns = newest->started_unknown ? 0 : newest->started_ns,
+					 .build = newest->build };
 	snprintf(out->name, sizeof(out->name), "%s", runs->name);
 	snprintf(out->machine_id, sizeof(out->machine_id), "%s", newest->machine.id);
 	snprintf(out->machine_label, sizeof(out->machine_label), "%s", newest->machine.label);

@@ -106,6 +106,32 @@ void assay_case_portable_key(const struct assay_case *c, char *buf)
 		memcpy(buf, c->key, sizeof(c->key));
 }
 
+/* The part of @key that ends at @end, and where the part before it ends; 0: none is before it. */
+static const char *part_before(const char *key, size_t *end)
+{
+	size_t at = *end;
+
+	while (at && key[at - 1] != '/')
+		at--;
+	*end = at ? at - 1 : 0;
+	return key + at;
+}
+
+size_t assay_key_op_length(const char *key)
+{
+	size_t end = strlen(key), before = end;
+
+	/* "t=4" or "t=4/warm" stands behind the axes, where these are known */
+	if (!strncmp(part_before(key, &before), "t=", 2)) {
+		end = before;
+	} else if (before && !strncmp(part_before(key, &before), "t=", 2)) {
+		end = before;
+	}
+	part_before(key, &end); /* axes */
+	part_before(key, &end); /* variant */
+	return end ? end : strcspn(key, "/");
+}
+
 bool assay_key_is_program(const char *key)
 {
 	const size_t len = strlen(key);

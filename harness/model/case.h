@@ -81,6 +81,9 @@ int assay_case_make_key(struct assay_case *c, struct assay_err *err);
  */
 void assay_case_portable_key(const struct assay_case *c, char *buf);
 
+/* How much of @key is its op, which may have slashes of its own, as commands and names of imported benchmarks have. */
+size_t assay_key_op_length(const char *key);
+
 /* Is this the key of a program's case? */
 bool assay_key_is_program(const char *key);
 

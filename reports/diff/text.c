@@ -97,7 +97,10 @@ static void side_text(const struct assay_diff_side *s, char *buf, size_t size)
 	char build[96], when[32];
 
 	assay_build_text(&s->build, build, sizeof(build));
-	assay_when_text(s->started_ns, when, sizeof(when));
+	if (s->started_ns)
+		assay_when_text(s->started_ns, when, sizeof(when));
+	else
+		snprintf(when, sizeof(when), "imported without a date");
 	snprintf(buf, size, "%s (%s), %s", s->name, build, when);
 }
 

@@ -73,13 +73,13 @@ static size_t times_before(const struct assay_gate_case *c, struct assay_name_in
 
 static void add_names(const struct assay_gate_case *c, struct assay_name_index *seen, struct assay_text *out)
 {
-	const char *slash = strchr(c->key, '/');
-	size_t op = slash ? (size_t)(slash - c->key) : strlen(c->key), before = times_before(c, seen, out);
+	const size_t op = assay_key_op_length(c->key), before = times_before(c, seen, out);
+	const char *rest = c->key[op] ? c->key + op + 1 : "";
 	char class_name[ASSAY_KEY_MAX], name[ASSAY_KEY_MAX + ASSAY_METRIC_TAG_MAX + 32];
 	int n;
 
 	snprintf(class_name, sizeof(class_name), "%.*s", (int)op, c->key);
-	n = snprintf(name, sizeof(name), "%s%s%s", slash ? slash + 1 : "", slash && c->metric[0] ? " " : "", c->metric);
+	n = snprintf(name, sizeof(name), "%s%s%s", rest, rest[0] && c->metric[0] ? " " : "", c->metric);
 	if (before)
 		snprintf(name + n, sizeof(name) - (size_t)n, " #%zu", before + 1);
 	assay_xml_attribute(out, "classname", class_name[0] ? class_name : "assay");

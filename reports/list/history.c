@@ -148,7 +148,10 @@ static void write_csv(const struct assay_report *r, const struct assay_emit_styl
 
 		assay_text_addf(out, "%" PRId64 ",", p->run_id);
 		assay_csv_add(out, assay_trend_commit(p, &dirty));
-		assay_text_addf(out, ",%d,%" PRIu64 ",%.9g,", dirty, p->started_ns, p->median_ns);
+		assay_text_addf(out, ",%d,", dirty);
+		if (!p->started_unknown)
+			assay_text_addf(out, "%" PRIu64, p->started_ns);
+		assay_text_addf(out, ",%.9g,", p->median_ns);
 		if (isfinite(p->ci95_lo_ns))
 			assay_text_addf(out, "%.9g,%.9g,", p->ci95_lo_ns, p->ci95_hi_ns);
 		else

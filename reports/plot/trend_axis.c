@@ -128,13 +128,18 @@ int assay_trend_places(const struct assay_plot_trend *s, struct assay_trend_dots
 static unsigned date_axis(const struct assay_trend_dots *d, struct assay_text *t)
 {
 	double days = (d->x_hi - d->x_lo) / DAY_S;
+	bool imported = false;
 
 	assay_plot_set_text(t, "XFORMAT",
 			    days > 900    ? "%Y-%m"
 			    : days > 4    ? "%Y-%m-%d"
 			    : days > 0.04 ? "%m-%d %H:%M"
 					  : "%H:%M:%S");
-	assay_plot_set_text(t, "XLABEL", "start of the run (UTC)");
+	for (size_t i = 0; i < d->n; i++)
+		imported |= d->v[i].run->started_unknown;
+	assay_plot_set_text(t, "XLABEL",
+			    imported ? "start of the run, or its import where it has no date (UTC)"
+				     : "start of the run (UTC)");
 	assay_text_add(t, "BY_DATE = 1\n");
 	return 64;
 }
@@ -148,7 +153,9 @@ static void add_label(struct assay_plot_array *a, const struct assay_trend_dot *
 
 	assay_plot_commit(d->run->plugin.hash, d->run->plugin.dirty, "-", plugin);
 	assay_plot_commit(d->run->commit, d->run->dirty, "run", commit);
-	if (gmtime_r(&when, &tm)) {
+	if (d->run->started_unknown) {
+		snprintf(date, sizeof(date), "imported");
+	} else if (gmtime_r(&when, &tm)) {
 		strftime(date, sizeof(date), "%Y-%m-%d", &tm);
 		strftime(last, sizeof(last), "%H:%M", &tm);
 	}

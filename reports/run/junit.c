@@ -61,11 +61,12 @@ static void add_suite(struct assay_text *out, const struct assay_run *run)
 
 static void add_case(struct assay_text *out, const struct assay_result *r)
 {
-	const char *slash = strchr(r->c.key, '/'), *element = element_of(r->status);
+	const char *element = element_of(r->status);
+	const size_t op = assay_key_op_length(r->c.key);
 
 	assay_text_add(out, "    <testcase");
 	assay_xml_attribute(out, "classname", r->c.op);
-	assay_xml_attribute(out, "name", slash ? slash + 1 : r->c.key);
+	assay_xml_attribute(out, "name", r->c.key[op] ? r->c.key + op + 1 : r->c.key);
 	assay_text_addf(out, " time=\"%.3f\"", seconds_of(r));
 	if (!element) {
 		assay_text_add(out, "/>\n");

@@ -303,6 +303,22 @@ FIXTURES=$ASSAY_SOURCE/tests/fixtures/import
 	jq -e '.cases[0] | .key == "lz4/csv/-" and .verdict == "REGRESSED" and (.ratio - 2 | fabs) < 0.01' <<<"$output"
 }
 
+@test "runs without a date have none in a diff, a history and a plot, and names of JUnit keep the whole key" {
+	for time in 1 2; do
+		printf './a b/c,%s,s\n' "$time" | "$ASSAY" import csv - --machine m --db u.db
+	done
+	run -0 --separate-stderr "$ASSAY" diff 1 2 --db u.db
+	[ "$(grep -c 'imported without a date' <<<"$output")" = 2 ]
+	"$ASSAY" diff 1 2 --json --db u.db | jq -e '.base.started == null and .head.started == null'
+	"$ASSAY" history './a b/c/csv/-' --csv --db u.db >h.csv
+	[ "$(cut -d , -f 1,4 h.csv | tr '\n' ' ')" = 'run,started_ns 1, 2, ' ]
+	"$ASSAY" export junit r2 -o j.xml --db u.db
+	grep -q 'classname="./a b/c" name="csv/-"' j.xml
+	command -v gnuplot >/dev/null || return 0
+	"$ASSAY" plot trend './a b/c/csv/-' -o t.svg --db u.db && grep -q '>imported<' t.svg
+	"$ASSAY" plot trend './a b/c/csv/-' --by date -o t.svg --db u.db && grep -q 'its import where it has no date' t.svg
+}
+
 @test "a benchmark that is gone fails the gate until a baseline without it is saved" {
 	local line
 	for line in 'a,1,s\na,1.01,s\nb,1,s\nb,1.01,s' 'a,1.001,s\na,1.011,s' 'a,1.002,s\na,1.012,s'; do

@@ -24,6 +24,7 @@ static void fill(struct fixture *f, struct assay_store *s, const char *machine, 
 
 		make_run(&run, "quick", machine);
 		run.started_ns = START + k * HOUR;
+		run.started_unknown = false;
 		snprintf(run.build.commit, sizeof(run.build.commit), "%02x%038u", k, 0);
 		snprintf(run.build.id, sizeof(run.build.id), "%032x", k);
 		run.build.plugin = (struct assay_commit){ 0 };

@@ -401,6 +401,8 @@ STORE_TEST(criterion)
 #define ROW(name, more)                                                                                                \
 	"{\"name\": \"" name "\", \"iterations\": 1, \"real_time\": 5, \"cpu_time\": 5, \"time_unit\": \"ns\"" more "}"
 
+#define SHORT_CONTEXT "{\"context\": {}, \"benchmarks\": [" ROW("a", "") "]}"
+
 /* Each with one line that says where; and nothing of it is stored, though a good case stands before. */
 STORE_TEST(refusals)
 {
@@ -426,7 +428,10 @@ STORE_TEST(refusals)
 		{ "{\"results\": [{\"command\": \"x\"}]}", "this format is not known", NULL },
 		{ "{\"results\": [{\"command\": \"x\", \"times\": [1]}]}", "this format is not known", NULL },
 		{ "{\"benchmarks\": [" ROW("a", "") "]}", "this format is not known", NULL },
-		{ "{\"context\": {}, \"benchmarks\": [" ROW("a", "") "]}", "this format is not known", NULL },
+		{ "{\"context\": {}, \"benchmarks\": [{\"name\": \"a\", \"real_time\": 1}]}",
+		  "this format is not known", NULL },
+		{ "{\"results\": [{\"command\": \"a\", \"times\": [1]}, {\"command\": \"x y\"}]}",
+		  "results[1]: the result of 'x y' has neither 'times' nor 'mean'", "hyperfine" },
 		{ "{\"n_prompt\": 1, \"n_gen\": 0, \"samples_ns\": [1]}", "this format is not known", NULL },
 		{ GB("{\"name\": \"I\", \"iterations\": 1.500, \"real_time\": 1}"),
 		  "benchmarks[0].iterations: 1.5 is not a whole number", NULL },
@@ -488,6 +493,12 @@ STORE_TEST(refusals)
 		     "benchmarks[0]: a benchmark without a name");
 	assert_ok(f, assay_file_write(path, GB(""), strlen(GB("")), &f->err));
 	assert_error(f, import(f, "google-benchmark", path, &report), ASSAY_EUSAGE, "there are no benchmarks in it");
+	/* a program that writes this format need not know the machine */
+	assert_ok(f, assay_file_write(path, SHORT_CONTEXT, strlen(SHORT_CONTEXT), &f->err));
+	assert_ok(f, import(f, "auto", path, &report));
+	assert_string_equal(report.format, "google-benchmark");
+	assert_int_equal(report.runs[0].n_ok, 1);
+	assay_import_report_release(&report);
 }
 
 /* A value that is no time is no sample, and the reason says so. */

@@ -46,6 +46,25 @@ TEST(makes_keys)
 	}
 }
 
+TEST(the_op_of_a_key_may_have_slashes)
+{
+	static const struct {
+		const char *key, *op;
+	} cases[] = {
+		{ "matmul.f32/avx2/m=4,k=4/t=4/warm", "matmul.f32" },
+		{ "lz/lz4/level=1/t=1/-", "lz" },
+		{ "./lz4 -b1 a/b/program/-", "./lz4 -b1 a/b" },
+		{ "./lz4 -b1/program/n=1", "./lz4 -b1" },
+		{ "BM_copy/4096/google-benchmark/-/t=2", "BM_copy/4096" },
+		{ "BM_copy/4096/google-benchmark/-", "BM_copy/4096" },
+		{ "op/ref", "op" },
+		{ "op", "op" },
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++)
+		assert_int_equal(assay_key_op_length(cases[i].key), strlen(cases[i].op));
+}
+
 /* A case with the longest op, three full axes, and one whose value has @last_len bytes. */
 static struct assay_case long_case(size_t last_len)
 {

@@ -36,7 +36,12 @@ static struct assay_diff_case cases[] = {
 };
 static char measure[] = "assay compare a b";
 static const struct assay_diff diff = {
-	.side = { { .name = "run 1", .n_runs = 1, .run = 1, .machine_id = "m", .machine_label = "a machine" },
+	.side = { { .name = "run 1",
+		    .n_runs = 1,
+		    .run = 1,
+		    .started_ns = 1,
+		    .machine_id = "m",
+		    .machine_label = "a machine" },
 		  { .name = "baseline 'b' (2 runs)",
 		    .n_runs = 2,
 		    .run = 3,
