@@ -40,8 +40,9 @@ static int check(void *args, struct assay_err *err)
 	if (!a->path || !a->path[0])
 		return assay_err_set(err, ASSAY_EUSAGE, "no file given: expected one such as model.gguf");
 	if (a->verb == VERB_SHOW && memcmp(&a->synth, &none, sizeof(none)) != 0)
-		return assay_err_set(err, ASSAY_EUSAGE,
-				     "sizes, types and vocabularies are for 'assay model synth': 'show' has none");
+		return assay_err_set(
+			err, ASSAY_EUSAGE,
+			"sizes, types, vocabularies and --force are for 'assay model synth': 'show' has none");
 	return 0;
 }
 
@@ -68,6 +69,7 @@ static const struct assay_option options[] = {
 	{ "vocab-from", 0, "FILE", assay_option_text, AT(synth.vocab_from),
 	  "With synth: take the vocabulary of this GGUF file" },
 	{ "context", 0, "N", set_size, AT(synth.context), "With synth: longest sequence, tokens (default 1024)" },
+	{ "force", 0, NULL, assay_option_flag, AT(synth.replace), "With synth: replace a file that is there" },
 	{ 0 },
 };
 
@@ -99,6 +101,8 @@ static int show(const struct model_args *a, struct assay_err *err)
 static int run(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
 	struct model_args *a = args;
+	char wrote[256];
+	int rc;
 
 	(void)w;
 	(void)status;
@@ -106,7 +110,10 @@ static int run(void *args, struct assay_watcher *w, int *status, struct assay_er
 		return show(a, err);
 	a->synth.path = a->path;
 	a->synth.seed = a->s.r.settings.seed;
-	return assay_model_synth(&a->synth, err);
+	rc = assay_model_synth(&a->synth, wrote, sizeof(wrote), err);
+	if (!rc)
+		assay_cli_say("wrote %s: %s\n", a->path, wrote);
+	return rc;
 }
 
 int assay_cmd_model(int argc, char **argv)

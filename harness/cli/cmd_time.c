@@ -164,7 +164,7 @@ static int time_commands(void *args, struct assay_watcher *w, int *status, struc
 	a->q.to_stderr = a->s.json;
 	w->hold = true;
 	rc = assay_time(&a->q, &w->watch, &out, &why);
-	if (out.report.run_id) {
+	if (out.report.measured) {
 		put = assay_cli_emit(&report, a->s.json, a->s.verbose, err);
 		if (!put)
 			put = write_files(a, &report, err);

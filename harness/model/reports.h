@@ -313,6 +313,7 @@ struct assay_gate_report;
 
 /* All-zero is empty; release it. */
 struct assay_time_report {
+	bool measured;                       /* the commands that ran have numbers, whether these are stored or not */
 	struct assay_time_command *commands; /* malloc'ed */
 	size_t n_commands;
 	size_t reference;                     /* that the others are compared with */

@@ -110,6 +110,23 @@ a_case() {
 	done
 }
 
+@test "what programs took is shown where the disk is too full to store it" {
+	need_own_mounts
+	mkdir small
+	export ASSAY
+	for room in 4 64 200; do
+		for commands in true 'true false'; do
+			export room commands
+			run --separate-stderr in_own_mounts 'mount -t tmpfs -o size=${room}k none small || exit 99
+				exec "$ASSAY" time $commands --ignore-failure --budget 1us --db small/a.db'
+			[ "$status" = 2 ]
+			[ "$(grep -c '^  mean ' <<<"$output")" = "$(wc -w <<<"$commands")" ]
+			[[ $output != *"stored as"* ]]
+			[[ $stderr == "assay: "*"small/a.db': the disk is full; free some space"* && $stderr != *$'\n'* ]]
+		done
+	done
+}
+
 @test "no room for the records of a profile" {
 	need_own_mounts
 	mkdir small

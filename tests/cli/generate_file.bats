@@ -8,10 +8,10 @@ load helpers
 @test "the ids are those of llama.cpp" {
 	local type
 	for type in f32 f16 q8_0; do
-		assay model synth llama.gguf --type $type
+		assay model synth llama.gguf --type $type --force
 		[ "$(assay generate llama.gguf 5 6 7 8 --tokens 12)" = "227 408 91 242 160 7 236 461 15 471 58 148 " ]
 	done
-	assay model synth llama.gguf --type tq2_0
+	assay model synth llama.gguf --type tq2_0 --force
 	[ "$(assay generate llama.gguf 5 6 7 8 --tokens 12)" = "158 504 492 451 426 217 129 488 372 138 488 372 " ]
 	assay model synth bitnet.gguf --arch bitnet
 	[ "$(assay generate bitnet.gguf 5 6 7 8 --tokens 12)" = "310 310 310 138 396 396 396 396 396 396 138 138 " ]
@@ -21,7 +21,7 @@ load helpers
 	local type
 	mkdir suites
 	for type in bf16 q8_0 q6_k tq1_0 tq2_0 i2_s; do
-		assay model synth m.gguf --type $type --layers 1 --ffn 256
+		assay model synth m.gguf --type $type --layers 1 --ffn 256 --force
 		printf 'bench "m" { op = "generate.file" shapes = {"pp=5,tg=3"} threads = {"1", "all"} }\n' >m.bench
 		printf 'suite "m" { use "m" { } }\n' >suites/m.suite
 		assay verify --suite m --bench-dir . --model m.gguf --json >out

@@ -7,7 +7,10 @@ load helpers
 	assay model synth a.gguf --type q8_0 --seed 7
 	assay model synth b.gguf --type q8_0 --seed 7
 	cmp a.gguf b.gguf
-	assay model synth b.gguf --type q8_0 --seed 8
+	fails 2 "'b.gguf' is there already: --force replaces it" model synth b.gguf --type q8_0 --seed 8
+	cmp a.gguf b.gguf
+	run -0 --separate-stderr assay model synth b.gguf --type q8_0 --seed 8 --force
+	[ "$output" = "wrote b.gguf: llama model with matrices of q8_0: layers 2, width 256, tokens 512, seed 8" ]
 	run ! cmp -s a.gguf b.gguf
 
 	assay model show a.gguf >out
@@ -28,7 +31,8 @@ load helpers
 		and ([.tensors[] | select(.name == "token_embd.weight")][0].shape) == [256, 300]
 		and ([.tensors[] | select(.name == "blk.0.ffn_sub_norm.weight")] | length) == 1
 		and ([.tensors[] | select(.name == "output.weight")] | length) == 0' out
-	assay model synth c.gguf --vocab 64
+	run -0 --separate-stderr assay model synth c.gguf --vocab 64
+	[[ $output == *", tokens 64, seed 42; it has no tokenizer, which takes 259 tokens or more" ]]
 	fails 2 "'c.gguf' has no vocabulary" model synth d.gguf --vocab-from c.gguf
 	[ ! -e d.gguf ]
 }

@@ -28,6 +28,7 @@ LONG='sleep 0.05'
 	fails 2 "a ' is not closed" time "echo 'a"
 	fails 2 "a command is empty" time ''
 	fails 2 "2 commands and 1 name: give --name once for each command" time -N a true true
+	fails 2 "two commands have the --name 'a': give each its own" time -N a -N a true false
 	fails 2 "4 commands with all their parameters and 3 names: give --name once for each command" time -L n 1,2 -N a -N b -N c true false
 	fails 2 "--parameter-list is 'n', expected a name and its values" time -L n
 	fails 2 "--parameter-list names 'n' and no values, expected some such as n 1,2,4" time -L n '' true

@@ -27,12 +27,14 @@ struct assay_synth {
 	const char *vocab_from;   /* a GGUF file whose vocabulary it gets; NULL: one of bytes */
 	uint64_t layers, width, heads, kv_heads, ffn, vocab, context;
 	uint64_t seed;
+	bool replace; /* a file that is there */
 };
 
 /*
- * Write it; a file that is there is replaced when the new one is complete. ASSAY_EUSAGE: the numbers do not go
- * together, the other file has no vocabulary, or this one cannot be written.
+ * Write it, and say in @wrote in a line which model it is. A file that is replaced stays until the new one is complete.
+ * ASSAY_EUSAGE: the file is there, the numbers do not go together, the other file has no vocabulary, or this one cannot
+ * be written.
  */
-int assay_model_synth(const struct assay_synth *q, struct assay_err *err);
+int assay_model_synth(const struct assay_synth *q, char *wrote, size_t size, struct assay_err *err);
 
 #endif

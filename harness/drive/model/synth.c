@@ -314,13 +314,27 @@ static int write_file(struct synth *s, struct assay_err *err)
 	return rc;
 }
 
-int assay_model_synth(const struct assay_synth *q, struct assay_err *err)
+static void describe(const struct synth *s, char *wrote, size_t size)
+{
+	const bool mute = !s->q->vocab_from && s->vocab < FIRST_WORD;
+
+	snprintf(wrote, size,
+		 "%s model with matrices of %s: layers %" PRIu64 ", width %" PRIu64 ", tokens %" PRIu64
+		 ", seed %" PRIu64 "%s",
+		 s->bitnet ? "bitnet" : "llama", s->type->name, s->layers, s->width, s->vocab, s->q->seed,
+		 mute ? "; it has no tokenizer, which takes 259 tokens or more" : "");
+}
+
+int assay_model_synth(const struct assay_synth *q, char *wrote, size_t size, struct assay_err *err)
 {
 	struct synth s = { .q = q };
 	sigset_t old;
 	size_t most;
-	int rc = take_types(&s, err);
+	int rc = 0;
 
+	if (!q->replace && assay_file_exists(q->path))
+		return assay_err_set(err, ASSAY_EUSAGE, "'%s' is there already: --force replaces it", q->path);
+	rc = take_types(&s, err);
 	if (!rc)
 		rc = take_vocab(&s, err);
 	if (!rc)
@@ -334,6 +348,7 @@ int assay_model_synth(const struct assay_synth *q, struct assay_err *err)
 		assay_file_hold_interrupts(&old);
 		rc = write_file(&s, err);
 		pthread_sigmask(SIG_SETMASK, &old, NULL);
+		describe(&s, wrote, size);
 	}
 	free(s.row);
 	free(s.coded);

@@ -44,11 +44,27 @@ struct timing {
 	struct assay_policy policy;
 	struct assay_store *store;
 	int64_t *case_ids;
+	int unstored; /* the first error of the database, after which nothing more is stored; 0: none */
+	struct assay_err why;
 };
 
 static int no_memory(struct assay_err *err)
 {
 	return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+}
+
+/*
+ * May @rc of the database be passed over? What was measured is worth more than that it is kept, so a disk that fills
+ * meanwhile is told behind the table.
+ */
+static int put_off(struct timing *k, int rc, struct assay_err *err)
+{
+	if (rc != ASSAY_ESTORE && rc != ASSAY_EIO)
+		return rc;
+	k->unstored = rc;
+	k->why = *err;
+	*err = (struct assay_err){ 0 };
+	return 0;
 }
 
 /* ---- commands ---- */
@@ -123,6 +139,12 @@ static int add_commands(struct timing *k, struct assay_err *err)
 				     "%zu command%s%s and %zu name%s: give --name once for each command", expanded,
 				     expanded == 1 ? "" : "s", combinations > 1 ? " with all their parameters" : "",
 				     q->names.n, q->names.n == 1 ? "" : "s");
+	for (size_t i = 1; i < q->names.n; i++)
+		for (size_t before = 0; before < i; before++)
+			if (!strcmp(q->names.v[before], q->names.v[i]))
+				return assay_err_set(err, ASSAY_EUSAGE,
+						     "two commands have the --name '%.200s': give each its own",
+						     q->names.v[i]);
 	if (n > COMMANDS_MAX)
 		return assay_err_set(err, ASSAY_EUSAGE,
 				     "%zu commands with all their parameters; at most %d can be timed", n,
@@ -360,6 +382,13 @@ static void name_failed(const struct turns *t, struct assay_pair *p)
 	}
 }
 
+static int store_pair(struct timing *k, size_t at, struct assay_pair *p, struct assay_err *err)
+{
+	int rc = k->cmp.id ? 0 : assay_store_comparison_begin_with(k->store, &k->cmp, k->case_ids, err);
+
+	return rc ? rc : assay_store_pair_add(k->store, k->case_ids[at], p, err);
+}
+
 static int take_pair(struct timing *k, size_t at, unsigned round, struct assay_err *err)
 {
 	struct assay_comparison_case *c = &k->cmp.cases[at];
@@ -376,10 +405,8 @@ static int take_pair(struct timing *k, size_t at, unsigned round, struct assay_e
 
 	name_failed(&turns, &p);
 	p.wall_ns = assay_monotonic_ns() - began_ns;
-	if (!rc && !k->cmp.id)
-		rc = assay_store_comparison_begin_with(k->store, &k->cmp, k->case_ids, err);
-	if (!rc)
-		rc = assay_store_pair_add(k->store, k->case_ids[at], &p, err);
+	if (!rc && !k->unstored)
+		rc = put_off(k, store_pair(k, at, &p, err), err);
 	if (!rc && assay_grow(&c->pairs, c->n_pairs, sizeof(p)))
 		rc = no_memory(err);
 	if (!rc)
@@ -618,10 +645,12 @@ static int judge(struct timing *k, bool finished, enum assay_exit *exit, struct 
 	k->out->gate = k->gate;
 	k->out->comparison_id = k->cmp.id;
 	*exit = k->gate->exit;
-	if (!finished || !k->cmp.id)
+	if (!finished || !k->cmp.id || k->unstored)
 		return 0;
-	return assay_store_comparison_end(k->store, k->cmp.id, k->cmp.ended_ns, assay_verdict_name(k->gate->verdict),
-					  (int)k->gate->exit, err);
+	return put_off(k,
+		       assay_store_comparison_end(k->store, k->cmp.id, k->cmp.ended_ns,
+						  assay_verdict_name(k->gate->verdict), (int)k->gate->exit, err),
+		       err);
 }
 
 static int measure(struct timing *k, struct assay_err *err)
@@ -641,7 +670,7 @@ static int measure(struct timing *k, struct assay_err *err)
 		rc = warm_up(k, ready, err);
 	/* a command that cannot even be started leaves no database */
 	if (!rc)
-		rc = assay_store_open(&k->store, k->q->what->db, ASSAY_STORE_WRITE, err);
+		rc = put_off(k, assay_store_open(&k->store, k->q->what->db, ASSAY_STORE_WRITE, err), err);
 	if (!rc)
 		rc = alone ? measure_alone(k, 0, err) : measure_pairs(k, err);
 	if (!rc && !alone)
@@ -670,10 +699,15 @@ static int measure_and_judge(struct timing *k, enum assay_exit *exit, struct ass
 	if (!n)
 		return assay_err_set(err, rc, "interrupted before anything was measured: nothing is kept");
 	kept = sum_up(k, err);
-	if (!kept)
-		kept = store_run(k, !stopped, err);
+	k->out->measured = !kept;
+	if (!kept && !k->unstored)
+		kept = put_off(k, store_run(k, !stopped, err), err);
 	if (!kept)
 		kept = judge(k, !stopped, exit, err);
+	if (!kept && k->unstored) {
+		*err = k->why;
+		return k->unstored;
+	}
 	if (kept || !stopped)
 		return kept;
 	return assay_err_set(err, rc, "interrupted after %zu runs, which are kept as r%" PRId64 " of '%s'", n,
@@ -736,7 +770,7 @@ int assay_time(const struct assay_time_request *q, const struct assay_watch *w, 
 	if (!rc)
 		rc = measure_and_judge(&k, &out->exit, err);
 	assay_store_close(k.store);
-	if (k.run.id)
+	if (k.run.id && !k.unstored)
 		rc = assay_read_back_run(rc, q->what->db, &k.run, out->report.commands[0].name, err);
 	if (bound)
 		sched_setaffinity(0, sizeof(before), &before);

@@ -12,8 +12,11 @@ enum { BOS = 1, EOS = 2, BYTE = 3 };
 static void open_synthetic(struct assay_model_text *t)
 {
 	struct assay_err err = { 0 };
+	char wrote[256];
 
-	assert_int_equal(assay_model_synth(&(struct assay_synth){ .path = in_folder("m.gguf"), .layers = 1 }, &err), 0);
+	assert_int_equal(assay_model_synth(&(struct assay_synth){ .path = in_folder("m.gguf"), .layers = 1 }, wrote,
+					   sizeof(wrote), &err),
+			 0);
 	assay_model_text_open(t, in_folder("m.gguf"));
 	assert_string_equal(t->absent.text, "");
 }
