@@ -70,13 +70,6 @@ static bool variant_took_part(const struct assay_run *run, const struct assay_ma
 	return false;
 }
 
-static const char *file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* The remedy for missing cases, added to the first of them. */
 static void hint_at_missing(struct judging *j)
 {
@@ -110,7 +103,7 @@ static int add_missing(struct judging *j, const char *key, const char *where)
 	c->missing = true;
 	if (first)
 		hint_at_missing(j);
-	snprintf(c->reason, sizeof(c->reason), "in %.140s but not in the run%s%s%s", where,
+	snprintf(c->reason, sizeof(c->reason), "in %.220s but not in the run%s%s%s", where,
 		 j->in->run->ended_ns ? "" : ", which did not finish", first && j->report.missing_hint[0] ? "; " : "",
 		 first ? j->report.missing_hint : "");
 	return 0;
@@ -144,7 +137,7 @@ static int judge_missing(struct judging *j)
 {
 	const struct assay_manifest *m = j->in->manifest;
 	const struct assay_run *run = j->in->run;
-	char where[160];
+	char where[224];
 	int rc = 0;
 
 	for (size_t i = 0; i < m->n_entries && !rc; i++) {
@@ -152,7 +145,7 @@ static int judge_missing(struct judging *j)
 
 		if (j->named[i])
 			continue;
-		snprintf(where, sizeof(where), "the manifest (%.100s:%u)", file_name(m->path), e->line);
+		snprintf(where, sizeof(where), "the manifest (%.180s:%u)", m->path, e->line);
 		rc = e->demand == ASSAY_MANIFEST_OPTIONAL && !variant_took_part(run, e) ? pass_absent(j, e)
 											: add_missing(j, e->key, where);
 	}
@@ -395,6 +388,8 @@ int assay_gate_judge(const struct assay_gate_input *in, struct assay_gate_report
 	if (rc)
 		return rc;
 	name_sides(&j);
+	if (in->manifest->n_entries)
+		snprintf(j.report.manifest, sizeof(j.report.manifest), "%.190s", in->manifest->path);
 	if (assay_run_is_imported(in->run))
 		snprintf(j.report.unchecked, sizeof(j.report.unchecked),
 			 "imported from %s: whether outputs are right, where threads ran and what disturbed them is "

@@ -101,6 +101,7 @@ struct assay_gate_report {
 	enum assay_exit exit;
 	char base[256], head[256];       /* "run 12 (8c1f0aa)", "baseline 'main' (3 runs)"; base "": none */
 	struct assay_commit revision[2]; /* of what the base and the head of a comparison were built from */
+	char manifest[192];              /* the file that says which cases a run must have; "": none does */
 	double alpha;
 	bool no_baseline;
 	char missing_hint

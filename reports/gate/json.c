@@ -133,6 +133,8 @@ json_t *assay_json_gate(const struct assay_gate_report *r)
 		json_object_set_new(root, "base_revision", assay_json_commit(&r->revision[0]));
 		json_object_set_new(root, "head_revision", assay_json_commit(&r->revision[1]));
 	}
+	if (r->manifest[0])
+		json_object_set_new(root, "manifest", assay_json_text(r->manifest));
 	json_object_set_new(root, "alpha", assay_json_number(r->alpha));
 	json_object_set_new(root, "no_baseline", json_boolean(r->no_baseline));
 	if (r->rule)

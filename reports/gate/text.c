@@ -444,6 +444,12 @@ static void add_controls(const struct view *v, struct assay_text *out)
 
 static void add_warning(const struct view *v, struct assay_text *out)
 {
+	bool missing = false;
+
+	for (size_t i = 0; i < v->r->n_cases; i++)
+		missing |= v->r->cases[i].missing;
+	if (v->r->manifest[0] && (missing || v->style->verbose))
+		assay_named_line(out, v->style, "manifest", v->r->manifest);
 	if (v->r->unchecked[0])
 		assay_named_line(out, v->style, "unchecked", v->r->unchecked);
 	if (!v->r->untrusted)

@@ -39,6 +39,7 @@ unfinished() {
 	jq -e '.schema == 1 and has("exit") and has("verdict") and has("base") and has("head") and has("alpha") and has("controls")' <<<"$output"
 	jq -e --argjson s "$status" '.exit == $s' <<<"$output"
 	jq -e '.cases | length > 0' <<<"$output"
+	jq -e '.manifest == "quick.manifest"' <<<"$output"
 	jq -e '[.cases[] | has("key") and has("metric") and has("evidence") and has("verdict") and has("reason") and has("ratio")
 		and has("ci") and has("margin") and has("pairs") and has("dropped_frac") and has("smallest_detectable")] | all' <<<"$output"
 	jq -e '.head | startswith("run 2")' <<<"$output"
@@ -46,6 +47,17 @@ unfinished() {
 	# the text ends with what to type next
 	run --separate-stderr "$ASSAY" gate --manifest quick.manifest --policy wide.conf
 	[[ ${lines[-1]} == "next: 'assay "* ]]
+}
+
+@test "a case that is missing is told with the manifest that demands it, wherever that lies" {
+	manifest
+	measure >/dev/null
+	mkdir -p far/away && mv quick.manifest far/away/
+	echo 'required quantize.q8_0/ref/n=12345/t=1/warm' >>far/away/quick.manifest
+	run --separate-stderr "$ASSAY" gate --manifest far/away/quick.manifest --policy plain.conf
+	[ "$status" = 4 ]
+	[[ $output == *"in the manifest (far/away/quick.manifest:"*") but not in the run"* ]]
+	grep -Eq '^ *manifest +far/away/quick.manifest$' <<<"$output"
 }
 
 @test "gate writes summaries for a pull request and a CI system" {

@@ -142,11 +142,11 @@ static const struct gate_row gates[] = {
 	{ "added case", added_case, ASSAY_PASS, 0, 0, CASE_B, "status", ASSAY_EVIDENCE_NONE, ASSAY_PASS,
 	  "measured and right, but not in the baseline" },
 	{ "missing", missing, ASSAY_NOT_MEASURED, 4, 4, CASE_B, "status", ASSAY_EVIDENCE_NONE, ASSAY_NOT_MEASURED,
-	  "in the manifest (quick.manifest:3) but not in the run"
+	  "in the manifest (baselines/quick.manifest:3) but not in the run"
 	  "; if that is meant, 'assay list --manifest --suite s > FILE' writes what the suite has, and --manifest "
 	  "FILE judges by it" },
 	{ "missing, interrupted", missing_interrupted, ASSAY_NOT_MEASURED, 4, 4, CASE_B, "status", ASSAY_EVIDENCE_NONE,
-	  ASSAY_NOT_MEASURED, "in the manifest (quick.manifest:3) but not in the run, which did not finish" },
+	  ASSAY_NOT_MEASURED, "in the manifest (baselines/quick.manifest:3) but not in the run, which did not finish" },
 	{ "all there, interrupted", interrupted, ASSAY_NOT_MEASURED, 4, 4, "run 12", "status", ASSAY_EVIDENCE_NONE,
 	  ASSAY_NOT_MEASURED,
 	  "it did not finish: outputs of variants were not compared with each other, and cases may lack rounds; "
@@ -172,7 +172,7 @@ static const struct gate_row gates[] = {
 	  ASSAY_EVIDENCE_NONE, ASSAY_PASS, "not in this build, which the manifest allows" },
 	{ "case of an optional plugin vanished", optional_vanished, ASSAY_NOT_MEASURED, 4, 4, "m.a/avx2/n=2/t=1/warm",
 	  "status", ASSAY_EVIDENCE_NONE, ASSAY_NOT_MEASURED,
-	  "in the manifest (quick.manifest:4) but not in the run"
+	  "in the manifest (baselines/quick.manifest:4) but not in the run"
 	  "; if that is meant, 'assay list --manifest --suite s > FILE' writes what the suite has, and --manifest "
 	  "FILE judges by it" },
 	{ "may be skipped, yet is absent", may_skip_absent, ASSAY_NOT_MEASURED, 4, 4, "m.a/avx512/n=2/t=1/warm",
