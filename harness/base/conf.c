@@ -192,7 +192,7 @@ static void on_error(cfg_t *cfg, const char *fmt, va_list ap)
 {
 	struct builder *b = builder_of(cfg);
 	const struct assay_conf_grammar *g;
-	const char *names[32];
+	const char *names[32], *name = NULL;
 	char text[256], hint[256] = "";
 	va_list first;
 
@@ -201,7 +201,6 @@ static void on_error(cfg_t *cfg, const char *fmt, va_list ap)
 	g = b->grammar[b->depth];
 	if (!strncmp(fmt, "no such option", 14)) {
 		size_t n = known_names(g, names, sizeof(names) / sizeof(*names));
-		const char *name;
 
 		va_copy(first, ap);
 		name = va_arg(first, const char *);
@@ -213,6 +212,9 @@ static void on_error(cfg_t *cfg, const char *fmt, va_list ap)
 		snprintf(hint, sizeof(hint), ", expected a name in quotes before the brace");
 	}
 	vsnprintf(text, sizeof(text), fmt, ap);
+	/* libconfuse calls a key an option, which is something else for users of a command line */
+	if (name)
+		snprintf(text, sizeof(text), "unknown key '%.200s'", name);
 	b->rc = assay_conf_fail(b->err, b->conf->path, (unsigned)cfg->line, "%s%s", text, hint);
 }
 

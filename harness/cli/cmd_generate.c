@@ -83,9 +83,10 @@ static const struct assay_command_line line = {
 	.usage = "MODEL TOKEN...\nFILE.gguf TOKEN...\nFILE.gguf --prompt TEXT",
 	.doc = "Let a model of the suite '" ASSAY_GENERATE_SUITE
 	       "', or that of a GGUF file, continue a prompt, and print the ids of the tokens as they "
-	       "come. The models are BitNet b1.58 transformers with seeded weights, so that the same prompt has the "
-	       "same "
-	       "answer on every machine; each step takes the most likely token. With --prompt the tokenizer of the "
+	       "come. The models of the suite are BitNet b1.58 transformers with seeded weights, so that the same "
+	       "prompt "
+	       "has the same answer on every machine; files may be of other architectures, such as llama. Each step "
+	       "takes the most likely token. With --prompt the tokenizer of the "
 	       "file makes ids of a text, in which names of control tokens stand for these tokens, and text of the "
 	       "answer, which also ends at the end of a text or of a turn; there is no chat template. Nothing is "
 	       "judged or stored; 'assay run' measures models.\v"

@@ -282,9 +282,14 @@ static void explain_parts(const struct blaming *k, const struct assay_function_p
 
 	snprintf(out->text, sizeof(out->text), "because ");
 	take_apart(k, v, n);
-	add_text(k, " of the ", k->p.whole_ns, "");
-	if (out->rest_ns != 0)
+	if (out->rest_ns != 0) {
+		add_text(k, " of the ", k->p.whole_ns, "");
 		add_text(k, "; the cause of the other ", out->rest_ns, " is unknown");
+	} else if (n > 1) {
+		add_text(k, "; together ", k->p.whole_ns, ", the whole change");
+	} else {
+		snprintf(out->text + strlen(out->text), sizeof(out->text) - strlen(out->text), ", the whole change");
+	}
 	if (n == 1)
 		add_evidence(k, v[0]);
 }

@@ -357,7 +357,7 @@ void assay_paired_suspect(struct assay_gate_case *g)
 	if (!g->suspect)
 		return;
 	memcpy(reason, g->reason, sizeof(reason));
-	snprintf(g->reason, sizeof(g->reason), "likely %.3g %% %s: %.480s", (g->ratio - 1) * 100, worse(g), reason);
+	snprintf(g->reason, sizeof(g->reason), "apparently %.3g %% %s: %.480s", (g->ratio - 1) * 100, worse(g), reason);
 }
 
 /* The first look after the pairs so far that would decide, were the rest like them; 0: none would. */

@@ -303,12 +303,12 @@ size_t assay_gate_words_undecided_controls(const struct assay_gate_report *r)
 	return n;
 }
 
-/* "3 of 20 verdicts inconclusive, one of them likely 12 % slower" */
+/* "3 of 20 verdicts inconclusive, one of them apparently 12 % slower" */
 static void undecided_text(const struct assay_gate_report *r, size_t n, char *buf, size_t size)
 {
 	const size_t suspects = assay_gate_words_suspects(r);
 	double worst = 0;
-	char of[32] = "", likely[64] = "";
+	char of[32] = "", suspect[80] = "";
 
 	for (size_t i = 0; i < r->n_cases; i++)
 		if (r->cases[i].suspect)
@@ -318,9 +318,9 @@ static void undecided_text(const struct assay_gate_report *r, size_t n, char *bu
 	else if (n > 1 && suspects)
 		snprintf(of, sizeof(of), "%zu of them ", suspects);
 	if (suspects)
-		snprintf(likely, sizeof(likely), ", %slikely %s%.*f %% slower", of, suspects > 1 ? "up to " : "",
+		snprintf(suspect, sizeof(suspect), ", %sapparently %s%.*f %% slower", of, suspects > 1 ? "up to " : "",
 			 worst < 9.95 ? 1 : 0, worst);
-	snprintf(buf, size, "%zu of %zu verdicts inconclusive%s", n, r->n_cases, likely);
+	snprintf(buf, size, "%zu of %zu verdicts inconclusive%s", n, r->n_cases, suspect);
 }
 
 /* "1.93x as fast (1.90x to 1.96x)", or the range over several cases. */

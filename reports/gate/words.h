@@ -57,7 +57,7 @@ void assay_gate_words_cases(const struct assay_gate_report *r, char *buf, size_t
 size_t assay_gate_words_suspects(const struct assay_gate_report *r);
 size_t assay_gate_words_undecided_controls(const struct assay_gate_report *r);
 /*
- * "3 of 20 verdicts inconclusive, one of them likely 12 % slower; 1 of 2 self-checks inconclusive"; "" where all is
+ * "3 of 20 verdicts inconclusive, one of them apparently 12 % slower; 1 of 2 self-checks inconclusive"; "" where all is
  * known.
  */
 void assay_gate_words_doubt(const struct assay_gate_report *r, char *buf, size_t size);

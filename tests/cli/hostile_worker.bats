@@ -67,7 +67,7 @@ traced() {
 	traced stopped 2s
 	run -4 --separate-stderr timeout -s KILL 120 "$ASSAY" "${TRACED[@]}"
 	says ref ok ''
-	says stopped timeout 'not done after 2 s (while running)'
+	says stopped timeout 'no result after 2 s (while running)'
 }
 
 @test "processes that a worker left behind and that trace each other are ended" {

@@ -71,7 +71,7 @@ needs_tracing() {
 	[ "$status" = 4 ]
 	jq -e '[.cases[] | {(.variant): [.status, .reason]}] | add | .crashes[0] == "crashed" and (.crashes[1] | test("killed by signal"))
 		and .exits == ["crashed", "exited with status 7 while running"]
-		and .hangs[0] == "timeout" and (.hangs[1] | test("^not done after 1 s"))
+		and .hangs[0] == "timeout" and (.hangs[1] | test("^no result after 1 s"))
 		and .fails[0] == "failed" and (.fails[1] | test("not while somebody watches"))' <<<"$output"
 	jq -e 'all(.cases[]; .counters.syscalls == null)' <<<"$output"
 }

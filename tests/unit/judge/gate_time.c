@@ -308,7 +308,8 @@ TEST(test_suspects)
 			assert_non_null(row);
 			assert_int_equal(row->verdict, ASSAY_INCONCLUSIVE);
 			assert_int_equal(row->suspect, rows[i].suspect);
-			assert_int_equal(!strncmp(row->reason, "likely 10.5 % slower: +10.5 % (", 30), rows[i].suspect);
+			assert_int_equal(!strncmp(row->reason, "apparently 10.5 % slower: +10.5 % (", 34),
+					 rows[i].suspect);
 			assert_int_equal(r.exit, fail && rows[i].suspect ? ASSAY_EXIT_INCONCLUSIVE : ASSAY_EXIT_OK);
 			assay_gate_report_release(&r);
 		}

@@ -149,7 +149,7 @@ static const struct {
 	  "1: stored is '10', expected a share above 0 and up to 100 % such as \"1%\"" },
 	{ "margin \"*\" { stored = ten }",
 	  "1: stored is 'ten', expected a share above 0 and up to 100 % such as \"1%\"" },
-	{ "margin \"*\" {\n\tstord = \"1%\" }", "2: no such option 'stord', did you mean 'stored'?" },
+	{ "margin \"*\" {\n\tstord = \"1%\" }", "2: unknown key 'stord', did you mean 'stored'?" },
 	{ "margin \"*\" { }", "1: margin \"*\" sets nothing, expected stored = \"10%\" or paired = \"0.5%\"" },
 	{ "alpha = \"1%\"\nrequire_edges = {\"*\", \"\"}",
 	  "2: bad glob '', expected one over keys such as \"matmul.*\"" },
@@ -160,8 +160,8 @@ static const struct {
 	{ "alpha = 0", "1: alpha is '0', expected a share above 0 and up to 50 % such as \"1%\"" },
 	{ "max_dropped = \"200%\"",
 	  "1: max_dropped is '200%', expected a share above 0 and up to 100 % such as \"1%\"" },
-	{ "alfa = 1", "1: no such option 'alfa', did you mean 'alpha'?" },
-	{ "floor \"*\" { }", "1: no such option 'floor', expected one of alpha, max_dropped, pass_alpha, budget, "
+	{ "alfa = 1", "1: unknown key 'alfa', did you mean 'alpha'?" },
+	{ "floor \"*\" { }", "1: unknown key 'floor', expected one of alpha, max_dropped, pass_alpha, budget, "
 			     "require_edges, margin, limit, exact, alert" },
 	{ "limit \"*\" { }", "1: limit \"*\" demands nothing, expected require = {\"metric >= number\"}" },
 	{ "limit \"*\" {\n\trequire = {\"a >= 1\",\n\"b > 1\"} }",

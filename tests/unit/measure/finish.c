@@ -124,7 +124,7 @@ TEST(the_roof_in_turn)
 		  "killed by signal 11 (SIGSEGV)" },
 		{ "hangs", "plain", 600, 0, 0, ASSAY_STATUS_OK, 0,
 		  "'roof.load/hangs/level=0,us=250,read=1000,written=0,ops=0/t=1/warm', in turn: "
-		  "not done after 2 s" },
+		  "no result after 2 s" },
 		{ "plain", "dies", 600, 0, 0, ASSAY_STATUS_CRASHED, 0,
 		  "in turn with 'roof.load/plain/level=0,us=250,read=1000,written=0,ops=0/t=1/warm'"
 		  ": killed by signal 11 (SIGSEGV)" },

@@ -59,7 +59,7 @@ TEST(bad_variants_get_a_reason)
 		{ "crash", ASSAY_STATUS_CRASHED, "signal 11 (SIGSEGV) while running" },
 		{ "abort_prepare", ASSAY_STATUS_CRASHED, "signal 6 (SIGABRT) while preparing" },
 		{ "exit", ASSAY_STATUS_CRASHED, "status 7 while running" },
-		{ "hang", ASSAY_STATUS_TIMEOUT, "not done after 1 s (while running)" },
+		{ "hang", ASSAY_STATUS_TIMEOUT, "no result after 1 s (while running)" },
 		{ "near_write", ASSAY_STATUS_WRONG, "wrote outside of 'y': byte 400 of a buffer of 400 bytes" },
 		{ "before_write", ASSAY_STATUS_WRONG, "wrote outside of 'y': byte -1 of" },
 		{ "beyond_alloc", ASSAY_STATUS_WRONG,

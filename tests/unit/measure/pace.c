@@ -213,7 +213,7 @@ TEST(hangs_are_told_with_where_and_how_long)
 		assert_int_equal(assay_inventory_describe(inv, &c, 1, &facts, &err), 0);
 		assert_int_equal(assay_measure_case(&c, assay_inventory_catalog(inv), &facts, &o, &r, &err), 0);
 		if (r.status != ASSAY_STATUS_TIMEOUT || !strstr(r.reason, cases[i].reason) ||
-		    strncmp(r.reason, "not done after ", 15))
+		    strncmp(r.reason, "no result after ", 16))
 			fail_msg("%s: %s: %s", c.key, assay_status_name(r.status), r.reason);
 		assay_result_release(&r);
 	}
@@ -266,13 +266,13 @@ TEST(a_side_that_hangs_is_told_from_the_one_that_waits)
 
 		measure_hanging(*state, sides[!hanging], 4 * S, &p);
 		assert_int_equal(p.side[hanging].status, ASSAY_STATUS_TIMEOUT);
-		if (strncmp(p.side[hanging].reason, "not done after ", 15))
+		if (strncmp(p.side[hanging].reason, "no result after ", 16))
 			fail_msg("%s", p.side[hanging].reason);
 		/* on a busy machine the other one may get no processor in that time, and then hangs as well */
 		if (p.side[!hanging].status != ASSAY_STATUS_TIMEOUT) {
 			assert_int_equal(p.side[!hanging].status, ASSAY_STATUS_FAILED);
 			assert_non_null(
-				strstr(p.side[!hanging].reason, "the other side of the pair timeout: not done after "));
+				strstr(p.side[!hanging].reason, "the other side of the pair timeout: no result after "));
 		}
 		assay_pair_release(&p);
 	}

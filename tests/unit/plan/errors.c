@@ -80,7 +80,7 @@ static const struct {
 	  "x.bench:4: budget is '0s', expected a time above 0 such as 500ms or 2s" },
 	{ TOY("\tsweep = {\"m=2\"}\n\tbudget = \"3min\""), USE_ALL, NULL,
 	  "x.bench:4: the budget of bench 'a' does not fit its timeout, expected budget < timeout" },
-	{ TOY("\tbudgt = \"3min\""), USE_ALL, NULL, "x.bench:3: no such option 'budgt', did you mean 'budget'?" },
+	{ TOY("\tbudgt = \"3min\""), USE_ALL, NULL, "x.bench:3: unknown key 'budgt', did you mean 'budget'?" },
 	{ TOY("\tsweep = {\"m=2\"}"), "suite \"s\" {\n\n\tuse \"b\" { }\n}", NULL,
 	  "suites/s.suite:3: no bench matches 'b', expected a" },
 	{ TOY("\tsweep = {\"m=2\"}"), "suite \"t\" {\n\tuse \"a\" { }\n}", NULL,
@@ -94,7 +94,7 @@ static const struct {
 	{ TOY("\tsweep = {\"m=2\"}"), USE("\t\tvariants = {\"q\"}"), NULL,
 	  "suites/s.suite:3: op 'toy.matmul' has no variant 'q', expected one of ref, fast, openblas, cuda" },
 	{ TOY("\tsweep = {\"m=2\"}"), USE("\t\top = \"plain\""), NULL,
-	  "suites/s.suite:3: no such option 'op', expected one of only, skip, shapes, sweep, variants, threads, cache, "
+	  "suites/s.suite:3: unknown key 'op', expected one of only, skip, shapes, sweep, variants, threads, cache, "
 	  "counters, exact_shapes, budget, timeout, memory, …" },
 	{ TOY("\tsweep = {\"m=2\"}"), USE_ALL, "*m=3*",
 	  "no case of suite 's' matches '*m=3*', expected a glob over keys such as "
