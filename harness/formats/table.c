@@ -129,15 +129,7 @@ static const struct {
 	const struct assay_format *format;
 	const char *members[4], *list, *in_list[6]; /* of the object itself, and of the first element of a list in it */
 } marks[] = {
-	{ &assay_format_google_benchmark,
-	  { "context.num_cpus", "context.mhz_per_cpu", "context.library_build_type" },
-	  "benchmarks",
-	  { "name" } },
-	/* programs that write its format have a shorter context */
-	{ &assay_format_google_benchmark,
-	  { "context" },
-	  "benchmarks",
-	  { "name", "iterations", "real_time", "cpu_time", "time_unit" } },
+	{ &assay_format_google_benchmark, { "context" }, "benchmarks", { "name", "iterations", "real_time" } },
 	{ &assay_format_pyperf, { "version" }, "benchmarks", { "runs" } },
 	{ &assay_format_nvbench, { "meta", "devices" }, "benchmarks", { "name", "states" } },
 	{ &assay_format_criterion, { "criterion" }, NULL, { NULL } },
