@@ -12,8 +12,8 @@ enum assay_diff_side_of { ASSAY_DIFF_BASE, ASSAY_DIFF_HEAD };
 struct assay_diff_side {
 	char name[160]; /* "run 12", "baseline 'main' (3 runs)", "variant 'avx2' of run 12" */
 	size_t n_runs;
-	int64_t run; /* the newest of them */
-	uint64_t started_ns; /* 0: not known, as of runs that were imported without a date */
+	int64_t run;              /* the newest of them */
+	uint64_t started_ns;      /* 0: not known, as of runs that were imported without a date */
 	struct assay_build build; /* of the newest */
 	char machine_id[ASSAY_DIGEST_LEN + 1];
 	char machine_label[128];

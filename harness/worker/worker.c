@@ -318,7 +318,8 @@ static bool over_time(struct assay_worker *w, const struct assay_worker *partner
 		snprintf(end.reason, end.size, "it used up its processor time (while %s)",
 			 assay_phase_name(phase_of(w)));
 	else if (now > w->deadline_ns)
-		snprintf(end.reason, end.size, "no result after %s s (while %s)", waited, assay_phase_name(phase_of(w)));
+		snprintf(end.reason, end.size, "no result after %s s (while %s)", waited,
+			 assay_phase_name(phase_of(w)));
 	else
 		snprintf(end.reason, end.size, "no result after %s s (while %s, expected %s %s)", waited,
 			 assay_phase_name(phase_of(w)), limit.expected_ns ? "to take" : "within", expected);

@@ -12,9 +12,10 @@
 static json_t *side_json(const struct assay_diff_side *s)
 {
 	return json_pack("{s:o,s:I,s:I,s:o,s:{s:o,s:o},s:o}", "name", assay_json_text(s->name), "run",
-			 (json_int_t)s->run, "runs", (json_int_t)s->n_runs, "started", s->started_ns ? assay_json_time(s->started_ns) : json_null(),
-			 "machine", "id", assay_json_text(s->machine_id), "label", assay_json_text(s->machine_label),
-			 "build", assay_json_build(&s->build));
+			 (json_int_t)s->run, "runs", (json_int_t)s->n_runs, "started",
+			 s->started_ns ? assay_json_time(s->started_ns) : json_null(), "machine", "id",
+			 assay_json_text(s->machine_id), "label", assay_json_text(s->machine_label), "build",
+			 assay_json_build(&s->build));
 }
 
 static json_t *pair_json(double a, double b)

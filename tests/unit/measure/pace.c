@@ -271,8 +271,8 @@ TEST(a_side_that_hangs_is_told_from_the_one_that_waits)
 		/* on a busy machine the other one may get no processor in that time, and then hangs as well */
 		if (p.side[!hanging].status != ASSAY_STATUS_TIMEOUT) {
 			assert_int_equal(p.side[!hanging].status, ASSAY_STATUS_FAILED);
-			assert_non_null(
-				strstr(p.side[!hanging].reason, "the other side of the pair timeout: no result after "));
+			assert_non_null(strstr(p.side[!hanging].reason,
+					       "the other side of the pair timeout: no result after "));
 		}
 		assay_pair_release(&p);
 	}
