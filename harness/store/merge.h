@@ -32,13 +32,18 @@ struct assay_store_pruned {
 	uint64_t before_bytes, after_bytes;
 };
 
+struct assay_store_prune_rule {
+	const int64_t *ids; /* of the runs that go, with all that belongs to them */
+	size_t n;
+	uint64_t older_ns; /* comparisons that began before and did not end go, too; 0: none */
+	bool dry;          /* nothing changes */
+};
+
 /*
- * Remove the @n runs @ids with all that belongs to them, and comparisons that began before @older_ns and did not end
- * (0: none), in one transaction. Then the file is made smaller. ASSAY_ESTORE, and nothing is removed, when a baseline
- * holds one of the runs. With @dry nothing changes; after_bytes is then what the share of results that stay makes
- * likely.
+ * Remove what @rule says in one transaction. Then the file is made smaller. ASSAY_ESTORE, and nothing is removed, when
+ * a baseline holds one of the runs. With @rule->dry, after_bytes is what the share of results that stay makes likely.
  */
-int assay_store_prune(struct assay_store *s, const int64_t *ids, size_t n, uint64_t older_ns, bool dry,
-		      struct assay_store_pruned *out, struct assay_err *err);
+int assay_store_prune(struct assay_store *s, const struct assay_store_prune_rule *rule, struct assay_store_pruned *out,
+		      struct assay_err *err);
 
 #endif

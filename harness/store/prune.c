@@ -45,23 +45,23 @@ static int change(struct assay_store *s, const char *sql, int64_t number, size_t
 #define UNFINISHED "comparison WHERE ended_ns IS NULL AND started_ns < ?"
 
 /* Inside a transaction. */
-static int count(struct assay_store *s, const int64_t *ids, size_t n, uint64_t older_ns, struct assay_store_pruned *out,
+static int count(struct assay_store *s, const struct assay_store_prune_rule *rule, struct assay_store_pruned *out,
 		 struct assay_err *err)
 {
 	int64_t v = 0;
-	int rc = ask(s, "SELECT count(*) FROM " UNFINISHED, (int64_t)older_ns, &v, err);
+	int rc = ask(s, "SELECT count(*) FROM " UNFINISHED, (int64_t)rule->older_ns, &v, err);
 
 	out->comparisons = (size_t)v;
-	out->runs = n;
-	for (size_t i = 0; i < n && !rc; i++) {
-		rc = ask(s, "SELECT count(*) FROM result WHERE run = ?", ids[i], &v, err);
+	out->runs = rule->n;
+	for (size_t i = 0; i < rule->n && !rc; i++) {
+		rc = ask(s, "SELECT count(*) FROM result WHERE run = ?", rule->ids[i], &v, err);
 		out->results += (size_t)v;
 	}
 	return rc ? rc : file_bytes(s, &out->before_bytes, err);
 }
 
 /* Inside a transaction. Cases and names of numbers stay: they are small, and others may come to refer to them. */
-static int remove_all(struct assay_store *s, const int64_t *ids, size_t n, uint64_t older_ns, struct assay_err *err)
+static int remove_all(struct assay_store *s, const struct assay_store_prune_rule *rule, struct assay_err *err)
 {
 	static const char *const unused[] = {
 		"DELETE FROM series WHERE NOT EXISTS (SELECT 1 FROM result WHERE series = series.id)",
@@ -71,10 +71,10 @@ static int remove_all(struct assay_store *s, const int64_t *ids, size_t n, uint6
 		" AND NOT EXISTS (SELECT 1 FROM exact_run WHERE build = build.id)"
 		" AND NOT EXISTS (SELECT 1 FROM profile WHERE build = build.id)",
 	};
-	int rc = change(s, "DELETE FROM " UNFINISHED, (int64_t)older_ns, NULL, err);
+	int rc = change(s, "DELETE FROM " UNFINISHED, (int64_t)rule->older_ns, NULL, err);
 
-	for (size_t i = 0; i < n && !rc; i++)
-		rc = change(s, "DELETE FROM run WHERE id = ?", ids[i], NULL, err);
+	for (size_t i = 0; i < rule->n && !rc; i++)
+		rc = change(s, "DELETE FROM run WHERE id = ?", rule->ids[i], NULL, err);
 	for (size_t i = 0; i < sizeof(unused) / sizeof(unused[0]) && !rc; i++)
 		rc = change(s, unused[i], 0, NULL, err);
 	return rc;
@@ -101,21 +101,22 @@ static int shrink(struct assay_store *s, struct assay_store_pruned *out, struct 
 	return file_bytes(s, &out->after_bytes, err);
 }
 
-int assay_store_prune(struct assay_store *s, const int64_t *ids, size_t n, uint64_t older_ns, bool dry,
-		      struct assay_store_pruned *out, struct assay_err *err)
+int assay_store_prune(struct assay_store *s, const struct assay_store_prune_rule *asked, struct assay_store_pruned *out,
+		      struct assay_err *err)
 {
-	int rc = dry ? assay_store_begin_read(s, err) : assay_store_begin(s, err);
+	struct assay_store_prune_rule rule = *asked;
+	int rc = rule.dry ? assay_store_begin_read(s, err) : assay_store_begin(s, err);
 
 	/* dates go further than the times that can be stored */
-	older_ns = older_ns < INT64_MAX ? older_ns : INT64_MAX;
+	rule.older_ns = rule.older_ns < INT64_MAX ? rule.older_ns : INT64_MAX;
 	*out = (struct assay_store_pruned){ 0 };
 	if (rc)
 		return rc;
-	rc = count(s, ids, n, older_ns, out, err);
+	rc = count(s, &rule, out, err);
 	if (!rc)
-		rc = dry ? estimate(s, out, err) : remove_all(s, ids, n, older_ns, err);
+		rc = rule.dry ? estimate(s, out, err) : remove_all(s, &rule, err);
 	rc = assay_store_finish(s, rc, err);
-	if (!rc && !dry)
+	if (!rc && !rule.dry)
 		rc = shrink(s, out, err);
 	return rc;
 }

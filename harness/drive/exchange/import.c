@@ -301,7 +301,8 @@ static int remove_replaced(struct job *im)
 
 	if (!is_other(r, im->q->replace))
 		return 0;
-	rc = assay_store_prune(im->store, &im->q->replace, 1, 0, false, &pruned, &why);
+	rc = assay_store_prune(im->store, &(struct assay_store_prune_rule){ .ids = &im->q->replace, .n = 1 }, &pruned,
+			       &why);
 	if (rc)
 		return assay_err_set(im->err, rc, "the file was imported, but the other run stays: %.700s", why.text);
 	r->replaced = im->q->replace;

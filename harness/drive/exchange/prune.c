@@ -305,7 +305,10 @@ static int carry_out(struct pruning *p, struct assay_database_report *out)
 	if (!rc)
 		rc = assay_store_profiles_prune(p->s, &rule, &profiles, p->err);
 	if (!rc)
-		rc = assay_store_prune(p->s, ids, kept[GOES], p->older_ns, p->q->dry, &done, p->err);
+		rc = assay_store_prune(p->s,
+				       &(struct assay_store_prune_rule){
+					       .ids = ids, .n = kept[GOES], .older_ns = p->older_ns, .dry = p->q->dry },
+				       &done, p->err);
 	free(ids);
 	if (rc)
 		return rc;

@@ -180,6 +180,9 @@ STORE_TEST(test_a_kill_leaves_the_database_whole)
 STORE_TEST(test_prune)
 {
 	static const int64_t two[] = { 1, 2 }, held[] = { 2, 3 };
+	static const struct assay_store_prune_rule of_two = { .ids = two, .n = 2, .older_ns = 4000 },
+						   dry = { .ids = two, .n = 2, .older_ns = 4000, .dry = true },
+						   of_held = { .ids = held, .n = 2, .older_ns = 4000 };
 	struct fixture *f = *state;
 	struct assay_store_pruned p;
 	struct assay_store *s = open_store(f, ASSAY_STORE_WRITE);
@@ -190,10 +193,10 @@ STORE_TEST(test_prune)
 	add_comparison(f, s, 3000, 1, true);
 	add_comparison(f, s, 3001, 1, false);
 	assert_ok(f, assay_store_baseline_save(s, "main", 3, 7, &f->err));
-	assert_error(f, assay_store_prune(s, held, 2, 4000, false, &p, &f->err), ASSAY_ESTORE, "run 3: a baseline");
+	assert_error(f, assay_store_prune(s, &of_held, &p, &f->err), ASSAY_ESTORE, "run 3: a baseline");
 	assert_int_equal(ask(s->path, "SELECT count(*) FROM run"), 4);
 	assert_int_equal(ask(s->path, "SELECT count(*) FROM comparison"), 2);
-	assert_ok(f, assay_store_prune(s, two, 2, 4000, true, &p, &f->err));
+	assert_ok(f, assay_store_prune(s, &dry, &p, &f->err));
 	assert_int_equal(p.runs, 2);
 	assert_int_equal(p.results, 6);
 	assert_int_equal(p.comparisons, 1);
@@ -206,7 +209,7 @@ STORE_TEST(test_prune)
 	if (!pid) {
 		s = open_store(f, ASSAY_STORE_WRITE);
 		sqlite3_commit_hook(s->db, die_at_commit, NULL);
-		assay_store_prune(s, two, 2, 4000, false, &p, &f->err);
+		assay_store_prune(s, &of_two, &p, &f->err);
 		_exit(1);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -214,7 +217,7 @@ STORE_TEST(test_prune)
 	s = open_store(f, ASSAY_STORE_WRITE);
 	assert_faultless(s);
 	assert_int_equal(ask(s->path, "SELECT count(*) FROM result"), 12);
-	assert_ok(f, assay_store_prune(s, two, 2, 4000, false, &p, &f->err));
+	assert_ok(f, assay_store_prune(s, &of_two, &p, &f->err));
 	assert_faultless(s);
 	assert_int_equal(ask(s->path, "SELECT count(*) FROM result_samples"), 6);
 	assert_int_equal(ask(s->path, "SELECT count(*) FROM comparison WHERE ended_ns IS NOT NULL"), 1);
