@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/monotonic.h"
@@ -398,6 +399,11 @@ static int profile(void *args, struct assay_watcher *w, int *status, struct assa
 		return tell_cost(a, w, status, err);
 	if (a->with)
 		return run_tool(a, w, status, err);
+	if (!a->q.command && a->q.key && strchr(a->q.key, '/') && !access(a->q.key, X_OK))
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "'%.200s' is a file and no case: a program stands behind '--', assay "
+				     "profile %s -- %.200s",
+				     a->q.key, a->q.kind, a->q.key);
 	do {
 		rc = are_several(a) ? profile_several(a, w, status, err) : profile_once(a, w, status, err);
 		next += a->every_ns;

@@ -193,8 +193,27 @@ static int time_commands(void *args, struct assay_watcher *w, int *status, struc
 	return put ? put : rc;
 }
 
+/* An option of hyperfine in the words of this program. */
+static char *translated(char *arg)
+{
+	static const struct {
+		const char *theirs;
+		const char *ours;
+	} words[] = {
+		{ "-n", "-N" },
+		{ "--command-name", "--name" },
+		{ "-S", "--shell" },
+		{ "--show-output", "--output=inherit" },
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(arg, words[i].theirs))
+			return (char *)words[i].ours;
+	return arg;
+}
+
 /* hyperfine's -L takes two arguments, which getopt does not know: "-L n 1,2" becomes "-L n=1,2". */
-static char **join_parameters(int *argc, char **argv)
+static char **from_hyperfine(int *argc, char **argv)
 {
 	char **joined = calloc((size_t)*argc + 1, sizeof(*joined));
 	int n = 0;
@@ -203,7 +222,7 @@ static char **join_parameters(int *argc, char **argv)
 		const bool list = !strcmp(argv[i], "-L") || !strcmp(argv[i], "--parameter-list");
 		struct assay_text both = { 0 };
 
-		joined[n++] = argv[i];
+		joined[n++] = translated(argv[i]);
 		if (!list || i + 2 >= *argc || strchr(argv[i + 1], '='))
 			continue;
 		assay_text_addf(&both, "%s=%s", argv[i + 1], argv[i + 2]);
@@ -217,7 +236,7 @@ static char **join_parameters(int *argc, char **argv)
 int assay_cmd_time(int argc, char **argv)
 {
 	struct time_args a = { .q.warmup = 1 };
-	char **joined = join_parameters(&argc, argv);
+	char **joined = from_hyperfine(&argc, argv);
 	int status;
 
 	a.q.what = &a.s.r;

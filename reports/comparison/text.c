@@ -269,8 +269,13 @@ static void header(const struct assay_comparison *cmp, const char *verdict, stru
 	assay_when_text(cmp->started_ns, when, sizeof(when));
 	assay_text_addf(out, "comparison %" PRId64 " of suite '%s', %s, seed %" PRIu64 "\n", cmp->id, cmp->suite, when,
 			cmp->seed);
-	side_line(out, "head", cmp->head, &cmp->build[ASSAY_HEAD]);
-	side_line(out, "base", cmp->base, &cmp->build[ASSAY_BASE]);
+	/* commands of a command line have no threads and were not built from where they ran */
+	if (cmp->n_cases && !cmp->cases[0].c.threads) {
+		assay_text_addf(out, "head     %s\nbase     %s\n", cmp->head, cmp->base);
+	} else {
+		side_line(out, "head", cmp->head, &cmp->build[ASSAY_HEAD]);
+		side_line(out, "base", cmp->base, &cmp->build[ASSAY_BASE]);
+	}
 	assay_text_addf(out, "machine  %s\n", cmp->machine.label);
 	if (cmp->program.hash[0])
 		assay_text_addf(out, "program  %.12s%s\n", cmp->program.hash,

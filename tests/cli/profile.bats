@@ -4,6 +4,7 @@
 load profile_helpers
 
 @test "profile says in one line what it cannot do" {
+	fails 2 "'/bin/sh' is a file and no case: a program stands behind '--', assay profile cpu -- /bin/sh" profile cpu /bin/sh
 	fails 2 "nothing to profile: expected 'profile cpu CASE' or 'profile cpu -- COMMAND...'" profile
 	fails 2 "no kind of profile is called 'disk', expected cpu, heap, gpu, threads, trace or all" profile disk x
 	fails 2 "no case or command given: 'assay profile cpu CASE' or 'assay profile cpu -- COMMAND...'" profile cpu

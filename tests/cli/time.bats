@@ -21,6 +21,7 @@ LONG='sleep 0.05'
 @test "bad input gets one line, and nothing is measured" {
 	fails 2 "no command given: assay time 'sort words.txt'" time
 	fails 2 "cannot start 'no-such-program': no such program in PATH" time no-such-program
+	fails 2 "cannot start '1': no such program in PATH; 2 commands are given, and one that has arguments stands in quotes" time true 1
 	fails 2 "cannot start './none': No such file or directory" time ./none
 	fails 2 "cannot start '/': Is a directory" time /
 	fails 2 "'env NAME=VALUE PROGRAM' sets a variable" time 'LC_ALL=C true'
@@ -98,6 +99,7 @@ LONG='sleep 0.05'
 		and ([.commands[].runs] | .[0] == .[1] and .[0] >= 10) and .comparison == 1' <<<"$output"
 	run --separate-stderr "$ASSAY" time "$SHORT" "$LONG" --reference "$LONG" --margin 20%
 	[ "$status" = 0 ] && [[ $output == *$'\n'"IMPROVED  $SHORT: -"*" pairs, against $LONG"* ]]
+	"$ASSAY" show c1 | grep -qx 'head     sleep 0.05'
 	# judged again from the samples, the same
 	run --separate-stderr "$ASSAY" compare --replay c1 --json
 	[ "$status" = 1 ]
@@ -118,6 +120,8 @@ LONG='sleep 0.05'
 	# a reference that is none of them comes first
 	"$ASSAY" time "$LONG" --reference "$SHORT" --margin 20% --json >out || [ "$?" = 1 ]
 	jq -e '[.commands[].command] == ["sleep 0.01", "sleep 0.05"] and .comparisons[0].against == "sleep 0.01"' out
+	run -0 --separate-stderr "$ASSAY" time -n a --show-output 'echo hello' --min-runs 1 --warmup 0 --budget 1us
+	[[ $output == *hello*$'\na\n  mean '* ]]
 	# names, and the same command twice
 	"$ASSAY" time -N a -N b "$SHORT" "$SHORT" --budget 100ms --json | jq -e '[.commands[].key] == ["a/program/-", "b/program/-"]'
 	"$ASSAY" time -L n 1,2 -N a 'head -c {n} /dev/zero' --budget 100ms --json |

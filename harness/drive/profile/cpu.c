@@ -24,8 +24,9 @@ static void warn_of_gaps(const struct assay_profile *p, const struct assay_watch
 	const double n = (double)p->stacks.weight, early = (double)(p->truncated - p->outgrown);
 
 	if (p->stacks.weight < FEW_SAMPLES)
-		assay_watch_warn(w, "only %" PRIu64 " sample%s: profile for longer, or with a higher --rate",
-				 p->stacks.weight, p->stacks.weight == 1 ? "" : "s");
+		assay_watch_warn(w, "only %" PRIu64 " sample%s: %s, or a higher --rate, gives more", p->stacks.weight,
+				 p->stacks.weight == 1 ? "" : "s",
+				 p->is_case ? "a longer --for" : "a program that works for longer");
 	if ((double)p->lost > MUCH_LOST_FRAC * n)
 		assay_watch_warn(w, "%" PRIu64 " samples were lost: a lower --rate, or more memory to lock (ulimit -l)",
 				 p->lost);

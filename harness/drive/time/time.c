@@ -273,6 +273,13 @@ static int warm_up(struct timing *k, size_t i, struct assay_err *err)
 
 	for (uint64_t n = 0; n < k->q->warmup && !rc; n++)
 		rc = run_once(k, i, &p, &s, err);
+	/* "assay time sleep 1" is two commands, of which the second is none */
+	if (rc == ASSAY_EUSAGE && k->out->n_commands > 1 && !strncmp(err->text, "cannot start '", 14)) {
+		const struct assay_err why = *err;
+
+		assay_err_set(err, rc, "%.700s; %zu commands are given, and one that has arguments stands in quotes",
+			      why.text, k->out->n_commands);
+	}
 	return rc;
 }
 
