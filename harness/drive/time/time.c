@@ -677,7 +677,7 @@ static int measure(struct timing *k, struct assay_err *err)
 		rc = warm_up(k, ready, err);
 	/* a command that cannot even be started leaves no database */
 	if (!rc)
-		rc = put_off(k, assay_store_open(&k->store, k->q->what->db, ASSAY_STORE_WRITE, err), err);
+		rc = assay_store_open(&k->store, k->q->what->db, ASSAY_STORE_WRITE, err);
 	if (!rc)
 		rc = alone ? measure_alone(k, 0, err) : measure_pairs(k, err);
 	if (!rc && !alone)
