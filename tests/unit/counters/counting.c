@@ -102,7 +102,7 @@ static int read_set(void *set, uint64_t *values)
 	return 0;
 }
 
-static void stop(void *set)
+static void stop_set(void *set)
 {
 	((struct script_set *)set)->running = false;
 	running_sets--;
@@ -127,7 +127,7 @@ static const struct assay_counter_provider script = {
 	.add = add,
 	.start = start,
 	.read = read_set,
-	.stop = stop,
+	.stop = stop_set,
 	.close = close_set,
 	.how = how,
 };

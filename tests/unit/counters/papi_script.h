@@ -122,7 +122,7 @@ static int read_values(int set, long long *values)
 	return PAPI_OK;
 }
 
-static int stop(int set, long long *values)
+static int stop_set(int set, long long *values)
 {
 	int rc = read_values(set, values);
 
@@ -175,7 +175,7 @@ static inline struct assay_counter_context with_pmu(bool multiplexed)
 				    .add_named_event = add,
 				    .start = start,
 				    .read = read_values,
-				    .stop = stop,
+				    .stop = stop_set,
 				    .cleanup_eventset = cleanup,
 				    .destroy_eventset = destroy,
 				    .query_named_event = query,
