@@ -246,7 +246,7 @@ load compare_helpers
 
 @test "what is likely slower, and not shown to be, is a suspect: exit 6 with --suspects fail, and when it is judged again" {
 	# errors so rare take 41 pairs, more than fit into four budgets on any machine; whatever disturbs them, they count
-	local why='.exit == 6 and .verdict == "INCONCLUSIVE" and (.cases[0] | .suspect and (.reason | startswith("likely ")))'
+	local why='.exit == 6 and .verdict == "INCONCLUSIVE" and (.cases[0] | .suspect and (.reason | startswith("apparently ")))'
 
 	refused "--suspects is 'some', expected fail or pass" "$PLUGINS/compare_base.so" "$PLUGINS/compare_base.so" --suspects some
 	printf 'max_dropped = "100%%"\nmargin "*" { paired = "20%%" }\n' >all.conf
