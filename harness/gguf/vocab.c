@@ -310,7 +310,7 @@ int assay_vocab_read(struct tokenizer_vocab *out, const struct assay_gguf *g, st
 
 /* ---- writing ---- */
 
-/* What @n bytes are in the alphabet; NULL for @w: only how many bytes that has. */
+/* Write @n bytes in the letters of the alphabet, and return how many bytes these are. NULL for @w: only count. */
 static uint64_t write_letters(struct assay_gguf_writer *w, const uint16_t letters[256], const uint8_t *s, int64_t n)
 {
 	uint64_t bytes = 0;

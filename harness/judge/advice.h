@@ -24,7 +24,7 @@ struct assay_evidence_peak {
 	double ops_per_s;
 };
 
-/* What a smaller word cache may miss more than a larger one without mattering, of all words; see reports/ADVICE.md. */
+/* A smaller word cache is enough if it misses at most this share of all words more than a larger one. */
 #define ASSAY_WORDS_HARDLY_MORE 0.01
 
 /* Of a case with a word cache, such as tokenizer.encode: how many words that holds, and the share that it misses. */

@@ -112,7 +112,7 @@ static bool space_inside(const uint8_t *s, int64_t n)
 	return s < end;
 }
 
-/* What SPM has in place of merges. */
+/* Rank the tokens of SPM, which has scores in place of merges, by their score. */
 static int rank_tokens(struct tokenizer_tables *t)
 {
 	const struct assay_vocab *v = t->v;
@@ -345,7 +345,7 @@ struct decoder {
 	int64_t *starts;
 };
 
-/* What a token becomes, to @out: its number of bytes. */
+/* Put the text of a token into @out, and return its length in bytes. */
 static int64_t text_of(const struct assay_vocab *v, int32_t id, uint8_t *out)
 {
 	const uint8_t *s = v->bytes + v->starts[id], *end = v->bytes + v->starts[id + 1];

@@ -184,8 +184,8 @@ static void add_counts(const struct assay_pair *counted, const struct assay_emit
 }
 
 /*
- * What a side wrote, once: in its last pair that failed, else in its last pair that wrote anything. Programs that
- * measure themselves write a table in each pair, and all of these would hide the pairs above.
+ * Show one output of each side: that of its last pair that failed, or else of its last pair that wrote anything.
+ * Programs that measure themselves write a table in each pair, and all of these would hide the pairs above.
  */
 static void add_log(const struct assay_comparison_case *c, enum assay_side side, struct assay_text *out)
 {

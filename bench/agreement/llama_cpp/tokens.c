@@ -9,32 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assay/random.h"
 #include "assay/unicode_classes.h"
 #include "gguf/tokenizer.h"
 #include "llama_library.h"
+#include "tokenizer/random_chars.h"
 
 #define MOST_BYTES 256
 #define MOST_SHOWN 5
-
-struct draws {
-	uint64_t seed, next;
-};
-
-static uint32_t below(struct draws *d, uint32_t n)
-{
-	return (uint32_t)((uint64_t)assay_random4(d->seed, 0, d->next++).v[0] * n >> 32);
-}
-
-static size_t put_char(uint8_t *out, uint32_t c)
-{
-	const size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-
-	for (size_t i = n - 1; i > 0; i--, c >>= 6)
-		out[i] = (uint8_t)(0x80 | (c & 0x3f));
-	out[0] = (uint8_t)(n == 1 ? c : (0xf00u >> n & 0xff) | c);
-	return n;
-}
 
 static uint32_t random_char(struct draws *d)
 {
