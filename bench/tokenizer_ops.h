@@ -8,13 +8,6 @@
 #define ASSAY_TOKENIZER_N_METRICS 3
 #define ASSAY_TOKENIZER_N_AXES    6
 
-/*
- * Train a vocabulary of @n_tokens on @n bytes of text: the bytes, then what pairs that are frequent make. @name is an
- * index of assay_vocab_names. Results as of assay_vocab_read(); a text that has too few pairs is refused.
- */
-int assay_vocab_train(struct tokenizer_vocab *out, int64_t name, int32_t n_tokens, const uint8_t *text, int64_t n,
-		      struct assay_reason *why);
-
 extern const struct assay_axis assay_tokenizer_axes[ASSAY_TOKENIZER_N_AXES];
 extern const char *const assay_tokenizer_counters[ASSAY_TOKENIZER_N_COUNTERS];
 extern const struct assay_metric_def assay_tokenizer_metrics[ASSAY_TOKENIZER_N_METRICS];

@@ -83,8 +83,7 @@ $(BUILD)/tests/code_hash/stripped.so: $(BUILD)/tests/code_hash/base.so
 	$(say)$$($(CC) -print-prog-name=strip) -o $@ $<
 $(BUILD)/tests/test_worker: | $(CODE_PROBES)
 # tests of what only the program, or a plugin, has
-TOKENIZER_OBJS := $(BUILD)/obj/bench/tokenizer/tokenizer_train.o
-$(BUILD)/tests/test_kernels: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard bench/generate/generate_vector_*.c)) $(TOKENIZER_OBJS)
+$(BUILD)/tests/test_kernels: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard bench/generate/generate_vector_*.c))
 $(BUILD)/tests/test_cli: $(BUILD)/obj/harness/cli/progress.o
 $(BUILD)/tests/test_drive: | $(PLUGINS) $(BUILD)/share/assay
 $(BUILD)/tests/test_kernels: | $(PLUGINS) $(if $(CXX_FOUND),$(EMULATED))
@@ -120,7 +119,7 @@ $(BUILD)/obj/tests/fuzz/%.o: tests/fuzz/%.c $(BUILD)/flags
 $(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(if $(FUZZER),,$(BUILD)/obj/tests/fuzz/plain_fuzzer.o) $(BUILD)/lib/libassay-core.a
 	@mkdir -p $(@D)
 	$(say)$(CC) $(SANFLAGS) $(if $(FUZZER),-fsanitize=fuzzer) $(LDFLAGS) -o $@ $^ $(LDLIBS)
-$(BUILD)/tests/fuzz/fuzz_tokenizer: $(TOKENIZER_OBJS)
+$(BUILD)/tests/fuzz/fuzz_tokenizer:
 $(BUILD)/tests/fuzz/fuzz_elf: | $(CODE_PROBES) $(BUILD)/tests/plugins/example_op.so
 # A database of any size, to see how the store bears it: bench/scale.sh.
 SCALE_BIN := $(BUILD)/tests/make_database

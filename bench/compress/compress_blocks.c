@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "../compress_ops.h"
-#include "compress_corpora.h"
 #include "compress_formats.h"
+#include "gguf/corpora.h"
 
 #define MIB (INT64_C(1) << 20)
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../compress/compress_corpora.h"
 #include "../generate_file_ops.h"
 #include "generate_file_state.h"
+#include "gguf/corpora.h"
 #include "gguf/tokenizer.h"
 
 #define REPEATS 15
@@ -23,18 +23,6 @@ struct texts {
 	int64_t bytes; /* of all text */
 	int32_t *ids;
 };
-
-static void fill_text(struct texts *t)
-{
-	uint8_t page[ASSAY_CORPUS_PAGE];
-
-	for (int64_t at = 0; at < t->bytes; at += ASSAY_CORPUS_PAGE) {
-		const int64_t n = t->bytes - at < ASSAY_CORPUS_PAGE ? t->bytes - at : ASSAY_CORPUS_PAGE;
-
-		assay_corpus_page(t->job->seed, 0, (uint64_t)(at / ASSAY_CORPUS_PAGE), page);
-		memcpy(t->text + at, page, (size_t)n);
-	}
-}
 
 /* The bytes at the beginning of the text that @n tokens take. */
 static int64_t bytes_of_tokens(struct texts *t, int64_t n)
@@ -53,7 +41,7 @@ static void report_texts(struct texts *t)
 	struct gen_ring encode_s = { .n = 0 }, decode_s = { .n = 0 };
 	int64_t bytes;
 
-	fill_text(t);
+	assay_corpus_bytes(t->job->seed, assay_corpus_named("text"), 0, t->text, t->bytes);
 	bytes = bytes_of_tokens(t, pp);
 	for (int i = 0; i < REPEATS; i++) {
 		const uint64_t begin_ns = job->host->now_ns();
@@ -64,7 +52,7 @@ static void report_texts(struct texts *t)
 		assay_tokenizer_decode(&t->tokenizer, answer, tg, false, t->text, bytes);
 		assay_generate_ring_push(&encode_s, (double)(between_ns - begin_ns) * 1e-9);
 		assay_generate_ring_push(&decode_s, (double)(job->host->now_ns() - between_ns) * 1e-9);
-		fill_text(t);
+		assay_corpus_bytes(t->job->seed, assay_corpus_named("text"), 0, t->text, t->bytes);
 	}
 	job->host->metric(job, "encode_s", assay_generate_ring_median(&encode_s, t->l->sorted));
 	job->host->metric(job, "decode_s", assay_generate_ring_median(&decode_s, t->l->sorted));

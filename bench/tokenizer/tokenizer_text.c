@@ -5,13 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../compress/compress_corpora.h"
+#include "gguf/corpora.h"
 #include "../tokenizer_ops.h"
 
-#define TRAINING_BYTES (96 << 10) /* of each corpus */
-
-static const char *const corpora[] = { "text", "code", "digits", "scripts", "letter", NULL };
-enum { N_CORPORA = sizeof(corpora) / sizeof(corpora[0]) - 1 };
 static const char *const caches[] = { "cold", "warm", NULL };
 
 const struct assay_axis assay_tokenizer_axes[ASSAY_TOKENIZER_N_AXES] = {
@@ -21,7 +17,10 @@ const struct assay_axis assay_tokenizer_axes[ASSAY_TOKENIZER_N_AXES] = {
 				    .symbols = assay_vocab_names,
 				    .max = ASSAY_N_PRES,
 				    .def = ASSAY_PRE_LLAMA_BPE },
-	[ASSAY_TOKENIZER_CORPUS] = { .name = "corpus", .help = "kind of text", .symbols = corpora, .max = 4 },
+	[ASSAY_TOKENIZER_CORPUS] = { .name = "corpus",
+				     .help = "kind of text",
+				     .symbols = assay_text_corpora,
+				     .max = 4 },
 	[ASSAY_TOKENIZER_BYTES] = { .name = "bytes",
 				    .help = "bytes of the text",
 				    .min = 1,
@@ -138,38 +137,13 @@ int assay_tokenizer_decode_describe(const struct assay_shape *shape, struct assa
 
 /* ---- inputs ---- */
 
-/* @n bytes of a corpus from page @page on. */
-static void make_text(uint64_t seed, const char *corpus, uint64_t page, uint8_t *out, int64_t n)
-{
-	uint8_t whole[ASSAY_CORPUS_PAGE];
-	int64_t k = 0;
-
-	while (strcmp(assay_corpus_names[k], corpus))
-		k++;
-	for (int64_t at = 0; at < n; at += ASSAY_CORPUS_PAGE, page++) {
-		assay_corpus_page(seed, k, page, whole);
-		memcpy(out + at, whole, (size_t)(n - at < ASSAY_CORPUS_PAGE ? n - at : ASSAY_CORPUS_PAGE));
-	}
-}
-
-/* Pages that no text of the ops reaches: a vocabulary has not seen the text. */
-#define TRAINING_PAGE (UINT64_C(1) << 24)
-
 static int make_vocab(struct assay_job *job, struct state *s)
 {
-	uint8_t *text = malloc(N_CORPORA * TRAINING_BYTES);
+	const int64_t *axis = job->shape->axis;
 	struct assay_reason why;
-	int rc;
 
-	if (!text)
-		return job->host->fail(job, "not enough memory");
-	for (int i = 0; i < N_CORPORA; i++)
-		make_text(job->seed, corpora[i], TRAINING_PAGE, text + i * TRAINING_BYTES, TRAINING_BYTES);
-	rc = assay_vocab_train(&s->vocab, job->shape->axis[ASSAY_TOKENIZER_VOCAB],
-			       (int32_t)job->shape->axis[ASSAY_TOKENIZER_TOKENS], text, N_CORPORA * TRAINING_BYTES,
-			       &why);
-	free(text);
-	if (rc)
+	if (assay_vocab_train_seeded(&s->vocab, axis[ASSAY_TOKENIZER_VOCAB], (int32_t)axis[ASSAY_TOKENIZER_TOKENS],
+				     job->seed, &why))
 		return job->host->fail(job, "%s", why.text);
 	if (assay_tokenizer_init(&s->plain, &s->vocab.v, &why)) {
 		assay_vocab_release(&s->vocab);
@@ -208,8 +182,10 @@ void assay_tokenizer_free(struct assay_job *job)
 
 static void fill_text(const struct assay_job *job, uint8_t *text)
 {
-	make_text(job->seed, corpora[job->shape->axis[ASSAY_TOKENIZER_CORPUS]], 0, text,
-		  job->shape->axis[ASSAY_TOKENIZER_BYTES]);
+	const int64_t *axis = job->shape->axis;
+
+	assay_corpus_bytes(job->seed, assay_corpus_named(assay_text_corpora[axis[ASSAY_TOKENIZER_CORPUS]]), 0, text,
+			   axis[ASSAY_TOKENIZER_BYTES]);
 }
 
 int assay_tokenizer_encode_fill(struct assay_job *job)

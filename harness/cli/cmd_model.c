@@ -65,9 +65,13 @@ static const struct assay_option options[] = {
 	  "With synth: heads of keys and values (default half of the heads)" },
 	{ "ffn", 0, "N", set_size, AT(synth.ffn), "With synth: width of the feed-forward (default twice the width)" },
 	{ "vocab", 0, "N", set_size, AT(synth.vocab),
-	  "With synth: tokens (default 512): 3 special ones, 256 bytes, and words" },
+	  "With synth: tokens (default 512, or 8192 with --vocab-train): 3 special ones, 256 bytes, and words" },
 	{ "vocab-from", 0, "FILE", assay_option_text, AT(synth.vocab_from),
 	  "With synth: take the vocabulary of this GGUF file" },
+	{ "vocab-train", 0, "gpt-2|llama-bpe|qwen2|spm", assay_option_text, AT(synth.vocab_train),
+	  "With synth: train the vocabulary on texts that are drawn from the seed, such as English and code: BPE with "
+	  "the pre-tokenizer of that name, or SPM. Prompts then become tokens as those of real models do; without it, "
+	  "each byte is one" },
 	{ "context", 0, "N", set_size, AT(synth.context), "With synth: longest sequence, tokens (default 1024)" },
 	{ "force", 0, NULL, assay_option_flag, AT(synth.replace), "With synth: replace a file that is there" },
 	{ 0 },
@@ -76,11 +80,13 @@ static const struct assay_option options[] = {
 static const struct assay_command_line line = {
 	.usage = "show FILE\nsynth FILE",
 	.doc = "Look into a GGUF file of a model, or write one. 'show' lists its metadata and tensors. 'synth' writes "
-	       "a model of the architecture llama or bitnet whose weights are drawn from the seed: the same file on "
-	       "every machine.\v"
+	       "a model of the architecture llama or bitnet whose weights, and the vocabulary if one is trained, come "
+	       "of "
+	       "the seed: the same file on every machine.\v"
 	       "examples:\n"
 	       "  assay model show model.gguf\n"
-	       "  assay model synth tiny.gguf --type q8_0 --layers 4 --seed 1",
+	       "  assay model synth tiny.gguf --type q8_0 --layers 4 --seed 1\n"
+	       "  assay model synth words.gguf --vocab-train llama-bpe --vocab 4096",
 	.tables = { { options, 0 }, { assay_options_measure, 0 }, { assay_options_output, 0 } },
 	.argument = set_argument,
 	.check = check,

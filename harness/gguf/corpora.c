@@ -3,7 +3,7 @@
  * The corpora, a page at a time. Only integers and single roundings of floats are used, so that a seed gives the same
  * bits on every machine.
  */
-#include "compress_corpora.h"
+#include "gguf/corpora.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,6 +14,7 @@
 
 const char *const assay_corpus_names[] = { "text",  "json", "f32",    "bf16",    "ternary", "kv",
 					   "pages", "code", "digits", "scripts", "letter",  NULL };
+const char *const assay_text_corpora[] = { "text", "code", "digits", "scripts", "letter", NULL };
 
 #define CHANNELS     128 /* of an attention head */
 #define WEIGHT_SCALE 0.02f
@@ -324,4 +325,23 @@ void assay_corpus_page(uint64_t seed, int64_t corpus, uint64_t page, uint8_t out
 	struct page p = { out, 0 };
 
 	makers[corpus](&d, &p);
+}
+
+void assay_corpus_bytes(uint64_t seed, int64_t corpus, uint64_t page, uint8_t *out, int64_t n)
+{
+	uint8_t whole[ASSAY_CORPUS_PAGE];
+
+	for (int64_t at = 0; at < n; at += ASSAY_CORPUS_PAGE, page++) {
+		assay_corpus_page(seed, corpus, page, whole);
+		memcpy(out + at, whole, (size_t)(n - at < ASSAY_CORPUS_PAGE ? n - at : ASSAY_CORPUS_PAGE));
+	}
+}
+
+int64_t assay_corpus_named(const char *name)
+{
+	int64_t k = 0;
+
+	while (strcmp(assay_corpus_names[k], name) != 0)
+		k++;
+	return k;
 }

@@ -29,6 +29,15 @@ extern const char *const assay_vocab_names[];
  */
 int assay_vocab_read(struct tokenizer_vocab *out, const struct assay_gguf *g, struct assay_reason *why);
 void assay_vocab_release(struct tokenizer_vocab *v);
+/*
+ * Train a vocabulary of @n_tokens on @n bytes of text: the bytes, then what pairs that are frequent make. @name is an
+ * index of assay_vocab_names. Results as of assay_vocab_read(); a text that has too few pairs is refused.
+ */
+int assay_vocab_train(struct tokenizer_vocab *out, int64_t name, int32_t n_tokens, const uint8_t *text, int64_t n,
+		      struct assay_reason *why);
+/* The same on the corpora of a seed that are text, from pages that no text of the ops has. */
+int assay_vocab_train_seeded(struct tokenizer_vocab *out, int64_t name, int32_t n_tokens, uint64_t seed,
+			     struct assay_reason *why);
 /* Write the values of a file from which assay_vocab_read() reads the same vocabulary. */
 void assay_vocab_write(struct assay_gguf_writer *w, const struct assay_vocab *v);
 

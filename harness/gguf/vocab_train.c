@@ -4,13 +4,15 @@
  * often in them becomes a token. Each pair has a list of the pieces that had it at some time, so that a merge visits
  * only those. SPM is trained alike, from characters in place of bytes, and its scores fall from merge to merge.
  */
+#include "gguf/tokenizer.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tokenizer_ops.h"
 #include "assay/unicode_classes.h"
+#include "gguf/corpora.h"
 
 #define SPACE_MARK   "\xe2\x96\x81"
 #define MOST_LETTERS 32 /* the first ones of a piece are learnt from */
@@ -392,5 +394,31 @@ out:
 	free(t.of_char);
 	if (rc)
 		assay_vocab_release(out);
+	return rc;
+}
+
+#define CORPUS_BYTES (96 << 10) /* of each corpus */
+/* Pages that no text of the ops reaches: a vocabulary has not seen the text. */
+#define TRAINING_PAGE (UINT64_C(1) << 24)
+
+int assay_vocab_train_seeded(struct tokenizer_vocab *out, int64_t name, int32_t n_tokens, uint64_t seed,
+			     struct assay_reason *why)
+{
+	int64_t n = 0;
+	uint8_t *text;
+	int rc;
+
+	while (assay_text_corpora[n])
+		n++;
+	text = malloc((size_t)n * CORPUS_BYTES);
+	if (!text) {
+		snprintf(why->text, sizeof(why->text), "not enough memory to train a vocabulary");
+		return -1;
+	}
+	for (int64_t i = 0; i < n; i++)
+		assay_corpus_bytes(seed, assay_corpus_named(assay_text_corpora[i]), TRAINING_PAGE,
+				   text + i * CORPUS_BYTES, CORPUS_BYTES);
+	rc = assay_vocab_train(out, name, n_tokens, text, n * CORPUS_BYTES, why);
+	free(text);
 	return rc;
 }

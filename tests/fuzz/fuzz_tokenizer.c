@@ -3,7 +3,7 @@
  * Text of any bytes in BPE and SPM: what is encoded and decoded is the text again. An input that begins with GGUF is a
  * file, whose vocabulary has to be read or refused.
  */
-#include "bench/tokenizer_ops.h"
+#include "gguf/tokenizer.h"
 #include "fuzz.h"
 
 static void try_text(struct assay_tokenizer *t, const uint8_t *data, size_t size, bool special)

@@ -24,7 +24,9 @@ struct assay_synth {
 	const char *path;
 	const char *architecture; /* NULL: llama; or bitnet, whose matrices are ternary */
 	const char *type;         /* of the matrices, NULL: f32 */
-	const char *vocab_from;   /* a GGUF file whose vocabulary it gets; NULL: one of bytes */
+	const char *vocab_from;   /* a GGUF file whose vocabulary it gets */
+	const char
+		*vocab_train; /* gpt-2, llama-bpe, qwen2 or spm: it is trained on the corpora; neither: one of bytes */
 	uint64_t layers, width, heads, kv_heads, ffn, vocab, context;
 	uint64_t seed;
 	bool replace; /* a file that is there */
@@ -32,8 +34,8 @@ struct assay_synth {
 
 /*
  * Write it, and say in @wrote in a line which model it is. A file that is replaced stays until the new one is complete.
- * ASSAY_EUSAGE: the file is there, the numbers do not go together, the other file has no vocabulary, or this one cannot
- * be written.
+ * ASSAY_EUSAGE: the file is there, the numbers or the vocabularies do not go together, the other file has no
+ * vocabulary, or this one cannot be written.
  */
 int assay_model_synth(const struct assay_synth *q, char *wrote, size_t size, struct assay_err *err);
 

@@ -17,6 +17,7 @@
 #include "assay/random.h"
 #include "base/file.h"
 #include "drive/model/model.h"
+#include "gguf/tokenizer.h"
 #include "gguf/writer.h"
 
 struct synth {
@@ -25,6 +26,7 @@ struct synth {
 	const struct assay_gguf_type *type, *f32, *table; /* of matrices, of norms, of the embedding and the head */
 	uint64_t layers, width, heads, kv_heads, ffn, vocab, context;
 	struct assay_gguf from; /* that has the vocabulary */
+	struct tokenizer_vocab trained;
 	struct assay_gguf_writer w;
 	uint32_t stream;
 	float *row;
@@ -32,6 +34,11 @@ struct synth {
 };
 
 /* ---- what is asked for ---- */
+
+#define TRAINED_TOKENS 8192
+/* Every vocabulary begins with three special tokens and the bytes. */
+#define FIRST_BYTE 3
+#define FIRST_WORD (FIRST_BYTE + 256)
 
 static uint64_t or_else(uint64_t v, uint64_t def)
 {
@@ -58,12 +65,40 @@ static int take_types(struct synth *s, struct assay_err *err)
 	return 0;
 }
 
+static int train_vocab(struct synth *s, struct assay_err *err)
+{
+	const char *name = s->q->vocab_train;
+	struct assay_reason why = { "" };
+	int64_t k = 0;
+
+	while (assay_vocab_names[k] && strcmp(assay_vocab_names[k], name) != 0)
+		k++;
+	if (!assay_vocab_names[k])
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "unknown vocabulary '%s': expected gpt-2, llama-bpe, qwen2 or spm", name);
+	s->vocab = or_else(s->q->vocab, TRAINED_TOKENS);
+	if (s->vocab < FIRST_WORD)
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "cannot train a vocabulary of %" PRIu64 " tokens: expected %d or more", s->vocab,
+				     FIRST_WORD);
+	if (assay_vocab_train_seeded(&s->trained, k, (int32_t)s->vocab, s->q->seed, &why))
+		return assay_err_set(err, ASSAY_EUSAGE, "cannot train a vocabulary of %" PRIu64 " tokens: %s", s->vocab,
+				     why.text);
+	return 0;
+}
+
 static int take_vocab(struct synth *s, struct assay_err *err)
 {
 	const struct assay_gguf_value *tokens = NULL;
 	struct assay_reason why = { "" };
 	int rc;
 
+	if (s->q->vocab_from && (s->q->vocab_train || s->q->vocab))
+		return assay_err_set(err, ASSAY_EUSAGE,
+				     "--vocab-from takes the vocabulary of a file as it is: leave out %s",
+				     s->q->vocab_train ? "--vocab-train" : "--vocab");
+	if (s->q->vocab_train)
+		return train_vocab(s, err);
 	s->vocab = or_else(s->q->vocab, 512);
 	if (!s->q->vocab_from)
 		return 0;
@@ -122,9 +157,6 @@ static void put_f32(struct synth *s, const char *name, float v)
  * A vocabulary of bytes, as sentencepiece has them for what no piece covers, and of words that no text has: other
  * programs load no file without one.
  */
-#define FIRST_BYTE 3
-#define FIRST_WORD (FIRST_BYTE + 256)
-
 static void put_token(struct synth *s, uint64_t i)
 {
 	static const char *const special[FIRST_BYTE] = { "<unk>", "<s>", "</s>" };
@@ -174,7 +206,9 @@ static void put_metadata(struct synth *s)
 	put_u32(s, "rope.dimension_count", s->width / s->heads);
 	put_f32(s, "attention.layer_norm_rms_epsilon", 1e-5f);
 	put_f32(s, "rope.freq_base", 10000);
-	if (!s->q->vocab_from)
+	if (s->q->vocab_train)
+		assay_vocab_write(&s->w, &s->trained.v);
+	else if (!s->q->vocab_from)
 		put_vocab(s);
 	for (size_t i = 0; i < s->from.n_values; i++)
 		if (s->from.values[i].key.len > 10 && !memcmp(s->from.values[i].key.s, "tokenizer.", 10))
@@ -316,7 +350,7 @@ static int write_file(struct synth *s, struct assay_err *err)
 
 static void describe(const struct synth *s, char *wrote, size_t size)
 {
-	const bool mute = !s->q->vocab_from && s->vocab < FIRST_WORD;
+	const bool mute = !s->q->vocab_from && !s->q->vocab_train && s->vocab < FIRST_WORD;
 
 	snprintf(wrote, size,
 		 "%s model with matrices of %s: layers %" PRIu64 ", width %" PRIu64 ", tokens %" PRIu64
@@ -353,5 +387,6 @@ int assay_model_synth(const struct assay_synth *q, char *wrote, size_t size, str
 	free(s.row);
 	free(s.coded);
 	assay_gguf_close(&s.from);
+	assay_vocab_release(&s.trained);
 	return rc;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prompts that become ids, and answers that become text, by the tokenizer of a file. */
+#include "base/file.h"
 #include "drive/generate/text.h"
 #include "drive/model/model.h"
 #include "folder_fixture.h"
@@ -83,6 +84,73 @@ TEST(a_file_whose_ids_would_be_a_guess_takes_no_text)
 	assert_string_equal(err.text, "the model takes no text, only ids: the file does not name its pre-tokenizer "
 				      "(tokenizer.ggml.pre), without which its ids would be a guess");
 	assay_model_text_close(&t);
+}
+
+/* Words are tokens of a trained vocabulary, and what it has not seen is text all the same. */
+TEST(trained_vocabularies)
+{
+	static const char text[] = "the same words \xc3\xa9\xf0\x9f\x98\x80 in int main(void) {\n\treturn 1234;\n}\n";
+	static const char *const names[] = { "gpt-2", "llama-bpe", "qwen2", "spm" };
+	const char *path = in_folder("trained.gguf");
+
+	for (size_t i = 0; i < N_OF(names); i++) {
+		const struct assay_synth q = { .path = path,
+					       .layers = 1,
+					       .vocab_train = names[i],
+					       .vocab = 2000 + i,
+					       .seed = i,
+					       .replace = true };
+		struct assay_err err = { 0 };
+		struct assay_text back = { 0 };
+		struct assay_model_text t;
+		char wrote[256];
+		int32_t *ids;
+		size_t n;
+
+		assert_int_equal(assay_model_synth(&q, wrote, sizeof(wrote), &err), 0);
+		assay_model_text_open(&t, path);
+		assert_string_equal(t.absent.text, "");
+		assert_int_equal(t.vocab.v.n_tokens, q.vocab);
+		assert_int_equal(assay_model_text_encode(&t, text, false, &ids, &n, &err), 0);
+		assert_true(n < strlen(text) * 2 / 3);
+		assay_model_text_begin(&t);
+		for (size_t k = 0; k < n; k++)
+			assay_model_text_add(&t, ids[k], NULL, 0);
+		assay_model_text_take(&t, NULL, 0, true, &back);
+		assert_string_equal(back.s + (back.s[0] == ' '), text);
+		assay_text_release(&back);
+		free(ids);
+		assay_model_text_close(&t);
+	}
+}
+
+TEST(vocabularies_that_cannot_be_trained)
+{
+	static const struct {
+		struct assay_synth q;
+		const char *why;
+	} cases[] = {
+		{ { .vocab_train = "gpt2" }, "unknown vocabulary 'gpt2': expected gpt-2, llama-bpe, qwen2 or spm" },
+		{ { .vocab_train = "spm", .vocab = 258 },
+		  "cannot train a vocabulary of 258 tokens: expected 259 or more" },
+		{ { .vocab_train = "gpt-2", .vocab = 1 << 20 },
+		  "cannot train a vocabulary of 1048576 tokens: the text has pairs for " },
+		{ { .vocab_train = "spm", .vocab_from = "none" },
+		  "--vocab-from takes the vocabulary of a file as it is: leave out --vocab-train" },
+		{ { .vocab = 300, .vocab_from = "none" },
+		  "--vocab-from takes the vocabulary of a file as it is: leave out --vocab" },
+	};
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct assay_synth q = cases[i].q;
+		struct assay_err err = { 0 };
+		char wrote[256];
+
+		q.path = in_folder("none.gguf");
+		assert_int_equal(assay_model_synth(&q, wrote, sizeof(wrote), &err), ASSAY_EUSAGE);
+		assert_memory_equal(err.text, cases[i].why, strlen(cases[i].why));
+		assert_false(assay_file_exists(q.path));
+	}
 }
 
 UNIT_GROUP(folder_make, folder_remove)
