@@ -200,10 +200,9 @@ static char *translated(char *arg)
 		const char *theirs;
 		const char *ours;
 	} words[] = {
-		{ "-n", "-N" },
-		{ "--command-name", "--name" },
-		{ "-S", "--shell" },
-		{ "--show-output", "--output=inherit" },
+		{ "-n", "-N" },         { "--command-name", "--name" },
+		{ "-S", "--shell" },    { "--show-output", "--output=inherit" },
+		{ "-r", "--min-runs" }, { "--runs", "--min-runs" },
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -212,16 +211,22 @@ static char *translated(char *arg)
 	return arg;
 }
 
-/* hyperfine's -L takes two arguments, which getopt does not know: "-L n 1,2" becomes "-L n=1,2". */
+/*
+ * hyperfine's -L takes two arguments, which getopt does not know: "-L n 1,2" becomes "-L n=1,2". Its -r asks for so
+ * many runs and no more, which is the least number of runs with no time for others.
+ */
 static char **from_hyperfine(int *argc, char **argv)
 {
-	char **joined = calloc((size_t)*argc + 1, sizeof(*joined));
+	static char no_budget[] = "--budget=1ns";
+	char **joined = calloc(2 * (size_t)*argc + 1, sizeof(*joined));
 	int n = 0;
 
 	for (int i = 0; joined && i < *argc; i++) {
 		const bool list = !strcmp(argv[i], "-L") || !strcmp(argv[i], "--parameter-list");
 		struct assay_text both = { 0 };
 
+		if (!strcmp(argv[i], "-r") || !strcmp(argv[i], "--runs"))
+			joined[n++] = no_budget;
 		joined[n++] = translated(argv[i]);
 		if (!list || i + 2 >= *argc || strchr(argv[i + 1], '='))
 			continue;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "judge/paired.h"
 #include "model/quantity.h"
 #include "model/result.h"
 #include "stats/distributions.h"
@@ -21,6 +22,7 @@ struct blaming {
 	const struct assay_because_evidence *e;
 	double ratio;
 	struct assay_interval ci;
+	const char *of; /* what the whole change is one of; "": of the time of a call */
 	struct assay_function_parts p;
 	struct assay_gate_because *out;
 };
@@ -290,6 +292,8 @@ static void explain_parts(const struct blaming *k, const struct assay_function_p
 	} else {
 		snprintf(out->text + strlen(out->text), sizeof(out->text) - strlen(out->text), ", the whole change");
 	}
+	if (out->rest_ns == 0)
+		snprintf(out->text + strlen(out->text), sizeof(out->text) - strlen(out->text), "%s", k->of);
 	if (n == 1)
 		add_evidence(k, v[0]);
 }
@@ -367,16 +371,63 @@ static double base_ns_of(const struct assay_comparison_case *c)
 	return result;
 }
 
-int assay_function_blame(const struct assay_comparison_case *c, double ratio, struct assay_interval ci,
+static bool is_time(const struct assay_gate_case *row)
+{
+	return !strcmp(row->metric, "time_s");
+}
+
+/* The ratio of the times of processes, head to base, and its 95 % interval; infinitely wide below two usable pairs. */
+static int read_times(const struct assay_comparison_case *c, double *ratio, struct assay_interval *ci,
+		      struct assay_err *err)
+{
+	struct assay_paired_readings r;
+	double half = INFINITY;
+	int rc = assay_paired_readings(c, NULL, &r, err);
+
+	if (rc)
+		return rc;
+	if (r.n > 1)
+		half = assay_stats_t_quantile(1 - (1 - LEVEL) / 2, (double)r.n - 1) * r.sd / sqrt((double)r.n);
+	*ratio = exp(r.mean);
+	*ci = (struct assay_interval){ exp(r.mean - half), exp(r.mean + half) };
+	return 0;
+}
+
+bool assay_function_blame_applies(const struct assay_comparison_case *c, const struct assay_gate_case *row)
+{
+	const struct assay_metric *m;
+	struct assay_interval ci;
+	double ratio;
+	size_t length;
+
+	if (row->evidence != ASSAY_EVIDENCE_PAIRED || !isfinite(row->ratio) || !isfinite(row->ci_lo) || !c->n_pairs)
+		return false;
+	if (is_time(row))
+		return true;
+	m = assay_result_metric(&c->pairs[0].side[ASSAY_BASE], row->metric);
+	length = m ? strlen(m->unit) : 0;
+	if (!length || (strcmp(m->unit, "s") && (length < 2 || strcmp(m->unit + length - 2, "/s"))))
+		return false;
+	return !read_times(c, &ratio, &ci, NULL) && (row->ratio > 1 ? ci.lo > 1 : ci.hi < 1);
+}
+
+int assay_function_blame(const struct assay_comparison_case *c, const struct assay_gate_case *row,
 			 struct assay_gate_because *out, struct assay_err *err)
 {
 	const struct assay_because_evidence *e = c->because;
 	const double base_ns = base_ns_of(c);
-	struct blaming *k = calloc(1, sizeof(*k));
+	struct assay_interval ci = { row->ci_lo, row->ci_hi };
+	double ratio = row->ratio;
+	int rc = is_time(row) ? 0 : read_times(c, &ratio, &ci, err);
+	struct blaming *k = rc ? NULL : calloc(1, sizeof(*k));
 
+	if (rc)
+		return rc;
 	if (!k)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	*k = (struct blaming){ .e = e, .ratio = ratio, .ci = ci, .out = out };
+	*k = (struct blaming){
+		.e = e, .ratio = ratio, .ci = ci, .of = is_time(row) ? "" : " of the time of a process", .out = out
+	};
 	*out = (struct assay_gate_because){ .asked = true,
 					    .whole_ns = base_ns * (ratio - 1),
 					    .whole_lo_ns = base_ns * (ci.lo - 1),
@@ -395,16 +446,21 @@ int assay_function_blame(const struct assay_comparison_case *c, double ratio, st
 	return 0;
 }
 
-static struct assay_gate_case *timed_row(struct assay_gate_report *r, const char *key)
+/* The row that the functions of @c explain: the first that changed, else the first. NULL: none. */
+static struct assay_gate_case *explained_row(const struct assay_comparison_case *c, struct assay_gate_report *r)
 {
-	for (size_t i = 0; i < r->n_cases; i++) {
-		struct assay_gate_case *c = &r->cases[i];
+	struct assay_gate_case *first = NULL;
 
-		if (!strcmp(c->key, key) && !strcmp(c->metric, "time_s") && c->evidence == ASSAY_EVIDENCE_PAIRED &&
-		    isfinite(c->ratio) && isfinite(c->ci_lo))
-			return c;
+	for (size_t i = 0; i < r->n_cases; i++) {
+		struct assay_gate_case *row = &r->cases[i];
+
+		if (strcmp(row->key, c->c.key) != 0 || !assay_function_blame_applies(c, row))
+			continue;
+		if (row->verdict == ASSAY_REGRESSED || row->verdict == ASSAY_IMPROVED)
+			return row;
+		first = first ? first : row;
 	}
-	return NULL;
+	return first;
 }
 
 int assay_function_blame_cases(const struct assay_comparison *cmp, struct assay_gate_report *r, struct assay_err *err)
@@ -414,11 +470,10 @@ int assay_function_blame_cases(const struct assay_comparison *cmp, struct assay_
 	for (size_t i = 0; i < cmp->n_cases && !rc; i++) {
 		const struct assay_comparison_case *c = &cmp->cases[i];
 		struct assay_gate_case *row =
-			c->because && c->control == ASSAY_CONTROL_NONE ? timed_row(r, c->c.key) : NULL;
+			c->because && c->control == ASSAY_CONTROL_NONE ? explained_row(c, r) : NULL;
 
 		if (row)
-			rc = assay_function_blame(c, row->ratio, (struct assay_interval){ row->ci_lo, row->ci_hi },
-						  &row->because, err);
+			rc = assay_function_blame(c, row, &row->because, err);
 	}
 	return rc;
 }

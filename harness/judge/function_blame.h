@@ -34,13 +34,19 @@
 #define ASSAY_JUDGE_FUNCTION_BLAME_H
 
 #include "model/comparison.h"
+#include "model/gate_report.h"
 #include "stats/distributions.h"
 
 /*
- * Say in @out which function made @c change to @ratio, as it was judged, or why that is not known. @c must have
- * evidence. ASSAY_ENOMEM.
+ * Can functions explain the change in @row, which is judged by pairs of @c? That of a time they can, and that of a time
+ * or rate which a program reports if the time of its processes changed in the same direction (95 %).
  */
-int assay_function_blame(const struct assay_comparison_case *c, double ratio, struct assay_interval ci,
+bool assay_function_blame_applies(const struct assay_comparison_case *c, const struct assay_gate_case *row);
+/*
+ * Say in @out which function made @c change as @row has it, or why that is not known. Of what a program reports, the
+ * change of the time of its processes is explained. @c must have evidence. ASSAY_ENOMEM.
+ */
+int assay_function_blame(const struct assay_comparison_case *c, const struct assay_gate_case *row,
 			 struct assay_gate_because *out, struct assay_err *err);
 
 /* Fill `because` of the cases of @r for which @cmp has evidence. ASSAY_ENOMEM. */

@@ -120,7 +120,7 @@ LONG='sleep 0.05'
 	# a reference that is none of them comes first
 	"$ASSAY" time "$LONG" --reference "$SHORT" --margin 20% --json >out || [ "$?" = 1 ]
 	jq -e '[.commands[].command] == ["sleep 0.01", "sleep 0.05"] and .comparisons[0].against == "sleep 0.01"' out
-	run -0 --separate-stderr "$ASSAY" time -n a --show-output 'echo hello' --min-runs 1 --warmup 0 --budget 1us
+	run -0 --separate-stderr "$ASSAY" time -n a --show-output 'echo hello' -r 1 --warmup 0
 	[[ $output == *hello*$'\na\n  mean '* ]]
 	# names, and the same command twice
 	"$ASSAY" time -N a -N b "$SHORT" "$SHORT" --budget 100ms --json | jq -e '[.commands[].key] == ["a/program/-", "b/program/-"]'

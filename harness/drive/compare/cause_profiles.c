@@ -35,14 +35,12 @@ struct blaming {
 	size_t done, n;                   /* process pairs, of all cases */
 };
 
-static bool is_wanted(const struct assay_compare_request *q, const struct assay_gate_case *c)
+static bool is_wanted(const struct assay_compare_request *q, const struct assay_comparison_case *c,
+		      const struct assay_gate_case *row)
 {
-	const bool timed = !strcmp(c->metric, "time_s") && c->evidence == ASSAY_EVIDENCE_PAIRED && isfinite(c->ratio) &&
-			   isfinite(c->ci_lo) && c->ratio != 1;
-
-	if (!timed || c->same_code)
+	if (row->same_code || row->ratio == 1 || !assay_function_blame_applies(c, row))
 		return false;
-	return q->profile == ASSAY_PROFILE_ALL || c->verdict == ASSAY_REGRESSED || c->verdict == ASSAY_IMPROVED;
+	return q->profile == ASSAY_PROFILE_ALL || row->verdict == ASSAY_REGRESSED || row->verdict == ASSAY_IMPROVED;
 }
 
 static int by_change(const void *a, const void *b)
@@ -53,28 +51,35 @@ static int by_change(const void *a, const void *b)
 	return p < q ? 1 : p > q ? -1 : 0;
 }
 
-/* Those that changed most; all that there are where the user wants all. */
-static struct assay_gate_case **choose(const struct assay_compare_request *q, struct assay_gate_report *r, size_t *n)
-{
-	struct assay_gate_case **v = calloc(r->n_cases + 1, sizeof(struct assay_gate_case *));
-
-	*n = 0;
-	for (size_t i = 0; v && i < r->n_cases; i++)
-		if (is_wanted(q, &r->cases[i]))
-			v[(*n)++] = &r->cases[i];
-	if (v)
-		qsort(v, *n, sizeof(struct assay_gate_case *), by_change);
-	if (q->profile != ASSAY_PROFILE_ALL && *n > MOST_CASES)
-		*n = MOST_CASES;
-	return v;
-}
-
 static size_t find(const struct assay_comparison *cmp, const char *key)
 {
 	for (size_t i = 0; i < cmp->n_cases; i++)
 		if (cmp->cases[i].control == ASSAY_CONTROL_NONE && !strcmp(cmp->cases[i].c.key, key))
 			return i;
 	return cmp->n_cases;
+}
+
+/* The rows of those that changed most, one of a case; all that there are where the user wants all. */
+static struct assay_gate_case **choose(const struct assay_compare_request *q, const struct assay_comparison *cmp,
+				       struct assay_gate_report *r, size_t *n)
+{
+	struct assay_gate_case **v = calloc(r->n_cases + 1, sizeof(struct assay_gate_case *));
+
+	*n = 0;
+	for (size_t i = 0; v && i < r->n_cases; i++) {
+		const size_t at = find(cmp, r->cases[i].key);
+		bool has = false;
+
+		for (size_t k = 0; k < *n; k++)
+			has |= !strcmp(v[k]->key, r->cases[i].key);
+		if (!has && at < cmp->n_cases && is_wanted(q, &cmp->cases[at], &r->cases[i]))
+			v[(*n)++] = &r->cases[i];
+	}
+	if (v)
+		qsort(v, *n, sizeof(struct assay_gate_case *), by_change);
+	if (q->profile != ASSAY_PROFILE_ALL && *n > MOST_CASES)
+		*n = MOST_CASES;
+	return v;
 }
 
 /* The program of a case; NULL: it is a kernel. */
@@ -242,17 +247,10 @@ static int gather_all(struct blaming *k, struct assay_gate_case **v, size_t n, s
 
 	for (unsigned side = 0; side < 2 && !rc; side++)
 		rc = assay_side_codes_read(&k->codes[side], &k->plan->side[side].plugins, err);
-	for (size_t i = 0; i < n; i++) {
-		const size_t at = find(&k->plan->cmp, v[i]->key);
-
-		k->n += at < k->plan->cmp.n_cases ? pairs_of(k->plan, k->q, at) : 0;
-	}
-	for (size_t i = 0; i < n && !rc; i++) {
-		const size_t at = find(&k->plan->cmp, v[i]->key);
-
-		if (at < k->plan->cmp.n_cases)
-			rc = gather(k, at, err);
-	}
+	for (size_t i = 0; i < n; i++)
+		k->n += pairs_of(k->plan, k->q, find(&k->plan->cmp, v[i]->key));
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = gather(k, find(&k->plan->cmp, v[i]->key), err);
 	for (unsigned side = 0; side < 2; side++)
 		assay_side_codes_release(&k->codes[side]);
 	return rc;
@@ -293,19 +291,15 @@ int assay_profile_because(struct assay_compare_plan *plan, const struct assay_co
 
 	if (q->profile == ASSAY_PROFILE_NO)
 		return 0;
-	v = choose(q, r, &n);
+	v = choose(q, &plan->cmp, r, &n);
 	if (!v)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 	if (n) {
 		double all_ns = 0;
 		char text[128];
 
-		for (size_t i = 0; i < n; i++) {
-			const size_t at = find(&plan->cmp, v[i]->key);
-
-			if (at < plan->cmp.n_cases)
-				all_ns += expected_ns(plan, q, at);
-		}
+		for (size_t i = 0; i < n; i++)
+			all_ns += expected_ns(plan, q, find(&plan->cmp, v[i]->key));
 		snprintf(text, sizeof(text), "profiling %zu case%s to find the cause: about %.0f s%s", n,
 			 n == 1 ? "" : "s", all_ns * 1e-9, keep->shared ? " if the cores were idle" : "");
 		assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_NOTE, .text = text });

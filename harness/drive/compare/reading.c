@@ -150,11 +150,9 @@ static int read_verdict(const struct assay_comparison *cmp, const struct assay_c
 
 	if (!rc && verdict.verdict == ASSAY_INCONCLUSIVE)
 		snprintf(out->undecided, sizeof(out->undecided), "%s", verdict.reason);
-	if (rc || !c->because || c->control != ASSAY_CONTROL_NONE || !isfinite(verdict.ratio) ||
-	    !isfinite(verdict.ci_lo))
+	if (rc || !c->because || c->control != ASSAY_CONTROL_NONE || !assay_function_blame_applies(c, &verdict))
 		return rc;
-	return assay_function_blame(c, verdict.ratio, (struct assay_interval){ verdict.ci_lo, verdict.ci_hi },
-				    &out->because, err);
+	return assay_function_blame(c, &verdict, &out->because, err);
 }
 
 int assay_comparison_read(const struct assay_comparison *cmp, struct assay_case_reading **out, struct assay_err *err)

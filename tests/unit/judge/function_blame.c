@@ -51,13 +51,18 @@ static struct assay_gate_because blame_by(struct assay_because_evidence *e, doub
 	struct assay_sample samples[4];
 	struct assay_pair pair = { .n_blocks = 2 };
 	const struct assay_comparison_case c = { .because = e, .pairs = &pair, .n_pairs = 1 };
+	const struct assay_gate_case row = { .metric = "time_s",
+					     .evidence = ASSAY_EVIDENCE_PAIRED,
+					     .ratio = ratio,
+					     .ci_lo = ratio - half,
+					     .ci_hi = ratio + half };
 	struct assay_gate_because out;
 
 	for (unsigned i = 0; i < 4; i++)
 		samples[i] = (struct assay_sample){ .iterations = 10, .ns = 10000 };
 	pair.side[ASSAY_BASE].samples = pair.side[ASSAY_HEAD].samples = samples;
-	assert_int_equal(
-		assay_function_blame(&c, ratio, (struct assay_interval){ ratio - half, ratio + half }, &out, NULL), 0);
+	assert_true(assay_function_blame_applies(&c, &row));
+	assert_int_equal(assay_function_blame(&c, &row, &out, NULL), 0);
 	assert_true(out.asked && (e->unknown[0] || fabs(out.whole_ns - 1000 * (ratio - 1)) < 1e-9));
 	return out;
 }
@@ -88,6 +93,61 @@ static void has(const char *text, const char *part)
 {
 	if (!strstr(text, part))
 		fail_msg("'%s' lacks '%s'", text, part);
+}
+
+/* A program of which each side's process took so long and reported such a rate, which is judged. */
+static bool rate_applies(uint64_t base_ns, uint64_t head_ns, const char *unit, struct assay_because_evidence *e,
+			 struct assay_gate_because *out)
+{
+	const struct assay_gate_case row = {
+		.metric = "speed", .evidence = ASSAY_EVIDENCE_PAIRED, .ratio = 2, .ci_lo = 1.9, .ci_hi = 2.1
+	};
+	const struct assay_comparison_case c = { .because = e,
+						 .pairs = (struct assay_pair[PAIRS]){ { 0 } },
+						 .n_pairs = PAIRS };
+	struct assay_sample samples[2][2];
+	bool applies;
+
+	for (unsigned i = 0; i < PAIRS; i++) {
+		c.pairs[i].n_blocks = 1;
+		for (unsigned side = 0; side < 2; side++) {
+			for (unsigned k = 0; k < 2; k++)
+				samples[side][k] =
+					(struct assay_sample){ .iterations = 1, .ns = side ? head_ns : base_ns };
+			c.pairs[i].side[side].samples = samples[side];
+			assert_int_equal(
+				assay_result_set_metric(&c.pairs[i].side[side], "speed", unit, 1, side ? 1 : 2), 0);
+		}
+	}
+	applies = assay_function_blame_applies(&c, &row);
+	if (applies)
+		assert_int_equal(assay_function_blame(&c, &row, out, NULL), 0);
+	for (unsigned i = 0; i < 2 * PAIRS; i++) {
+		c.pairs[i / 2].side[i % 2].samples = NULL;
+		assay_result_release(&c.pairs[i / 2].side[i % 2]);
+	}
+	return applies;
+}
+
+TEST(what_a_program_reports)
+{
+	struct assay_because_evidence *e = evidence(1.5);
+	struct assay_gate_because out;
+
+	for (unsigned i = 0; i < PAIRS; i++) {
+		add(e, 0, "one", 1, i, 500);
+		add(e, 0, "two", 2, i, 500);
+		add(e, 1, "one", 1, i, 500);
+		add(e, 1, "two", 2, i, 1000);
+	}
+	assert_true(rate_applies(1000, 1500, "B/s", e, &out));
+	has(out.text, "because two (a.c:2) takes +500 ns (");
+	has(out.text, ", the whole change of the time of a process");
+	/* as long as before, the other way, memory */
+	assert_false(rate_applies(1000, 1000, "B/s", e, &out));
+	assert_false(rate_applies(1500, 1000, "B/s", e, &out));
+	assert_false(rate_applies(1000, 1500, "B", e, &out));
+	assay_because_evidence_free(e);
 }
 
 TEST(the_one_that_grew)
