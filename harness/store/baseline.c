@@ -20,9 +20,8 @@ struct binding {
 static int read_binding(struct assay_store *s, struct assay_binder *b, struct binding *out, struct assay_err *err)
 {
 	struct assay_row row = assay_store_row(b->st);
-	int rc;
+	int rc = assay_store_step(b);
 
-	rc = assay_store_step(b);
 	if (rc == SQLITE_ROW) {
 		out->id = assay_store_row_int(&row);
 		assay_store_row_text(&row, out->suite, sizeof(out->suite));
@@ -40,11 +39,9 @@ static int find_run(struct assay_store *s, int64_t id, struct binding *out, stru
 {
 	static const char sql[] = "SELECT run.id, run.suite, m.id, m.label, run.ended_ns IS NOT NULL"
 				  " FROM run JOIN machine m ON m.id = run.machine WHERE run.id = ?";
-	struct assay_binder b = assay_store_statement(s, sql, err);
-	int rc;
+	struct assay_binder b = assay_store_ask(s, err, sql, NULL, "i", id);
+	int rc = read_binding(s, &b, out, err);
 
-	assay_store_bind_int(&b, id);
-	rc = read_binding(s, &b, out, err);
 	if (rc == ASSAY_ENOTFOUND)
 		return assay_store_no_number(s, "run", id, err);
 	if (!rc && !out->finished)
@@ -58,14 +55,9 @@ static int put_baseline(struct assay_store *s, const char *name, const struct bi
 {
 	static const char sql[] = "INSERT INTO baseline (name, suite, machine, saved_ns) VALUES (?, ?, ?, ?)"
 				  " ON CONFLICT (name) DO UPDATE SET saved_ns = excluded.saved_ns";
-	struct assay_binder b = assay_store_statement(s, sql, err);
-	int rc;
+	struct assay_binder b = assay_store_ask(s, err, sql, NULL, "ttts", name, run->suite, run->machine_id, now_ns);
+	int rc = assay_store_step_once(&b);
 
-	assay_store_bind_text(&b, name);
-	assay_store_bind_text(&b, run->suite);
-	assay_store_bind_text(&b, run->machine_id);
-	assay_store_bind_size(&b, now_ns);
-	rc = assay_store_step_once(&b);
 	return rc == SQLITE_DONE ? 0 : assay_store_fail(s, rc, err, "cannot save baseline '%.100s'", name);
 }
 
@@ -73,9 +65,8 @@ static int find_baseline(struct assay_store *s, const char *name, struct binding
 {
 	static const char sql[] = "SELECT b.id, b.suite, m.id, m.label, 1"
 				  " FROM baseline b JOIN machine m ON m.id = b.machine WHERE b.name = ?";
-	struct assay_binder b = assay_store_statement(s, sql, err);
+	struct assay_binder b = assay_store_ask(s, err, sql, NULL, "t", name);
 
-	assay_store_bind_text(&b, name);
 	return read_binding(s, &b, out, err);
 }
 
@@ -97,9 +88,8 @@ static int save(struct assay_store *s, const char *name, int64_t run_id, uint64_
 	static const char sql[] = "INSERT INTO baseline_run (baseline, run) VALUES (?, ?) ON CONFLICT DO NOTHING";
 	struct binding run, base;
 	struct assay_binder b;
-	int rc;
+	int rc = find_run(s, run_id, &run, err);
 
-	rc = find_run(s, run_id, &run, err);
 	if (rc)
 		return rc;
 	rc = find_baseline(s, name, &base, err);
@@ -111,9 +101,7 @@ static int save(struct assay_store *s, const char *name, int64_t run_id, uint64_
 		rc = find_baseline(s, name, &base, err);
 	if (rc)
 		return rc;
-	b = assay_store_statement(s, sql, err);
-	assay_store_bind_int(&b, base.id);
-	assay_store_bind_int(&b, run_id);
+	b = assay_store_ask(s, err, sql, NULL, "ii", base.id, run_id);
 	rc = assay_store_step_once(&b);
 	return rc == SQLITE_DONE ? 0 : assay_store_fail(s, rc, err, "cannot save baseline '%.100s'", name);
 }
@@ -172,11 +160,9 @@ int assay_store_baselines(struct assay_store *s, const char *suite, const char *
 	struct assay_baseline_info *v = NULL;
 	struct assay_row row = { 0 };
 	size_t count = 0;
-	struct assay_binder b = assay_store_statement(s, sql, err);
+	struct assay_binder b = assay_store_ask(s, err, sql, NULL, "tt", suite, machine_id);
 	int rc = 0;
 
-	assay_store_bind_text(&b, suite);
-	assay_store_bind_text(&b, machine_id);
 	while (assay_store_next(s, &b, &row, "'baseline'", &rc, err))
 		rc = add_row(&row, &v, &count, err);
 	if (rc) {
@@ -191,11 +177,9 @@ int assay_store_baselines(struct assay_store *s, const char *suite, const char *
 int assay_store_baseline_drop(struct assay_store *s, const char *name, struct assay_err *err)
 {
 	static const char sql[] = "DELETE FROM baseline WHERE name = ?";
-	struct assay_binder b = assay_store_statement(s, sql, err);
-	int rc;
+	struct assay_binder b = assay_store_ask(s, err, sql, NULL, "t", name);
+	int rc = assay_store_step_once(&b);
 
-	assay_store_bind_text(&b, name);
-	rc = assay_store_step_once(&b);
 	if (rc != SQLITE_DONE)
 		return assay_store_fail(s, rc, err, "cannot drop baseline '%.100s'", name);
 	if (!sqlite3_changes(s->db))

@@ -11,32 +11,16 @@
 
 /* ---- out -------------------------------------------------------------------------------------------------------- */
 
+static const struct assay_store_part heads = { "what explains", "because", "comparison_case",
+					       &assay_store_because_columns, 0 };
+static const struct assay_store_part pairs = { "pair", "because_pair", "comparison_case",
+					       &assay_store_because_pair_columns, sizeof(struct assay_because_pair) };
+
 struct reading {
 	struct assay_because_evidence *e;
 	bool found;
 	struct assay_err *err;
 };
-
-static int read_head(void *to, struct assay_row *row)
-{
-	struct reading *r = to;
-
-	r->found = true;
-	assay_store_row_columns(row, &assay_store_because_columns, r->e);
-	return 0;
-}
-
-static int read_pair(void *to, struct assay_row *row)
-{
-	struct reading *r = to;
-	int rc = assay_store_grow(&r->e->pairs, r->e->n_pairs, sizeof(*r->e->pairs), r->err);
-
-	if (rc)
-		return rc;
-	assay_store_row_columns(row, &assay_store_because_pair_columns, &r->e->pairs[r->e->n_pairs++]);
-	row->bad |= r->e->n_pairs > ASSAY_BECAUSE_PAIRS_MAX;
-	return 0;
-}
 
 static int read_function(void *to, struct assay_row *row)
 {
@@ -63,26 +47,20 @@ static int read_function(void *to, struct assay_row *row)
 
 static int read_evidence(struct assay_store *s, int64_t case_id, struct reading *r)
 {
-	static const struct assay_store_query parts[] = {
-		{ "because",
-		  "SELECT {b} FROM because b WHERE b.comparison_case = ?",
-		  { &assay_store_because_columns },
-		  read_head },
-		{ "because_pair",
-		  "SELECT {p} FROM because_pair p WHERE p.comparison_case = ? ORDER BY p.place",
-		  { &assay_store_because_pair_columns },
-		  read_pair },
-		{ "because_function",
-		  "SELECT {f}, f.weights FROM because_function f WHERE f.comparison_case = ? ORDER BY f.place",
-		  { &assay_store_because_function_columns },
-		  read_function },
+	static const struct assay_store_query functions = {
+		"because_function",
+		"SELECT {f}, f.weights FROM because_function f WHERE f.comparison_case = ? ORDER BY f.place",
+		{ &assay_store_because_function_columns },
+		read_function
 	};
 	const struct assay_store_whole whole = { "the case of a comparison", case_id };
-	int rc = 0;
+	int rc = assay_store_get_row(s, &heads, case_id, r->e, &r->found, r->err);
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !rc && (!i || r->found); i++)
-		rc = assay_store_for_each(s, whole, &parts[i], r, r->err);
-	return rc;
+	if (!rc && r->found)
+		rc = assay_store_get_part(s, &pairs, case_id, &r->e->pairs, &r->e->n_pairs, r->err);
+	if (!rc && r->e->n_pairs > ASSAY_BECAUSE_PAIRS_MAX)
+		rc = assay_store_part_damaged(s, whole, "because_pair", r->err);
+	return rc || !r->found ? rc : assay_store_for_each(s, whole, &functions, r, r->err);
 }
 
 int assay_store_because_load(struct assay_store *s, int64_t case_id, struct assay_because_evidence **out,
@@ -106,14 +84,10 @@ int assay_store_because_load(struct assay_store *s, int64_t case_id, struct assa
 static int put_head(struct assay_store *s, int64_t case_id, const struct assay_because_evidence *e,
 		    struct assay_err *err)
 {
-	static const struct assay_columns *const lists[] = { &assay_store_because_columns };
-	struct assay_binder b =
-		assay_store_statement_of(s, "INSERT INTO because (comparison_case, {}) VALUES (?, {?})", lists, err);
-	int rc;
+	struct assay_binder b = assay_store_ask(s, err, "INSERT INTO because (comparison_case, {}) VALUES (?, {?})",
+						NULL, "ic", case_id, &assay_store_because_columns, e);
+	int rc = assay_store_step_once(&b);
 
-	assay_store_bind_int(&b, case_id);
-	assay_store_bind_columns(&b, &assay_store_because_columns, e);
-	rc = assay_store_step_once(&b);
 	if (rc == SQLITE_CONSTRAINT_FOREIGNKEY)
 		return assay_err_set(err, ASSAY_ENOTFOUND, "no case %lld of a comparison in '%.200s'",
 				     (long long)case_id, s->path);
@@ -123,30 +97,22 @@ static int put_head(struct assay_store *s, int64_t case_id, const struct assay_b
 static int put_function(struct assay_store *s, int64_t case_id, size_t place, const struct assay_because_evidence *e,
 			struct assay_err *err)
 {
-	static const struct assay_columns *const lists[] = { &assay_store_because_function_columns };
 	unsigned char blob[2 * ASSAY_BECAUSE_PAIRS_MAX * ASSAY_VARINT_MAX], *end = blob;
 	const struct assay_because_function *f = &e->functions[place];
-	struct assay_binder b = assay_store_statement_of(
-		s, "INSERT INTO because_function (comparison_case, place, {}, weights) VALUES (?, ?, {?}, ?)", lists,
-		err);
+	struct assay_binder b;
 
 	for (size_t k = 0; k < e->n_pairs; k++)
 		for (unsigned side = 0; side < 2; side++)
 			end = assay_blob_put_varint(end, f->weight[side][k]);
-	assay_store_bind_int(&b, case_id);
-	assay_store_bind_size(&b, place);
-	assay_store_bind_columns(&b, &assay_store_because_function_columns, f);
-	assay_store_bind_blob(&b, blob, (size_t)(end - blob));
+	b = assay_store_ask(
+		s, err, "INSERT INTO because_function (comparison_case, place, {}, weights) VALUES (?, ?, {?}, ?)",
+		NULL, "iscb", case_id, place, &assay_store_because_function_columns, f, blob, (size_t)(end - blob));
 	return assay_store_done(s, assay_store_step_once(&b), err, "the function", f->name);
 }
 
 int assay_store_because_add(struct assay_store *s, int64_t case_id, const struct assay_because_evidence *e,
 			    struct assay_err *err)
 {
-	static const struct assay_store_part pairs = {
-		"pair", "INSERT INTO because_pair (comparison_case, place, {}) VALUES (?, ?, {?})",
-		&assay_store_because_pair_columns, sizeof(*e->pairs)
-	};
 	int rc = assay_store_begin(s, err);
 
 	if (rc)

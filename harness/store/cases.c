@@ -65,16 +65,15 @@ static int add_axes(struct assay_store_case *to, const struct assay_axis_value *
 /* The stored row; out->id stays 0 where there is none. What @out has is freed by the caller, on failure as well. */
 static int load_case(struct assay_store *s, const char *key, struct assay_store_case *out, struct assay_err *err)
 {
-	static const struct assay_columns *const lists[] = { &assay_store_case_columns, &assay_store_axis_columns };
 	static const char sql[] = "SELECT c.id, a.name IS NOT NULL, {c}, {a} FROM bench_case c"
 				  " LEFT JOIN case_axis a ON a.bench_case = c.id WHERE c.key = ? ORDER BY a.place";
 	struct assay_row row = { 0 };
-	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
+	struct assay_binder b = assay_store_ask(
+		s, err, sql, ASSAY_LISTS(&assay_store_case_columns, &assay_store_axis_columns), "t", key);
 	struct assay_case c;
 	int rc = 0;
 
 	*out = (struct assay_store_case){ .id = 0 };
-	assay_store_bind_text(&b, key);
 	while (assay_store_next(s, &b, &row, "'bench_case'", &rc, err)) {
 		bool has_axis;
 
@@ -94,15 +93,12 @@ static int load_case(struct assay_store *s, const char *key, struct assay_store_
 static int insert_case(struct assay_store *s, const struct assay_case *c, struct assay_store_case *out,
 		       struct assay_err *err)
 {
-	static const struct assay_store_part axes = {
-		"axis", "INSERT INTO case_axis (bench_case, place, {}) VALUES (?, ?, {?})", &assay_store_axis_columns,
-		sizeof(c->axes[0])
-	};
-	static const struct assay_store_part row = {
-		"case", "INSERT INTO bench_case ({}) VALUES ({?}) ON CONFLICT (key) DO NOTHING",
-		&assay_store_case_columns, sizeof(*c)
-	};
-	int rc = assay_store_put(s, &row, c, err);
+	static const struct assay_store_part axes = { "axis", "case_axis", "bench_case", &assay_store_axis_columns,
+						      sizeof(c->axes[0]) };
+	struct assay_binder b =
+		assay_store_ask(s, err, "INSERT INTO bench_case ({}) VALUES ({?}) ON CONFLICT (key) DO NOTHING", NULL,
+				"c", &assay_store_case_columns, c);
+	int rc = assay_store_done(s, assay_store_step_once(&b), err, "case", c->key);
 
 	*out = (struct assay_store_case){ .id = 0 };
 	if (rc || !sqlite3_changes(s->db))
@@ -161,14 +157,13 @@ static int find_machine(struct assay_store_cases *cases, const char *id, struct 
 static int find_run(struct assay_store *s, int64_t run_id, struct assay_err *err)
 {
 	struct assay_row row = { 0 };
-	struct assay_binder b =
-		assay_store_statement(s, "SELECT ended_ns IS NOT NULL, machine FROM run WHERE id = ?", err);
+	struct assay_binder b = assay_store_ask(s, err, "SELECT ended_ns IS NOT NULL, machine FROM run WHERE id = ?",
+						NULL, "i", run_id);
 	char machine[ASSAY_DIGEST_LEN + 1];
 	bool found = false, ended = false;
 	int rc = 0;
 
 	s->cases->run_id = 0;
-	assay_store_bind_int(&b, run_id);
 	while (assay_store_next(s, &b, &row, "'run'", &rc, err)) {
 		ended = assay_store_row_bool(&row);
 		assay_store_row_text(&row, machine, sizeof(machine));
@@ -193,19 +188,14 @@ static int insert_series(struct assay_store *s, const char *key, int64_t case_id
 	static const char insert[] = "INSERT INTO series (bench_case, machine) VALUES (?, ?)"
 				     " ON CONFLICT (bench_case, machine) DO NOTHING";
 	static const char find[] = "SELECT id FROM series WHERE bench_case = ? AND machine = ?";
-	struct assay_binder b = assay_store_statement(s, insert, err);
-	int rc;
+	struct assay_binder b = assay_store_ask(s, err, insert, NULL, "it", case_id, machine);
+	int rc = assay_store_done(s, assay_store_step_once(&b), err, "series of", key);
 
-	assay_store_bind_int(&b, case_id);
-	assay_store_bind_lasting(&b, machine);
-	rc = assay_store_done(s, assay_store_step_once(&b), err, "series of", key);
 	*series = sqlite3_last_insert_rowid(s->db);
 	if (rc || sqlite3_changes(s->db))
 		return rc;
 	/* RETURNING would do both in one, but opens a temporary table for each row */
-	b = assay_store_statement(s, find, err);
-	assay_store_bind_int(&b, case_id);
-	assay_store_bind_lasting(&b, machine);
+	b = assay_store_ask(s, err, find, NULL, "it", case_id, machine);
 	return assay_store_read_number(s, &b, "'series'", series, err);
 }
 

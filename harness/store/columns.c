@@ -3,6 +3,7 @@
 #include "store/columns.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ static void add_columns(struct assay_text *out, const struct assay_columns *c, e
 	}
 }
 
+/* NULL where there is no memory. */
 static char *expand(const char *sql, const struct assay_columns *const *lists)
 {
 	struct assay_text out = { 0 };
@@ -46,22 +48,6 @@ static char *expand(const char *sql, const struct assay_columns *const *lists)
 	}
 	assay_text_add(&out, sql);
 	return assay_text_take(&out);
-}
-
-struct assay_binder assay_store_statement_of(struct assay_store *s, const char *sql,
-					     const struct assay_columns *const *lists, struct assay_err *err)
-{
-	sqlite3_stmt *st = assay_store_prepared(s, sql);
-	char *text = NULL;
-	int rc = 0;
-
-	if (!st) {
-		text = expand(sql, lists);
-		rc = text ? assay_store_prepare_as(s, sql, text, &st, err)
-			  : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	}
-	free(text);
-	return (struct assay_binder){ .st = st, .rc = rc };
 }
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
@@ -255,31 +241,143 @@ void assay_store_row_columns(struct assay_row *row, const struct assay_columns *
 		read_column(row, &c->v[i], to);
 }
 
+/* @text is freed; NULL: there was no memory for it. */
+static struct assay_binder prepare(struct assay_store *s, const void *key, char *text, struct assay_err *err)
+{
+	struct assay_binder b = { 0 };
+
+	b.rc = text ? assay_store_prepare_as(s, key, text, &b.st, err)
+		    : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	free(text);
+	return b;
+}
+
+#define MAX_BOUND 8 /* lists of columns of one statement */
+
+static void bind_values(struct assay_binder *b, const char *types, va_list ap)
+{
+	for (const void *p; *types; types++)
+		switch (*types) {
+		case 'i':
+			assay_store_bind_int(b, va_arg(ap, int64_t));
+			break;
+		case 's':
+			assay_store_bind_size(b, va_arg(ap, uint64_t));
+			break;
+		case 't':
+			assay_store_bind_text(b, va_arg(ap, const char *));
+			break;
+		case 'b':
+			p = va_arg(ap, const void *);
+			assay_store_bind_blob(b, p, va_arg(ap, size_t));
+			break;
+		default: /* c */
+			p = va_arg(ap, const struct assay_columns *);
+			assay_store_bind_columns(b, p, va_arg(ap, const void *));
+		}
+}
+
+/* The lists of columns among what is bound. */
+static void find_lists(const struct assay_columns *lists[MAX_BOUND], const char *types, va_list ap)
+{
+	for (size_t n = 0; *types && n < MAX_BOUND; types++) {
+		if (*types == 'c')
+			lists[n++] = va_arg(ap, const struct assay_columns *);
+		if (*types == 'b' || *types == 'c' || *types == 't')
+			(void)va_arg(ap, const void *);
+		if (*types != 'c' && *types != 't')
+			(void)va_arg(ap, int64_t);
+	}
+}
+
+struct assay_binder assay_store_ask(struct assay_store *s, struct assay_err *err, const char *sql,
+				    const struct assay_columns *const *lists, const char *types, ...)
+{
+	const struct assay_columns *bound[MAX_BOUND] = { NULL };
+	struct assay_binder b = { .st = assay_store_prepared(s, sql) };
+	va_list ap;
+
+	if (!b.st && !lists) {
+		va_start(ap, types);
+		find_lists(bound, types, ap);
+		va_end(ap);
+	}
+	if (!b.st)
+		b = prepare(s, sql, expand(sql, lists ? lists : bound), err);
+	va_start(ap, types);
+	bind_values(&b, types, ap);
+	va_end(ap);
+	return b;
+}
+
+int assay_store_collect(struct assay_store *s, struct assay_binder *b, const struct assay_store_rows *rows, void *out,
+			size_t *n, struct assay_err *err)
+{
+	const size_t size = rows->size;
+	struct assay_row row = { 0 };
+	size_t count = 0;
+	char *v = NULL;
+	int rc = 0;
+
+	while (assay_store_next(s, b, &row, rows->what, &rc, err)) {
+		rc = assay_store_grow(&v, count, size, err);
+		if (rc)
+			continue;
+		memset(v + count * size, 0, size);
+		assay_store_row_columns(&row, rows->columns, v + count * size);
+		if (rows->read)
+			rows->read(&row, v + count * size);
+		count++;
+	}
+	if (rc) {
+		free(v);
+		return rc;
+	}
+	memcpy(out, &v, sizeof(v));
+	*n = count;
+	return 0;
+}
+
+int assay_store_collect_ids(struct assay_store *s, struct assay_binder *b, const char *what, int64_t **out, size_t *n,
+			    struct assay_err *err)
+{
+	static const struct assay_column id[] = { { .kind = ASSAY_COLUMN_ID } };
+	static const struct assay_columns columns = ASSAY_COLUMNS(id);
+	const struct assay_store_rows rows = { what, sizeof(**out), &columns, NULL };
+
+	return assay_store_collect(s, b, &rows, out, n, err);
+}
+
+/* ---- parts ------------------------------------------------------------------------------------------------------ */
+
 /* The first column names a row where it is a text. */
 static const char *name_of(const struct assay_columns *c, const void *of)
 {
 	return c->v[0].kind == ASSAY_COLUMN_TEXT ? (const char *)of + c->v[0].offset : "";
 }
 
-/* A @place below 0 is none. */
-static int put_row(struct assay_store *s, const struct assay_store_part *part, int64_t owner, int64_t place,
-		   const void *of, struct assay_err *err)
+static char *insert_text(const struct assay_store_part *part)
 {
-	const struct assay_columns *const lists[] = { part->columns };
-	struct assay_binder b = assay_store_statement_of(s, part->sql, lists, err);
+	struct assay_text out = { 0 };
 
-	assay_store_bind_int(&b, owner);
-	if (place >= 0)
-		assay_store_bind_int(&b, place);
-	assay_store_bind_columns(&b, part->columns, of);
-	return assay_store_done(s, assay_store_step_once(&b), err, part->what, name_of(part->columns, of));
+	assay_text_addf(&out, "INSERT INTO %s (%s, %s", part->table, part->owner, part->size ? "place, " : "");
+	add_columns(&out, part->columns, TOKEN_NAMES, NULL, 0);
+	assay_text_add(&out, part->size ? ") VALUES (?, ?, " : ") VALUES (?, ");
+	add_columns(&out, part->columns, TOKEN_VALUES, NULL, 0);
+	assay_text_add(&out, ")");
+	return assay_text_take(&out);
 }
 
-int assay_store_put(struct assay_store *s, const struct assay_store_part *part, const void *of, struct assay_err *err)
+static int put(struct assay_store *s, const struct assay_store_part *part, int64_t owner, size_t place, const void *of,
+	       struct assay_err *err)
 {
-	const struct assay_columns *const lists[] = { part->columns };
-	struct assay_binder b = assay_store_statement_of(s, part->sql, lists, err);
+	struct assay_binder b = { .st = assay_store_prepared(s, part) };
 
+	if (!b.st)
+		b = prepare(s, part, insert_text(part), err);
+	assay_store_bind_int(&b, owner);
+	if (part->size)
+		assay_store_bind_int(&b, (int64_t)place);
 	assay_store_bind_columns(&b, part->columns, of);
 	return assay_store_done(s, assay_store_step_once(&b), err, part->what, name_of(part->columns, of));
 }
@@ -287,7 +385,7 @@ int assay_store_put(struct assay_store *s, const struct assay_store_part *part, 
 int assay_store_put_row(struct assay_store *s, const struct assay_store_part *part, int64_t owner, const void *of,
 			struct assay_err *err)
 {
-	return put_row(s, part, owner, -1, of, err);
+	return put(s, part, owner, 0, of, err);
 }
 
 int assay_store_put_part(struct assay_store *s, const struct assay_store_part *part, int64_t owner, const void *v,
@@ -296,6 +394,55 @@ int assay_store_put_part(struct assay_store *s, const struct assay_store_part *p
 	int rc = 0;
 
 	for (size_t i = 0; i < n && !rc; i++)
-		rc = put_row(s, part, owner, (int64_t)i, (const char *)v + i * part->size, err);
+		rc = put(s, part, owner, i, (const char *)v + i * part->size, err);
 	return rc;
+}
+
+static char *select_text(const struct assay_store_part *part)
+{
+	struct assay_text out = { 0 };
+
+	assay_text_add(&out, "SELECT ");
+	add_columns(&out, part->columns, TOKEN_NAMES, NULL, 0);
+	assay_text_addf(&out, " FROM %s WHERE %s = ?%s", part->table, part->owner, part->size ? " ORDER BY place" : "");
+	return assay_text_take(&out);
+}
+
+/* The rows of @owner, one after the other. The part itself stands for its INSERT, its table for this. */
+static struct assay_binder rows_of(struct assay_store *s, const struct assay_store_part *part, int64_t owner,
+				   struct assay_err *err)
+{
+	struct assay_binder b = { .st = assay_store_prepared(s, &part->table) };
+
+	if (!b.st)
+		b = prepare(s, &part->table, select_text(part), err);
+	assay_store_bind_int(&b, owner);
+	return b;
+}
+
+int assay_store_get_row(struct assay_store *s, const struct assay_store_part *part, int64_t owner, void *to,
+			bool *found, struct assay_err *err)
+{
+	struct assay_binder b = rows_of(s, part, owner, err);
+	struct assay_row row = { 0 };
+	char what[64];
+	int rc = 0;
+
+	snprintf(what, sizeof(what), "'%s' in %s %lld", part->table, part->owner, (long long)owner);
+	while (assay_store_next(s, &b, &row, what, &rc, err)) {
+		assay_store_row_columns(&row, part->columns, to);
+		*found = true;
+	}
+	return rc;
+}
+
+int assay_store_get_part(struct assay_store *s, const struct assay_store_part *part, int64_t owner, void *v, size_t *n,
+			 struct assay_err *err)
+{
+	struct assay_binder b = rows_of(s, part, owner, err);
+	char what[64];
+
+	snprintf(what, sizeof(what), "'%s' in %s %lld", part->table, part->owner, (long long)owner);
+	return assay_store_collect(s, &b, &(struct assay_store_rows){ what, part->size, part->columns, NULL }, v, n,
+				   err);
 }

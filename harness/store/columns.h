@@ -77,33 +77,58 @@ struct assay_columns {
 #define ASSAY_COLUMN_OF_HISTOGRAMS(type, field, length, column)                                                        \
 	ASSAY_COLUMN_OF(type, field, column, .kind = ASSAY_COLUMN_HISTOGRAMS, .length_offset = offsetof(type, length))
 
+#define ASSAY_LISTS(...) ((const struct assay_columns *const[]){ __VA_ARGS__ })
 /*
- * As assay_store_statement, of a text in which {} stands for the names of a list of columns, {x} for these names in
- * the table of alias x, {?} for as many values, and {=?} for an assignment to each. The first names stand for
- * @lists[0], the second for @lists[1], and so on; values and assignments are counted likewise, each by itself. A text
- * always goes with the same lists.
+ * Prepare @sql, in which {} stands for the names of a list of columns, {x} for these names in the table of alias x, {?}
+ * for as many values, and {=?} for an assignment to each. The first names stand for @lists[0] (ASSAY_LISTS), the second
+ * for @lists[1], and so on; values and assignments are counted likewise, each by itself. A text always goes with the
+ * same lists. NULL: those of the columns that are bound.
+ *
+ * Then bind what follows, an argument for each letter of @types: i an int64_t; s a uint64_t, SQLITE_TOOBIG above
+ * INT64_MAX; t a text, which is copied, or NULL; b a blob and its size_t; c a list of columns and the struct that it is
+ * of. Blobs and structs must live until the statement was stepped.
  */
-struct assay_binder assay_store_statement_of(struct assay_store *s, const char *sql,
-					     const struct assay_columns *const *lists, struct assay_err *err);
-/* Bind the values of one list, from the struct @of, which must live until the statement was stepped. */
+struct assay_binder assay_store_ask(struct assay_store *s, struct assay_err *err, const char *sql,
+				    const struct assay_columns *const *lists, const char *types, ...);
+/* Bind the values of one list behind those. */
 void assay_store_bind_columns(struct assay_binder *b, const struct assay_columns *c, const void *of);
 /* Read the columns of one list into the struct @to, whose pointers are NULL. */
 void assay_store_row_columns(struct assay_row *row, const struct assay_columns *c, void *to);
 
-/* Rows of a child table, in the order of an array. */
-struct assay_store_part {
-	const char *what; /* what a row is, for errors; its first column says which one */
-	const char *sql;  /* INSERT of owner if there is one, place unless it is a row alone, and the columns */
-	const struct assay_columns *columns;
-	size_t size; /* of an element */
+/* Rows that become elements of an array. */
+struct assay_store_rows {
+	const char *what;                                   /* for errors */
+	size_t size;                                        /* of an element */
+	const struct assay_columns *columns;                /* of an element; rows begin with them */
+	void (*read)(struct assay_row *row, void *element); /* what follows them; NULL: nothing */
 };
-/* Add @of as a row that no other owns. */
-int assay_store_put(struct assay_store *s, const struct assay_store_part *part, const void *of, struct assay_err *err);
+/*
+ * Read the rows of @b into a new array at *@out with *@n elements, each all-zero before. Nothing is changed on failure.
+ */
+int assay_store_collect(struct assay_store *s, struct assay_binder *b, const struct assay_store_rows *rows, void *out,
+			size_t *n, struct assay_err *err);
+
+/* The same of the first column, a number. @what names the rows. */
+int assay_store_collect_ids(struct assay_store *s, struct assay_binder *b, const char *what, int64_t **out, size_t *n,
+			    struct assay_err *err);
+
+/* A table whose rows are structs, and belong to rows of another. */
+struct assay_store_part {
+	const char *what;          /* what a row is, for errors; its first column says which one */
+	const char *table, *owner; /* owner: the column that names the row that owns it */
+	const struct assay_columns *columns;
+	size_t size; /* of an element of the array whose order the column `place` keeps; 0: there is no such column */
+};
 /* Add @of as a row of @owner. */
 int assay_store_put_row(struct assay_store *s, const struct assay_store_part *part, int64_t owner, const void *of,
 			struct assay_err *err);
 /* Add the @n elements of @v as rows of @owner. */
 int assay_store_put_part(struct assay_store *s, const struct assay_store_part *part, int64_t owner, const void *v,
 			 size_t n, struct assay_err *err);
+/* Read the rows of @owner into a new array at @v, a pointer to a pointer; or the one row, if there is one, into @to. */
+int assay_store_get_part(struct assay_store *s, const struct assay_store_part *part, int64_t owner, void *v, size_t *n,
+			 struct assay_err *err);
+int assay_store_get_row(struct assay_store *s, const struct assay_store_part *part, int64_t owner, void *to,
+			bool *found, struct assay_err *err);
 
 #endif

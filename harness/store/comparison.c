@@ -13,19 +13,12 @@
 static int insert_case(struct assay_store *s, int64_t comparison_id, int64_t bench_case,
 		       const struct assay_comparison_case *c, struct assay_err *err)
 {
-	static const struct assay_columns *const lists[] = { &assay_store_limit_columns, &assay_store_control_columns,
-							     &assay_store_presence_columns };
-	struct assay_binder b = assay_store_statement_of(
-		s, "INSERT INTO comparison_case (comparison, bench_case, {}, {}, {}) VALUES (?, ?, {?}, {?}, {?})",
-		lists, err);
-	int rc;
+	struct assay_binder b = assay_store_ask(
+		s, err, "INSERT INTO comparison_case (comparison, bench_case, {}, {}, {}) VALUES (?, ?, {?}, {?}, {?})",
+		NULL, "iiccc", comparison_id, (int64_t)bench_case, &assay_store_limit_columns, &c->c,
+		&assay_store_control_columns, c, &assay_store_presence_columns, c);
+	int rc = assay_store_step_once(&b);
 
-	assay_store_bind_int(&b, comparison_id);
-	assay_store_bind_int(&b, bench_case);
-	assay_store_bind_columns(&b, &assay_store_limit_columns, &c->c);
-	assay_store_bind_columns(&b, &assay_store_control_columns, c);
-	assay_store_bind_columns(&b, &assay_store_presence_columns, c);
-	rc = assay_store_step_once(&b);
 	if (rc == SQLITE_CONSTRAINT_UNIQUE)
 		return assay_err_set(err, ASSAY_ESTORE, "comparison %lld already has the case '%.255s'",
 				     (long long)comparison_id, c->c.key);
@@ -35,14 +28,16 @@ static int insert_case(struct assay_store *s, int64_t comparison_id, int64_t ben
 /* Inside a transaction. */
 static int put_comparison(struct assay_store *s, const struct assay_comparison *cmp, int64_t *id, struct assay_err *err)
 {
-	static const struct assay_store_part row = { "comparison with", "INSERT INTO comparison ({}) VALUES ({?})",
-						     &assay_store_comparison_columns, sizeof(*cmp) };
+	struct assay_binder b;
 	int rc = assay_store_put_machine(s, &cmp->machine, err);
 
 	for (unsigned i = 0; i < 2 && !rc; i++)
 		rc = assay_store_put_build(s, &cmp->build[i], err);
 	if (!rc)
-		rc = assay_store_put(s, &row, cmp, err);
+		b = assay_store_ask(s, err, "INSERT INTO comparison ({}) VALUES ({?})", NULL, "c",
+				    &assay_store_comparison_columns, cmp);
+	if (!rc)
+		rc = assay_store_done(s, assay_store_step_once(&b), err, "comparison with", cmp->base);
 	if (!rc)
 		*id = sqlite3_last_insert_rowid(s->db);
 	return rc;
@@ -100,13 +95,9 @@ int assay_store_comparison_case_update(struct assay_store *s, int64_t case_id, c
 	static const char sql[] =
 		"UPDATE comparison_case SET {=?} WHERE id = ?"
 		" AND EXISTS (SELECT 1 FROM comparison WHERE id = comparison_case.comparison AND ended_ns IS NULL)";
-	static const struct assay_columns *const lists[] = { &assay_store_presence_columns };
-	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
-	int rc;
+	struct assay_binder b = assay_store_ask(s, err, sql, NULL, "ci", &assay_store_presence_columns, c, case_id);
+	int rc = assay_store_done(s, assay_store_step_once(&b), err, "case", c->c.key);
 
-	assay_store_bind_columns(&b, &assay_store_presence_columns, c);
-	assay_store_bind_int(&b, case_id);
-	rc = assay_store_done(s, assay_store_step_once(&b), err, "case", c->c.key);
 	if (!rc && !sqlite3_changes(s->db))
 		rc = assay_err_set(err, ASSAY_ENOTFOUND, "no case %lld of an open comparison in '%.200s'",
 				   (long long)case_id, s->path);
@@ -140,12 +131,10 @@ static int check_pair(const struct assay_pair *p, struct assay_err *err)
 
 int assay_store_comparison_is_open(struct assay_store *s, const char *sql, int64_t id, struct assay_err *err)
 {
-	struct assay_binder b = assay_store_statement(s, sql, err);
+	struct assay_binder b = assay_store_ask(s, err, sql, NULL, "i", id);
 	int64_t ended = 0;
-	int rc;
+	int rc = assay_store_read_number(s, &b, "'comparison'", &ended, err);
 
-	assay_store_bind_int(&b, id);
-	rc = assay_store_read_number(s, &b, "'comparison'", &ended, err);
 	return !rc && ended
 		       ? assay_err_set(err, ASSAY_ESTORE, "cannot add to '%.200s': the comparison has ended", s->path)
 		       : rc;
@@ -154,14 +143,10 @@ int assay_store_comparison_is_open(struct assay_store *s, const char *sql, int64
 static int insert_pair(struct assay_store *s, int64_t case_id, const struct assay_pair *p, int64_t *id,
 		       struct assay_err *err)
 {
-	static const struct assay_columns *const lists[] = { &assay_store_pair_columns };
-	struct assay_binder b =
-		assay_store_statement_of(s, "INSERT INTO pair (comparison_case, {}) VALUES (?, {?})", lists, err);
-	int rc;
+	struct assay_binder b = assay_store_ask(s, err, "INSERT INTO pair (comparison_case, {}) VALUES (?, {?})", NULL,
+						"ic", case_id, &assay_store_pair_columns, p);
+	int rc = assay_store_step_once(&b);
 
-	assay_store_bind_int(&b, case_id);
-	assay_store_bind_columns(&b, &assay_store_pair_columns, p);
-	rc = assay_store_step_once(&b);
 	if (rc == SQLITE_CONSTRAINT_FOREIGNKEY)
 		return assay_err_set(err, ASSAY_ENOTFOUND, "no case %lld of a comparison in '%.200s'",
 				     (long long)case_id, s->path);
@@ -174,7 +159,6 @@ static int insert_pair(struct assay_store *s, int64_t case_id, const struct assa
 static int insert_side(struct assay_store *s, int64_t pair, const struct assay_pair *p, unsigned which,
 		       struct assay_err *err)
 {
-	static const struct assay_columns *const lists[] = { &assay_store_side_columns };
 	const struct assay_result *side = &p->side[which];
 	unsigned char *blob = NULL;
 	struct assay_binder b;
@@ -183,12 +167,8 @@ static int insert_side(struct assay_store *s, int64_t pair, const struct assay_p
 
 	if (rc)
 		return rc;
-	b = assay_store_statement_of(s, "INSERT INTO pair_side (pair, side, {}, samples) VALUES (?, ?, {?}, ?)", lists,
-				     err);
-	assay_store_bind_int(&b, pair);
-	assay_store_bind_text(&b, assay_store_side_names[which]);
-	assay_store_bind_columns(&b, &assay_store_side_columns, side);
-	assay_store_bind_blob(&b, blob, len);
+	b = assay_store_ask(s, err, "INSERT INTO pair_side (pair, side, {}, samples) VALUES (?, ?, {?}, ?)", NULL,
+			    "itcb", pair, assay_store_side_names[which], &assay_store_side_columns, side, blob, len);
 	rc = assay_store_done(s, assay_store_step_once(&b), err, "side", assay_store_side_names[which]);
 	free(blob);
 	return rc;
@@ -199,9 +179,8 @@ int assay_store_pair_add(struct assay_store *s, int64_t case_id, const struct as
 	static const char of_case[] = "SELECT c.ended_ns IS NOT NULL FROM comparison_case k JOIN comparison c ON"
 				      " c.id = k.comparison WHERE k.id = ?";
 	int64_t pair = 0;
-	int rc;
+	int rc = check_pair(p, err);
 
-	rc = check_pair(p, err);
 	if (!rc)
 		rc = assay_store_begin(s, err);
 	if (rc)
@@ -222,14 +201,9 @@ int assay_store_comparison_end(struct assay_store *s, int64_t id, uint64_t ended
 {
 	static const char sql[] =
 		"UPDATE comparison SET ended_ns = ?, verdict = ?, exit_code = ? WHERE id = ? AND ended_ns IS NULL";
-	struct assay_binder b = assay_store_statement(s, sql, err);
-	int rc;
+	struct assay_binder b = assay_store_ask(s, err, sql, NULL, "stii", ended_ns, verdict, (int64_t)exit_code, id);
+	int rc = assay_store_step_once(&b);
 
-	assay_store_bind_size(&b, ended_ns);
-	assay_store_bind_text(&b, verdict);
-	assay_store_bind_int(&b, exit_code);
-	assay_store_bind_int(&b, id);
-	rc = assay_store_step_once(&b);
 	if (rc != SQLITE_DONE)
 		return assay_store_fail(s, rc, err, "cannot end comparison %lld", (long long)id);
 	if (!sqlite3_changes(s->db))
@@ -259,17 +233,13 @@ static const struct assay_columns *const change_lists[] = { &change_columns };
 int assay_store_change_put(struct assay_store *s, const char *key, const char *machine_id,
 			   const struct assay_change_answer *a, struct assay_err *err)
 {
-	struct assay_binder b = assay_store_statement_of(
-		s,
-		"INSERT OR REPLACE INTO change_answer (bench_case, machine, {}) SELECT c.id, m.id, {?}"
-		" FROM bench_case c, machine m WHERE c.key = ? AND m.id = ?",
-		change_lists, err);
-	int rc;
+	struct assay_binder b =
+		assay_store_ask(s, err,
+				"INSERT OR REPLACE INTO change_answer (bench_case, machine, {}) SELECT c.id, m.id, {?}"
+				" FROM bench_case c, machine m WHERE c.key = ? AND m.id = ?",
+				change_lists, "ctt", &change_columns, a, key, machine_id);
+	int rc = assay_store_step_once(&b);
 
-	assay_store_bind_columns(&b, &change_columns, a);
-	assay_store_bind_text(&b, key);
-	assay_store_bind_text(&b, machine_id);
-	rc = assay_store_step_once(&b);
 	return rc == SQLITE_DONE ? 0 : assay_store_fail(s, rc, err, "cannot keep what was said of a change");
 }
 
@@ -278,20 +248,15 @@ int assay_store_change_put(struct assay_store *s, const char *key, const char *m
 int assay_store_change_find(struct assay_store *s, const char *key, const char *machine_id,
 			    struct assay_change_answer *a, bool *found, struct assay_err *err)
 {
-	struct assay_binder b =
-		assay_store_statement_of(s,
-					 CHANGES("") " WHERE c.key = ? AND a.machine = ? AND a.from_commit = ? AND "
-						     "a.to_commit = ? AND a.slower = ?",
-					 change_lists, err);
+	struct assay_binder b = assay_store_ask(
+		s, err,
+		CHANGES("") " WHERE c.key = ? AND a.machine = ? AND a.from_commit = ? AND "
+			    "a.to_commit = ? AND a.slower = ?",
+		change_lists, "tttti", key, machine_id, a->from_commit, a->to_commit, (int64_t)a->slower);
 	struct assay_row row = { 0 };
 	int rc = 0;
 
 	*found = false;
-	assay_store_bind_text(&b, key);
-	assay_store_bind_text(&b, machine_id);
-	assay_store_bind_text(&b, a->from_commit);
-	assay_store_bind_text(&b, a->to_commit);
-	assay_store_bind_int(&b, a->slower);
 	while (assay_store_next(s, &b, &row, "'change_answer'", &rc, err)) {
 		*found = true;
 		assay_store_row_columns(&row, &change_columns, a);
@@ -312,9 +277,9 @@ static void read_answer(struct assay_row *row, void *element)
 
 int assay_store_changes(struct assay_store *s, struct assay_stored_change **out, size_t *n, struct assay_err *err)
 {
-	static const struct assay_columns *const lists[] = { &asked_columns, &change_columns };
 	static const struct assay_store_rows rows = { "'change_answer'", sizeof(**out), &asked_columns, read_answer };
-	struct assay_binder b = assay_store_statement_of(s, CHANGES("{}, "), lists, err);
+	struct assay_binder b =
+		assay_store_ask(s, err, CHANGES("{}, "), ASSAY_LISTS(&asked_columns, &change_columns), "");
 
 	return assay_store_collect(s, &b, &rows, out, n, err);
 }

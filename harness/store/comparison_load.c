@@ -106,9 +106,8 @@ static int each_case(void *loader, struct assay_row *row)
 	struct loader *l = loader;
 	struct assay_comparison *cmp = &l->cmp;
 	struct assay_comparison_case *c;
-	int rc;
+	int rc = assay_store_grow(&cmp->cases, cmp->n_cases, sizeof(*c), l->err);
 
-	rc = assay_store_grow(&cmp->cases, cmp->n_cases, sizeof(*c), l->err);
 	if (!rc)
 		rc = assay_store_grow(&l->case_ids, cmp->n_cases, sizeof(*l->case_ids), l->err);
 	if (rc)
@@ -327,9 +326,8 @@ int assay_store_comparison_load(struct assay_store *s, int64_t id, struct assay_
 				int *exit_code, struct assay_err *err)
 {
 	struct loader l = { .s = s, .cmp.id = id, .err = err };
-	int rc;
+	int rc = assay_store_begin_read(s, err);
 
-	rc = assay_store_begin_read(s, err);
 	if (rc)
 		return rc;
 	rc = assay_store_finish(s, load(&l), err);

@@ -109,12 +109,12 @@ int assay_store_fail(const struct assay_store *s, int rc, struct assay_err *err,
 			     s->path, why);
 }
 
-sqlite3_stmt *assay_store_prepared(struct assay_store *s, const char *sql)
+sqlite3_stmt *assay_store_prepared(struct assay_store *s, const void *key)
 {
 	for (size_t i = 0; i < s->n_statements; i++) {
 		sqlite3_stmt *st = s->statements[i].st;
 
-		if (s->statements[i].sql != sql)
+		if (s->statements[i].key != key)
 			continue;
 		sqlite3_reset(st);
 		sqlite3_clear_bindings(st);
@@ -123,7 +123,7 @@ sqlite3_stmt *assay_store_prepared(struct assay_store *s, const char *sql)
 	return NULL;
 }
 
-int assay_store_prepare_as(struct assay_store *s, const char *sql, const char *text, sqlite3_stmt **st,
+int assay_store_prepare_as(struct assay_store *s, const void *key, const char *text, sqlite3_stmt **st,
 			   struct assay_err *err)
 {
 	int rc;
@@ -133,16 +133,9 @@ int assay_store_prepare_as(struct assay_store *s, const char *sql, const char *t
 	rc = sqlite3_prepare_v3(s->db, text, -1, SQLITE_PREPARE_PERSISTENT, st, NULL);
 	if (rc != SQLITE_OK)
 		return assay_store_fail(s, rc, err, "cannot query tables");
-	s->statements[s->n_statements].sql = sql;
+	s->statements[s->n_statements].key = key;
 	s->statements[s->n_statements++].st = *st;
 	return 0;
-}
-
-/* @sql is a string that lives for ever. The statement is reset and unbound; the store owns it. */
-static int store_prepare(struct assay_store *s, const char *sql, sqlite3_stmt **st, struct assay_err *err)
-{
-	*st = assay_store_prepared(s, sql);
-	return *st ? 0 : assay_store_prepare_as(s, sql, sql, st, err);
 }
 
 int assay_store_exec(struct assay_store *s, const char *sql, struct assay_err *err)
@@ -254,14 +247,6 @@ int assay_store_bulk_end(struct assay_store *s, int rc, struct assay_err *err)
 {
 	s->bulk = false;
 	return assay_store_finish(s, rc, err);
-}
-
-struct assay_binder assay_store_statement(struct assay_store *s, const char *sql, struct assay_err *err)
-{
-	sqlite3_stmt *st = NULL;
-	int rc = store_prepare(s, sql, &st, err);
-
-	return (struct assay_binder){ .st = st, .rc = rc };
 }
 
 void assay_store_bind_int(struct assay_binder *b, int64_t v)

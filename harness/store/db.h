@@ -51,7 +51,7 @@ struct assay_store {
 	int identify_rc; /* what SQLite said when the file was last identified */
 	/* prepared once, found again by the address of their text */
 	struct {
-		const char *sql;
+		const void *key;
 		sqlite3_stmt *st;
 	} statements[ASSAY_STORE_MAX_STATEMENTS];
 	size_t n_statements;
@@ -87,11 +87,11 @@ int assay_store_fail(const struct assay_store *s, int rc, struct assay_err *err,
 	__attribute__((format(printf, 4, 5)));
 
 /*
- * The statement that is known by the address of @sql, a string that lives for ever, reset and unbound; the store owns
+ * The statement that is known by the address @key of something that lives for ever, reset and unbound; the store owns
  * it. NULL until the second function has prepared it, as @text.
  */
-sqlite3_stmt *assay_store_prepared(struct assay_store *s, const char *sql);
-int assay_store_prepare_as(struct assay_store *s, const char *sql, const char *text, sqlite3_stmt **st,
+sqlite3_stmt *assay_store_prepared(struct assay_store *s, const void *key);
+int assay_store_prepare_as(struct assay_store *s, const void *key, const char *text, sqlite3_stmt **st,
 			   struct assay_err *err);
 /* While @on, what reads or writes by this handle ends with ASSAY_EINTERRUPTED where the program is interrupted. */
 void assay_store_heed(struct assay_store *s, bool on);
@@ -114,8 +114,6 @@ struct assay_binder {
 	int column;
 	int rc; /* of SQLite; below 0: enum assay_error, and the error is told */
 };
-/* Prepare @sql and begin to bind its values. */
-struct assay_binder assay_store_statement(struct assay_store *s, const char *sql, struct assay_err *err);
 void assay_store_bind_int(struct assay_binder *b, int64_t v);
 /* SQLITE_TOOBIG above INT64_MAX. */
 void assay_store_bind_size(struct assay_binder *b, uint64_t v);

@@ -50,13 +50,12 @@ static int add_row(struct reading *r, struct assay_row *row)
 /* The cases that @sql selects with @number bound, into r->run. */
 static int read_cases(struct reading *r, const char *sql, int64_t number)
 {
-	static const struct assay_columns *const lists[] = { &assay_store_exact_case_columns,
-							     &assay_store_exact_function_columns };
 	struct assay_row row = { 0 };
-	struct assay_binder b = assay_store_statement_of(r->s, sql, lists, r->err);
+	struct assay_binder b = assay_store_ask(
+		r->s, r->err, sql, ASSAY_LISTS(&assay_store_exact_case_columns, &assay_store_exact_function_columns),
+		"i", number);
 	int rc = 0;
 
-	assay_store_bind_int(&b, number);
 	while (assay_store_next(r->s, &b, &row, "exact counts", &rc, r->err))
 		rc = add_row(r, &row);
 	return rc;
@@ -68,14 +67,10 @@ static int read_cases(struct reading *r, const char *sql, int64_t number)
 static int put_run(struct assay_store *s, const struct assay_exact_run *run, const char *side, int64_t *id,
 		   struct assay_err *err)
 {
-	static const struct assay_columns *const lists[] = { &assay_store_exact_run_columns };
-	struct assay_binder b =
-		assay_store_statement_of(s, "INSERT INTO exact_run ({}, side) VALUES ({?}, ?)", lists, err);
-	int rc;
+	struct assay_binder b = assay_store_ask(s, err, "INSERT INTO exact_run ({}, side) VALUES ({?}, ?)", NULL, "ct",
+						&assay_store_exact_run_columns, run, side);
+	int rc = assay_store_done(s, assay_store_step_once(&b), err, "exact counts of suite", run->suite);
 
-	assay_store_bind_columns(&b, &assay_store_exact_run_columns, run);
-	assay_store_bind_text(&b, side);
-	rc = assay_store_done(s, assay_store_step_once(&b), err, "exact counts of suite", run->suite);
 	if (!rc)
 		*id = sqlite3_last_insert_rowid(s->db);
 	return rc;
@@ -83,13 +78,10 @@ static int put_run(struct assay_store *s, const struct assay_exact_run *run, con
 
 static int put_case(struct assay_store *s, int64_t run, const struct assay_exact_case *c, struct assay_err *err)
 {
-	static const struct assay_store_part cases = { "exact counts of",
-						       "INSERT INTO exact_case (exact_run, {}) VALUES (?, {?})",
-						       &assay_store_exact_case_columns, sizeof(*c) };
-	static const struct assay_store_part functions = {
-		"counts of", "INSERT INTO exact_function (exact_case, {}) VALUES (?, {?})",
-		&assay_store_exact_function_columns, sizeof(*c->functions)
-	};
+	static const struct assay_store_part cases = { "exact counts of", "exact_case", "exact_run",
+						       &assay_store_exact_case_columns, 0 };
+	static const struct assay_store_part functions = { "counts of", "exact_function", "exact_case",
+							   &assay_store_exact_function_columns, 0 };
 	int rc = assay_store_put_row(s, &cases, run, c, err);
 	const int64_t id = sqlite3_last_insert_rowid(s->db);
 
@@ -173,11 +165,9 @@ static int load(struct assay_store *s, struct assay_binder *b, struct assay_exac
 static int load_of(struct assay_store *s, const char *sql, struct assay_store_whole whole, struct assay_exact_run *out,
 		   struct assay_err *err)
 {
-	struct assay_binder b = assay_store_statement_of(s, sql, run_lists, err);
-	int rc;
+	struct assay_binder b = assay_store_ask(s, err, sql, run_lists, "i", whole.id);
+	int rc = load(s, &b, out, err);
 
-	assay_store_bind_int(&b, whole.id);
-	rc = load(s, &b, out, err);
 	return rc != ASSAY_ENOTFOUND ? rc
 				     : assay_err_set(err, ASSAY_ENOTFOUND, "%s %lld has no exact counts", whole.kind,
 						     (long long)whole.id);
@@ -190,11 +180,9 @@ int assay_store_exact_newest(struct assay_store *s, const char *suite, struct as
 {
 	static const char sql[] =
 		SELECT_RUN "WHERE e.suite = ? AND e.comparison IS NULL ORDER BY e.started_ns DESC, e.id DESC LIMIT 1";
-	struct assay_binder b = assay_store_statement_of(s, sql, run_lists, err);
-	int rc;
+	struct assay_binder b = assay_store_ask(s, err, sql, run_lists, "t", suite);
+	int rc = load(s, &b, out, err);
 
-	assay_store_bind_text(&b, suite);
-	rc = load(s, &b, out, err);
 	return rc != ASSAY_ENOTFOUND ? rc
 				     : assay_err_set(err, ASSAY_ENOTFOUND, "no exact counts of suite '%s' in '%.200s'",
 						     suite, s->path);
@@ -205,7 +193,7 @@ int assay_store_exact_suite_alone(struct assay_store *s, char *suite, size_t siz
 	static const char sql[] = "SELECT suite FROM exact_run WHERE run IS NULL AND comparison IS NULL "
 				  "ORDER BY started_ns DESC, id DESC LIMIT 1";
 	struct assay_row row = { 0 };
-	struct assay_binder b = assay_store_statement(s, sql, err);
+	struct assay_binder b = assay_store_ask(s, err, sql, NULL, "");
 	int rc = 0;
 
 	suite[0] = '\0';
@@ -228,9 +216,8 @@ int assay_store_exact_of_case(struct assay_store *s, const char *key, int64_t **
 {
 	static const char sql[] = "SELECT e.id FROM exact_run e JOIN exact_case c ON c.exact_run = e.id WHERE c.key = ?"
 				  " AND c.status = 'ok' AND e.comparison IS NULL ORDER BY e.started_ns, e.id";
-	struct assay_binder b = assay_store_statement(s, sql, err);
+	struct assay_binder b = assay_store_ask(s, err, sql, NULL, "t", key);
 
-	assay_store_bind_text(&b, key);
 	return assay_store_collect_ids(s, &b, "exact counts", ids, n, err);
 }
 

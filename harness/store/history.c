@@ -42,10 +42,9 @@ int assay_store_runs(struct assay_store *s, const char *suite, size_t limit, str
 {
 	static const char sql[] =
 		RUN_INFO " WHERE ?1 IS NULL OR run.suite = ?1 ORDER BY run.started_ns DESC, run.id DESC LIMIT ?2";
-	struct assay_binder b = assay_store_statement_of(s, sql, run_lists, err);
+	struct assay_binder b =
+		assay_store_ask(s, err, sql, run_lists, "ti", suite, limit && limit <= INT64_MAX ? (int64_t)limit : -1);
 
-	assay_store_bind_text(&b, suite);
-	assay_store_bind_int(&b, limit && limit <= INT64_MAX ? (int64_t)limit : -1);
 	return assay_store_collect(s, &b, &run_rows, out, n, err);
 }
 
@@ -55,7 +54,7 @@ int assay_store_newest_runs(struct assay_store *s, struct assay_run_info **out, 
 		RUN_INFO " WHERE run.id IN (SELECT (SELECT r.id FROM run r WHERE r.machine = machine.id"
 			 " ORDER BY r.started_ns DESC, r.id DESC LIMIT 1) FROM machine)"
 			 " ORDER BY run.started_ns DESC, run.id DESC";
-	struct assay_binder b = assay_store_statement_of(s, sql, run_lists, err);
+	struct assay_binder b = assay_store_ask(s, err, sql, run_lists, "");
 
 	return assay_store_collect(s, &b, &run_rows, out, n, err);
 }
@@ -90,13 +89,11 @@ int assay_store_comparisons(struct assay_store *s, const char *machine_id, size_
 {
 	static const char sql[] = "SELECT {} FROM comparison k JOIN machine m ON m.id = k.machine"
 				  " WHERE ?1 IS NULL OR k.machine = ?1 ORDER BY k.started_ns DESC, k.id DESC LIMIT ?2";
-	static const struct assay_columns *const lists[] = { &comparison_columns };
 	static const struct assay_store_rows rows = { "the list of comparisons", sizeof(**out), &comparison_columns,
 						      NULL };
-	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
+	struct assay_binder b = assay_store_ask(s, err, sql, ASSAY_LISTS(&comparison_columns), "ti", machine_id,
+						limit && limit <= INT64_MAX ? (int64_t)limit : -1);
 
-	assay_store_bind_text(&b, machine_id);
-	assay_store_bind_int(&b, limit && limit <= INT64_MAX ? (int64_t)limit : -1);
 	return assay_store_collect(s, &b, &rows, out, n, err);
 }
 
@@ -121,7 +118,7 @@ static void bind_before(struct assay_binder *b, const struct assay_run *run)
 static int count_before(struct assay_store *s, const char *sql, const struct assay_run *run, int64_t *out,
 			struct assay_err *err)
 {
-	struct assay_binder b = assay_store_statement(s, sql, err);
+	struct assay_binder b = assay_store_ask(s, err, sql, NULL, "");
 
 	bind_before(&b, run);
 	return assay_store_read_number(s, &b, "the history", out, err);
@@ -138,15 +135,13 @@ static int find_comparable(struct assay_store *s, const struct assay_run *run, i
 		"b.bench_case AND a.status = 'ok' WHERE b.run = ?4 AND b.status = 'ok')"
 		" FROM " FINISHED_BEFORE("=", "=") " ORDER BY run.started_ns DESC, run.id DESC";
 	struct assay_row row = { 0 };
-	struct assay_binder b = assay_store_statement(s, most_sql, err);
+	struct assay_binder b = assay_store_ask(s, err, most_sql, NULL, "i", run->id);
 	int64_t most = 0, best = -1;
-	int rc;
+	int rc = assay_store_read_number(s, &b, "the history", &most, err);
 
-	assay_store_bind_int(&b, run->id);
-	rc = assay_store_read_number(s, &b, "the history", &most, err);
 	if (rc)
 		return rc;
-	b = assay_store_statement(s, sql, err);
+	b = assay_store_ask(s, err, sql, NULL, "");
 	bind_before(&b, run);
 	while (best < most && assay_store_next(s, &b, &row, "the history", &rc, err)) {
 		const int64_t candidate = assay_store_row_int(&row), n = assay_store_row_int(&row);
@@ -188,9 +183,8 @@ int assay_store_comparables(struct assay_store *s, const struct assay_run *run, 
 {
 	static const char sql[] = "SELECT {} FROM run JOIN build b ON b.id = run.build" WHERE_FINISHED_BEFORE(
 		"=", "=") " ORDER BY run.started_ns, run.id";
-	static const struct assay_columns *const lists[] = { &assay_store_point_columns };
 	static const struct assay_store_rows rows = { "the history", sizeof(**out), &assay_store_point_columns, NULL };
-	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
+	struct assay_binder b = assay_store_ask(s, err, sql, ASSAY_LISTS(&assay_store_point_columns), "");
 
 	bind_before(&b, run);
 	return assay_store_collect(s, &b, &rows, out, n, err);
@@ -205,14 +199,13 @@ int assay_store_comparables(struct assay_store *s, const struct assay_run *run, 
 static int collect_cases(struct assay_store *s, const char *sql, const char *machine_id, struct assay_case **out,
 			 size_t *n, struct assay_err *err)
 {
-	static const struct assay_columns *const lists[] = { &assay_store_case_columns, &assay_store_axis_columns };
 	struct assay_case *v = NULL;
 	struct assay_row row = { 0 };
 	size_t count = 0;
-	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
+	struct assay_binder b = assay_store_ask(
+		s, err, sql, ASSAY_LISTS(&assay_store_case_columns, &assay_store_axis_columns), "t", machine_id);
 	int rc = 0;
 
-	assay_store_bind_text(&b, machine_id);
 	while (assay_store_next(s, &b, &row, "'bench_case'", &rc, err)) {
 		struct assay_case c = { 0 };
 
@@ -265,13 +258,11 @@ int assay_store_failed_series(struct assay_store *s, const char *key, const char
 	static const char sql[] = "SELECT count(*) OVER (), r.status, r.reason FROM bench_case c JOIN series s ON "
 				  "s.bench_case = c.id AND s.machine = ?2 JOIN result r ON r.series = s.id"
 				  " WHERE c.key = ?1 ORDER BY r.run DESC LIMIT 1";
-	struct assay_binder b = assay_store_statement(s, sql, err);
+	struct assay_binder b = assay_store_ask(s, err, sql, NULL, "tt", key, machine_id);
 	struct assay_row row = { 0 };
 	int rc = 0;
 
 	*out = (struct assay_failed_series){ 0 };
-	assay_store_bind_text(&b, key);
-	assay_store_bind_text(&b, machine_id);
 	while (assay_store_next(s, &b, &row, "the history", &rc, err)) {
 		out->n_runs = (size_t)assay_store_row_int(&row);
 		assay_store_row_status(&row, &out->status);
@@ -291,15 +282,12 @@ int assay_store_totals(struct assay_store *s, const struct assay_run *run, struc
 		" SELECT '', count(*) FROM upto UNION ALL SELECT status, (SELECT sum((SELECT count(*) FROM result r"
 		" INDEXED BY result_by_status WHERE r.run = upto.id AND r.status = outcome.status)) FROM upto)"
 		" FROM outcome";
-	struct assay_binder b = assay_store_statement(s, sql, err);
+	struct assay_binder b = assay_store_ask(s, err, sql, NULL, "ttii", run->suite, run->machine.id,
+						(int64_t)run->started_ns, run->id);
 	struct assay_row row = { 0 };
 	int rc = 0;
 
 	*out = (struct assay_run_totals){ 0 };
-	assay_store_bind_text(&b, run->suite);
-	assay_store_bind_text(&b, run->machine.id);
-	assay_store_bind_int(&b, (int64_t)run->started_ns);
-	assay_store_bind_int(&b, run->id);
 	while (assay_store_next(s, &b, &row, "the history", &rc, err)) {
 		enum assay_status status;
 
@@ -340,11 +328,10 @@ int assay_store_newest_results(struct assay_store *s, const char *machine_id, st
 		" SELECT {}, {b}, r.status FROM newest n JOIN result r ON r.run = n.run AND r.bench_case = n.bench_case"
 		" JOIN bench_case c ON c.id = n.bench_case JOIN run ON run.id = n.run JOIN build b ON b.id = run.build"
 		" ORDER BY c.key";
-	static const struct assay_columns *const lists[] = { &newest_columns, &assay_store_commit_columns };
 	static const struct assay_store_rows rows = { "the newest results", sizeof(**out), &newest_columns,
 						      read_outcome };
-	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
+	struct assay_binder b = assay_store_ask(s, err, sql, ASSAY_LISTS(&newest_columns, &assay_store_commit_columns),
+						"t", machine_id);
 
-	assay_store_bind_text(&b, machine_id);
 	return assay_store_collect(s, &b, &rows, out, n, err);
 }

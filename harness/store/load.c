@@ -61,21 +61,6 @@ static int each_head(void *loader, struct assay_row *row)
 	return 0;
 }
 
-static int each_environment(void *loader, struct assay_row *row)
-{
-	struct loader *l = loader;
-	struct assay_run *run = &l->run;
-	struct assay_fact *f;
-	int rc;
-
-	rc = assay_store_grow(&run->environment, run->n_environment, sizeof(*f), l->err);
-	if (rc)
-		return rc;
-	f = &run->environment[run->n_environment++];
-	assay_store_row_columns(row, &assay_store_fact_columns, f);
-	return 0;
-}
-
 static int each_result(void *loader, struct assay_row *row)
 {
 	struct loader *l = loader;
@@ -142,13 +127,6 @@ static const struct assay_store_query head = {
 	" JOIN build b ON b.id = run.build WHERE run.id = ?",
 	{ &assay_store_run_columns, &assay_store_machine_columns, &assay_store_build_columns },
 	each_head,
-};
-
-static const struct assay_store_query environment = {
-	"environment",
-	"SELECT {e} FROM environment e WHERE e.run = ? ORDER BY e.place",
-	{ &assay_store_fact_columns },
-	each_environment,
 };
 
 /* The results that @where selects, and what belongs to them, in the order of results. */
@@ -230,7 +208,8 @@ static int load(struct loader *l)
 	if (!rc)
 		rc = assay_store_read_facts(l->s, &l->run.machine, l->err);
 	if (!rc)
-		rc = assay_store_for_each(l->s, whole(l), &environment, l, l->err);
+		rc = assay_store_get_part(l->s, &assay_store_environment, l->run.id, &l->run.environment,
+					  &l->run.n_environment, l->err);
 	if (!rc)
 		rc = load_results(l, whole(l), of_run);
 	if (!rc)
@@ -241,9 +220,8 @@ static int load(struct loader *l)
 int assay_store_run_load(struct assay_store *s, int64_t id, struct assay_run *out, struct assay_err *err)
 {
 	struct loader l = { .s = s, .run.id = id, .err = err };
-	int rc;
+	int rc = assay_store_begin_read(s, err);
 
-	rc = assay_store_begin_read(s, err);
 	if (rc)
 		return rc;
 	rc = assay_store_finish(s, load(&l), err);
@@ -261,12 +239,10 @@ int assay_store_samples_load(struct assay_store *s, int64_t run_id, const char *
 	static const char sql[] = "SELECT p.encoded FROM bench_case c JOIN result r ON r.bench_case = c.id"
 				  " LEFT JOIN result_samples p ON p.result = r.id WHERE c.key = ? AND r.run = ?";
 	struct assay_sample *samples = NULL;
-	struct assay_binder b = assay_store_statement(s, sql, err);
+	struct assay_binder b = assay_store_ask(s, err, sql, NULL, "ti", key, run_id);
 	size_t n_samples = 0;
 	int sqlite_rc, rc = 0;
 
-	assay_store_bind_text(&b, key);
-	assay_store_bind_int(&b, run_id);
 	sqlite_rc = assay_store_step(&b);
 	if (sqlite_rc == SQLITE_DONE) {
 		rc = assay_err_set(err, ASSAY_ENOTFOUND, "run %lld has no result of '%.255s'", (long long)run_id, key);
@@ -292,12 +268,12 @@ int assay_store_samples_load(struct assay_store *s, int64_t run_id, const char *
 
 int assay_store_imported(struct assay_store *s, const char *digest, int64_t **out, size_t *n, struct assay_err *err)
 {
-	struct assay_binder b = assay_store_statement(
-		s, "SELECT id FROM run WHERE import_digest = ? AND import_digest <> '' ORDER BY id", err);
+	struct assay_binder b = assay_store_ask(
+		s, err, "SELECT id FROM run WHERE import_digest = ? AND import_digest <> '' ORDER BY id", NULL, "t",
+		digest);
 
 	*out = NULL;
 	*n = 0;
-	assay_store_bind_text(&b, digest);
 	return assay_store_collect_ids(s, &b, "what was imported", out, n, err);
 }
 
@@ -312,19 +288,15 @@ int assay_store_is_same_import(struct assay_store *s, int64_t id, const struct a
 		ASSAY_COLUMN(struct assay_run, started_unknown, "started_unknown"),
 	};
 	static const struct assay_columns columns = ASSAY_COLUMNS(same);
-	static const struct assay_columns *const lists[] = { &columns, &columns };
 	/* without a date, started_ns is the time of the import */
-	struct assay_binder b = assay_store_statement_of(s,
-							 "SELECT EXISTS (SELECT 1 FROM run WHERE ({}) = ({?}) AND "
-							 "(started_unknown OR started_ns = ?) AND id = ?)",
-							 lists, err);
+	struct assay_binder b =
+		assay_store_ask(s, err,
+				"SELECT EXISTS (SELECT 1 FROM run WHERE ({}) = ({?}) AND "
+				"(started_unknown OR started_ns = ?) AND id = ?)",
+				ASSAY_LISTS(&columns, &columns), "csi", &columns, run, run->started_ns, id);
 	int64_t found = 0;
-	int rc;
+	int rc = assay_store_read_number(s, &b, "what was imported", &found, err);
 
-	assay_store_bind_columns(&b, &columns, run);
-	assay_store_bind_size(&b, run->started_ns);
-	assay_store_bind_int(&b, id);
-	rc = assay_store_read_number(s, &b, "what was imported", &found, err);
 	*out = found;
 	return rc;
 }

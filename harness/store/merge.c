@@ -420,7 +420,6 @@ static const struct assay_columns name_columns = ASSAY_COLUMNS(name_list);
 /* Machines, builds, cases and names of numbers: those that are not here, and which each of the others is here. */
 static int copy_shared(struct merging *g)
 {
-	static const struct assay_columns *const lists[] = { &name_columns };
 	static const struct assay_store_rows rows = { "'number_name'", sizeof(*g->names), &name_columns, NULL };
 	struct assay_binder b;
 	int rc = 0;
@@ -443,7 +442,8 @@ static int copy_shared(struct merging *g)
 	}
 	if (rc)
 		return rc;
-	b = assay_store_statement_of(g->to, "SELECT {} FROM temp.same_number_name ORDER BY old", lists, g->err);
+	b = assay_store_ask(g->to, g->err, "SELECT {} FROM temp.same_number_name ORDER BY old",
+			    ASSAY_LISTS(&name_columns), "");
 	return assay_store_collect(g->to, &b, &rows, &g->names, &g->n_names, g->err);
 }
 
@@ -458,7 +458,7 @@ static int check_cases(struct merging *g)
 		"SELECT o.key FROM other.bench_case o JOIN main.bench_case m ON m.key = o.key WHERE " MEANING(
 			"other", "o.id") " <> " MEANING("main", "m.id") " LIMIT 1";
 	struct assay_row row = { 0 };
-	struct assay_binder b = assay_store_statement(g->to, sql, g->err);
+	struct assay_binder b = assay_store_ask(g->to, g->err, sql, NULL, "");
 	char key[ASSAY_KEY_MAX] = "";
 	int rc = 0;
 
@@ -477,12 +477,11 @@ static int check_cases(struct merging *g)
 static int find_here(struct merging *g, const struct thing *k, int64_t id, int64_t *at, bool *less)
 {
 	struct assay_row row = { 0 };
-	struct assay_binder b = assay_store_statement(g->to, k->same, g->err);
+	struct assay_binder b = assay_store_ask(g->to, g->err, k->same, NULL, "i", id);
 	int rc = 0;
 
 	*at = 0;
 	*less = false;
-	assay_store_bind_int(&b, id);
 	while (assay_store_next(g->to, &b, &row, k->table, &rc, g->err)) {
 		const int64_t here = assay_store_row_int(&row);
 		const bool holds_all = assay_store_row_bool(&row), is_held = assay_store_row_bool(&row);
@@ -553,7 +552,7 @@ static int merge_one(struct merging *g, const struct thing *k, size_t *added, in
 
 static int merge_things(struct merging *g, const struct thing *k, size_t *added)
 {
-	struct assay_binder b = assay_store_statement(g->to, k->list, g->err);
+	struct assay_binder b = assay_store_ask(g->to, g->err, k->list, NULL, "");
 	int64_t *ids = NULL;
 	size_t n = 0;
 	int rc = assay_store_collect_ids(g->to, &b, k->table, &ids, &n, g->err);
@@ -590,9 +589,9 @@ static const struct assay_baseline_info *find_baseline(const struct assay_baseli
 /* The run @id of the other database here; 0 where it is not. */
 static int run_here(struct merging *g, int64_t id, int64_t *at)
 {
-	struct assay_binder b = assay_store_statement(g->to, "SELECT new FROM temp.same_run WHERE old = ?", g->err);
+	struct assay_binder b =
+		assay_store_ask(g->to, g->err, "SELECT new FROM temp.same_run WHERE old = ?", NULL, "i", id);
 
-	assay_store_bind_int(&b, id);
 	return assay_store_read_number(g->to, &b, "'run'", at, g->err);
 }
 

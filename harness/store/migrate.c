@@ -13,9 +13,8 @@ const size_t assay_store_n_migrations = sizeof(assay_store_migrations) / sizeof(
 static int read_int(struct assay_store *s, const char *sql, int64_t *out, struct assay_err *err)
 {
 	sqlite3_stmt *st = NULL;
-	int rc;
+	int rc = sqlite3_prepare_v2(s->db, sql, -1, &st, NULL);
 
-	rc = sqlite3_prepare_v2(s->db, sql, -1, &st, NULL);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(st);
 	if (rc == SQLITE_ROW) {
@@ -146,9 +145,8 @@ int assay_store_identify(struct assay_store *s, int *version, struct assay_err *
 static int check_references(struct assay_store *s, const struct assay_migration *m, struct assay_err *err)
 {
 	sqlite3_stmt *st = NULL;
-	int rc;
+	int rc = sqlite3_prepare_v2(s->db, "PRAGMA foreign_key_check", -1, &st, NULL);
 
-	rc = sqlite3_prepare_v2(s->db, "PRAGMA foreign_key_check", -1, &st, NULL);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(st);
 	if (rc == SQLITE_ROW) {
@@ -167,9 +165,8 @@ static int apply(struct assay_store *s, int version, struct assay_err *err)
 {
 	const struct assay_migration *m = &s->o.migrations[version];
 	char mark[96]; /* a PRAGMA takes no parameters; both numbers are ours */
-	int rc;
+	int rc = sqlite3_exec(s->db, m->sql, NULL, NULL, NULL);
 
-	rc = sqlite3_exec(s->db, m->sql, NULL, NULL, NULL);
 	if (rc != SQLITE_OK)
 		return assay_store_fail(s, rc, err, "cannot apply '%s'", m->name);
 	rc = check_references(s, m, err);

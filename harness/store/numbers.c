@@ -125,16 +125,14 @@ static int insert_name(struct assay_store *s, const struct name *name, int64_t *
 	static const char insert[] = "INSERT INTO number_name ({}) VALUES ({?})";
 	static const char find[] = "SELECT id FROM number_name WHERE kind = ? AND name = ? AND source = ? AND unit = ?"
 				   " AND better = ? AND estimated = ? AND how = ? AND per_iteration = ?";
-	struct assay_binder b = assay_store_statement(s, find, err);
+	struct assay_binder b = assay_store_ask(s, err, find, NULL, "c", &name_columns, name);
 	int rc;
 
 	*id = 0;
-	assay_store_bind_columns(&b, &name_columns, name);
 	rc = assay_store_read_number(s, &b, "'number_name'", id, err);
 	if (rc || *id)
 		return rc;
-	b = assay_store_statement_of(s, insert, name_lists, err);
-	assay_store_bind_columns(&b, &name_columns, name);
+	b = assay_store_ask(s, err, insert, name_lists, "c", &name_columns, name);
 	rc = assay_store_done(s, assay_store_step_once(&b), err, kind_word(name->kind), name->name);
 	if (!rc)
 		*id = sqlite3_last_insert_rowid(s->db);
@@ -209,9 +207,7 @@ static int insert_numbers(struct assay_store *s, int64_t id, const struct assay_
 
 	if (rc)
 		return rc;
-	b = assay_store_statement(s, sql, err);
-	assay_store_bind_int(&b, id);
-	assay_store_bind_blob(&b, blob, len);
+	b = assay_store_ask(s, err, sql, NULL, "ib", id, blob, len);
 	rc = assay_store_done(s, assay_store_step_once(&b), err, "numbers of", key);
 	free(blob);
 	return rc;
@@ -249,10 +245,9 @@ static int read_name(struct assay_store *s, int64_t id, struct name *out, struct
 {
 	static const char sql[] = "SELECT {n} FROM number_name n WHERE n.id = ?";
 	struct assay_row row = { 0 };
-	struct assay_binder b = assay_store_statement_of(s, sql, name_lists, err);
+	struct assay_binder b = assay_store_ask(s, err, sql, name_lists, "i", id);
 	int rc = 0;
 
-	assay_store_bind_int(&b, id);
 	while (assay_store_next(s, &b, &row, "'number_name'", &rc, err)) {
 		assay_store_row_columns(&row, &name_columns, out);
 		out->id = id;

@@ -13,6 +13,17 @@
 
 /* ---- out -------------------------------------------------------------------------------------------------------- */
 
+static const struct assay_store_part heap_totals = { "totals of a heap", "profile_heap", "profile",
+						     &assay_store_profile_heap_columns, 0 };
+static const struct assay_store_part gpu_totals = { "totals of GPUs", "profile_gpu", "profile",
+						    &assay_store_profile_gpu_columns, 0 };
+static const struct assay_store_part devices = { "GPU", "profile_gpu_device", "profile",
+						 &assay_store_profile_gpu_device_columns,
+						 sizeof(struct assay_profile_gpu_device) };
+static const struct assay_store_part threads = { "thread", "profile_thread", "profile",
+						 &assay_store_profile_thread_columns,
+						 sizeof(struct assay_profile_thread) };
+
 struct reading {
 	struct assay_profile *p;
 	uint32_t *frames; /* of a stack */
@@ -60,18 +71,6 @@ static int read_head(void *to, struct assay_row *row)
 	return 0;
 }
 
-static int read_thread(void *to, struct assay_row *row)
-{
-	struct reading *r = to;
-	int rc = assay_store_grow(&r->p->threads, r->p->n_threads, sizeof(*r->p->threads), r->err);
-
-	if (rc)
-		return rc;
-	r->p->threads[r->p->n_threads] = (struct assay_profile_thread){ .weight = 0 };
-	assay_store_row_columns(row, &assay_store_profile_thread_columns, &r->p->threads[r->p->n_threads++]);
-	return 0;
-}
-
 static int read_frame(void *to, struct assay_row *row)
 {
 	struct reading *r = to;
@@ -98,9 +97,8 @@ static int next_stack(struct reading *r, struct assay_row *row)
 	const size_t place = r->p->stacks.n_stacks;
 	uint32_t n = 0;
 	size_t at = 0;
-	int rc;
+	int rc = read_frames(r, row, &n);
 
-	rc = read_frames(r, row, &n);
 	if (!rc && !row->bad)
 		rc = assay_stack_table_put(&r->p->stacks, r->frames, n, &at, r->err);
 	row->bad |= !rc && at != place;
@@ -122,14 +120,6 @@ static int next_weighed_stack(void *to, struct assay_row *row)
 	return 0;
 }
 
-static int read_heap(void *to, struct assay_row *row)
-{
-	struct reading *r = to;
-
-	assay_store_row_columns(row, &assay_store_profile_heap_columns, &r->p->heap);
-	return 0;
-}
-
 /* A site weighs what it allocated. */
 static int read_site(void *to, struct assay_row *row)
 {
@@ -145,29 +135,6 @@ static int read_site(void *to, struct assay_row *row)
 	p->heap.sites[place] = (struct assay_profile_site){ .blocks = 0 };
 	assay_store_row_columns(row, &assay_store_profile_site_columns, &p->heap.sites[place]);
 	assay_profile_site_weigh(p, place);
-	return 0;
-}
-
-static int read_gpu(void *to, struct assay_row *row)
-{
-	struct reading *r = to;
-
-	assay_store_row_columns(row, &assay_store_profile_gpu_columns, &r->p->gpu);
-	return 0;
-}
-
-static int read_device(void *to, struct assay_row *row)
-{
-	struct reading *r = to;
-	struct assay_profile_gpu *g = &r->p->gpu;
-	struct assay_profile_gpu_device *d;
-	int rc = assay_store_grow(&g->devices, g->n_devices, sizeof(*g->devices), r->err);
-
-	if (rc)
-		return rc;
-	d = &g->devices[g->n_devices++];
-	*d = (struct assay_profile_gpu_device){ .index = 0 };
-	assay_store_row_columns(row, &assay_store_profile_gpu_device_columns, d);
 	return 0;
 }
 
@@ -206,22 +173,10 @@ static int read_wait(void *to, struct assay_row *row)
 static int read_kind(struct assay_store *s, struct assay_store_whole whole, struct reading *r)
 {
 	static const struct assay_store_query parts[] = {
-		{ "profile_heap",
-		  "SELECT {h} FROM profile_heap h WHERE h.profile = ?",
-		  { &assay_store_profile_heap_columns },
-		  read_heap },
 		{ "profile_site",
 		  "SELECT frames, {s} FROM profile_site s WHERE s.profile = ? ORDER BY s.place",
 		  { &assay_store_profile_site_columns },
 		  read_site },
-		{ "profile_gpu",
-		  "SELECT {g} FROM profile_gpu g WHERE g.profile = ?",
-		  { &assay_store_profile_gpu_columns },
-		  read_gpu },
-		{ "profile_gpu_device",
-		  "SELECT {d} FROM profile_gpu_device d WHERE d.profile = ? ORDER BY d.place",
-		  { &assay_store_profile_gpu_device_columns },
-		  read_device },
 		{ "profile_gpu_work",
 		  "SELECT frames, weight, {w} FROM profile_gpu_work w WHERE w.profile = ? ORDER BY w.place",
 		  { &assay_store_profile_gpu_work_columns },
@@ -231,8 +186,14 @@ static int read_kind(struct assay_store *s, struct assay_store_whole whole, stru
 		  { &assay_store_profile_wait_columns },
 		  read_wait },
 	};
-	int rc = 0;
+	struct assay_profile_gpu *g = &r->p->gpu;
+	bool found = false; /* or not: most profiles have none */
+	int rc = assay_store_get_row(s, &heap_totals, whole.id, &r->p->heap, &found, r->err);
 
+	if (!rc)
+		rc = assay_store_get_row(s, &gpu_totals, whole.id, g, &found, r->err);
+	if (!rc)
+		rc = assay_store_get_part(s, &devices, whole.id, &g->devices, &g->n_devices, r->err);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !rc; i++)
 		rc = assay_store_for_each(s, whole, &parts[i], r, r->err);
 	return rc;
@@ -248,10 +209,6 @@ static int read_profile(struct assay_store *s, int64_t id, struct reading *r)
 		read_head
 	};
 	static const struct assay_store_query parts[] = {
-		{ "profile_thread",
-		  "SELECT {t} FROM profile_thread t WHERE t.profile = ? ORDER BY t.place",
-		  { &assay_store_profile_thread_columns },
-		  read_thread },
 		{ "profile_frame",
 		  "SELECT {f} FROM profile_frame f WHERE f.profile = ? ORDER BY f.place",
 		  { &assay_store_profile_frame_columns },
@@ -266,6 +223,8 @@ static int read_profile(struct assay_store *s, int64_t id, struct reading *r)
 
 	if (!rc && !r->p->id)
 		return assay_err_set(r->err, ASSAY_ENOTFOUND, "no profile %lld in '%.200s'", (long long)id, s->path);
+	if (!rc)
+		rc = assay_store_get_part(s, &threads, id, &r->p->threads, &r->p->n_threads, r->err);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !rc; i++)
 		rc = assay_store_for_each(s, whole, &parts[i], r, r->err);
 	if (!rc)
@@ -302,7 +261,7 @@ static const struct assay_store_rows infos = { "'profile'", sizeof(struct assay_
 int assay_store_profiles(struct assay_store *s, struct assay_profile_info **out, size_t *n, struct assay_err *err)
 {
 	static const char sql[] = "SELECT {} FROM profile ORDER BY started_ns DESC, id DESC";
-	struct assay_binder b = assay_store_statement_of(s, sql, info_lists, err);
+	struct assay_binder b = assay_store_ask(s, err, sql, info_lists, "");
 
 	return assay_store_collect(s, &b, &infos, out, n, err);
 }
@@ -315,9 +274,8 @@ int assay_store_profiles_of_build(struct assay_store *s, const char *build, stru
 		" (SELECT 1 FROM profile o WHERE o.build = ?1 AND o.kind = p.kind AND o.what = p.what AND"
 		" (o.started_ns > p.started_ns OR (o.started_ns = p.started_ns AND o.id > p.id)))"
 		" ORDER BY started_ns DESC, id DESC";
-	struct assay_binder b = assay_store_statement_of(s, sql, info_lists, err);
+	struct assay_binder b = assay_store_ask(s, err, sql, info_lists, "t", build);
 
-	assay_store_bind_text(&b, build);
 	return assay_store_collect(s, &b, &infos, out, n, err);
 }
 
@@ -340,14 +298,10 @@ static unsigned char *blob_of_stack(const struct assay_stack_table *t, size_t i,
 
 static int put_head(struct assay_store *s, const struct assay_profile *p, int64_t *id, struct assay_err *err)
 {
-	static const struct assay_columns *const lists[] = { &assay_store_profile_columns };
-	struct assay_binder b =
-		assay_store_statement_of(s, "INSERT INTO profile ({}, build) VALUES ({?}, ?)", lists, err);
-	int rc;
+	struct assay_binder b = assay_store_ask(s, err, "INSERT INTO profile ({}, build) VALUES ({?}, ?)", NULL, "ct",
+						&assay_store_profile_columns, p, p->build.id[0] ? p->build.id : NULL);
+	int rc = assay_store_done(s, assay_store_step_once(&b), err, "the profile of", p->what);
 
-	assay_store_bind_columns(&b, &assay_store_profile_columns, p);
-	assay_store_bind_text(&b, p->build.id[0] ? p->build.id : NULL);
-	rc = assay_store_done(s, assay_store_step_once(&b), err, "the profile of", p->what);
 	*id = sqlite3_last_insert_rowid(s->db);
 	return rc;
 }
@@ -372,10 +326,7 @@ static int put_stack_row(struct assay_store *s, const struct assay_profile *p, s
 
 	if (!blob)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	b = assay_store_statement_of(s, r->sql, lists, err);
-	assay_store_bind_int(&b, id);
-	assay_store_bind_size(&b, i);
-	assay_store_bind_blob(&b, blob, len);
+	b = assay_store_ask(s, err, r->sql, lists, "isb", id, i, blob, len);
 	if (r->weighed)
 		assay_store_bind_size(&b, p->stacks.stacks[i].weight);
 	if (r->columns)
@@ -391,10 +342,7 @@ static int put_heap(struct assay_store *s, const struct assay_profile *p, int64_
 		"INSERT INTO profile_site (profile, place, frames, {}) VALUES (?, ?, ?, {?})", "a call site of",
 		&assay_store_profile_site_columns, false
 	};
-	static const struct assay_store_part totals = { "totals of a heap",
-							"INSERT INTO profile_heap (profile, {}) VALUES (?, {?})",
-							&assay_store_profile_heap_columns, sizeof(p->heap) };
-	int rc = assay_store_put_row(s, &totals, id, &p->heap, err);
+	int rc = assay_store_put_row(s, &heap_totals, id, &p->heap, err);
 
 	for (size_t i = 0; i < p->stacks.n_stacks && !rc; i++)
 		rc = put_stack_row(s, p, i, id, &site, &p->heap.sites[i], err);
@@ -407,14 +355,7 @@ static int put_gpu(struct assay_store *s, const struct assay_profile *p, int64_t
 		"INSERT INTO profile_gpu_work (profile, place, frames, weight, {}) VALUES (?, ?, ?, ?, {?})",
 		"a kernel of", &assay_store_profile_gpu_work_columns, true
 	};
-	static const struct assay_store_part devices = {
-		"GPU", "INSERT INTO profile_gpu_device (profile, place, {}) VALUES (?, ?, {?})",
-		&assay_store_profile_gpu_device_columns, sizeof(*p->gpu.devices)
-	};
-	static const struct assay_store_part totals = { "totals of GPUs",
-							"INSERT INTO profile_gpu (profile, {}) VALUES (?, {?})",
-							&assay_store_profile_gpu_columns, sizeof(p->gpu) };
-	int rc = assay_store_put_row(s, &totals, id, &p->gpu, err);
+	int rc = assay_store_put_row(s, &gpu_totals, id, &p->gpu, err);
 
 	if (!rc)
 		rc = assay_store_put_part(s, &devices, id, p->gpu.devices, p->gpu.n_devices, err);
@@ -450,14 +391,8 @@ static int put_kind(struct assay_store *s, const struct assay_profile *p, int64_
 /* Inside a transaction. */
 static int put(struct assay_store *s, const struct assay_profile *p, int64_t *id, struct assay_err *err)
 {
-	static const struct assay_store_part threads = {
-		"thread", "INSERT INTO profile_thread (profile, place, {}) VALUES (?, ?, {?})",
-		&assay_store_profile_thread_columns, sizeof(*p->threads)
-	};
-	static const struct assay_store_part frames = {
-		"frame", "INSERT INTO profile_frame (profile, place, {}) VALUES (?, ?, {?})",
-		&assay_store_profile_frame_columns, sizeof(*p->stacks.frames)
-	};
+	static const struct assay_store_part frames = { "frame", "profile_frame", "profile",
+							&assay_store_profile_frame_columns, sizeof(*p->stacks.frames) };
 	static const struct stack_row stack = {
 		"INSERT INTO profile_stack (profile, place, frames, weight) VALUES (?, ?, ?, ?)", "a stack of", NULL,
 		true
@@ -506,12 +441,11 @@ int assay_store_profile_add(struct assay_store *s, struct assay_profile *p, stru
 int assay_store_profiles_prune(struct assay_store *s, const struct assay_store_profile_rule *rule, size_t *removed,
 			       struct assay_err *err)
 {
-	struct assay_binder b = assay_store_statement(s, rule->dry ? "SELECT count(*)" GOING : "DELETE" GOING, err);
+	struct assay_binder b = assay_store_ask(s, err, rule->dry ? "SELECT count(*)" GOING : "DELETE" GOING, NULL,
+						"sst", rule->keep ? rule->keep : 1,
+						rule->older_ns < INT64_MAX ? rule->older_ns : INT64_MAX, rule->name);
 	int rc;
 
-	assay_store_bind_size(&b, rule->keep ? rule->keep : 1);
-	assay_store_bind_size(&b, rule->older_ns < INT64_MAX ? rule->older_ns : INT64_MAX);
-	assay_store_bind_text(&b, rule->name);
 	if (!rule->dry) {
 		rc = assay_store_step_once(&b);
 		*removed = (size_t)sqlite3_changes(s->db);

@@ -2,14 +2,14 @@
 /* Everything that belongs to a run goes with it, by the references of the schema. */
 #include "store/merge.h"
 
-#include "store/db.h"
+#include <string.h>
+
+#include "store/columns.h"
 
 static int ask(struct assay_store *s, const char *sql, int64_t number, int64_t *out, struct assay_err *err)
 {
-	struct assay_binder b = assay_store_statement(s, sql, err);
+	struct assay_binder b = assay_store_ask(s, err, sql, NULL, strchr(sql, '?') ? "i" : "", number);
 
-	if (sqlite3_bind_parameter_count(b.st))
-		assay_store_bind_int(&b, number);
 	return assay_store_read_number(s, &b, "the size of the database", out, err);
 }
 
@@ -25,12 +25,9 @@ static int file_bytes(struct assay_store *s, uint64_t *out, struct assay_err *er
 /* Run @sql with @number, and add to *n how many rows it changed. */
 static int change(struct assay_store *s, const char *sql, int64_t number, size_t *n, struct assay_err *err)
 {
-	struct assay_binder b = assay_store_statement(s, sql, err);
-	int rc;
+	struct assay_binder b = assay_store_ask(s, err, sql, NULL, strchr(sql, '?') ? "i" : "", number);
+	const int rc = assay_store_step_once(&b);
 
-	if (sqlite3_bind_parameter_count(b.st))
-		assay_store_bind_int(&b, number);
-	rc = assay_store_step_once(&b);
 	if (rc == SQLITE_CONSTRAINT_FOREIGNKEY)
 		return assay_err_set(err, ASSAY_ESTORE,
 				     "cannot remove run %lld: a baseline holds it; 'assay baseline list' names it",

@@ -12,16 +12,12 @@
 /* A machine is known by its digest, every other owner of rows by a number. */
 static int put_machine_facts(struct assay_store *s, const struct assay_fingerprint *m, struct assay_err *err)
 {
-	static const struct assay_columns *const lists[] = { &assay_store_fact_columns };
 	struct assay_binder b;
 	int rc = 0;
 
 	for (size_t i = 0; i < m->n_facts && !rc; i++) {
-		b = assay_store_statement_of(s, "INSERT INTO machine_fact (machine, place, {}) VALUES (?, ?, {?})",
-					     lists, err);
-		assay_store_bind_text(&b, m->id);
-		assay_store_bind_size(&b, i);
-		assay_store_bind_columns(&b, &assay_store_fact_columns, &m->facts[i]);
+		b = assay_store_ask(s, err, "INSERT INTO machine_fact (machine, place, {}) VALUES (?, ?, {?})", NULL,
+				    "tsc", m->id, i, &assay_store_fact_columns, &m->facts[i]);
 		rc = assay_store_done(s, assay_store_step_once(&b), err, "fact", m->facts[i].name);
 	}
 	return rc;
@@ -29,39 +25,31 @@ static int put_machine_facts(struct assay_store *s, const struct assay_fingerpri
 
 int assay_store_put_machine(struct assay_store *s, const struct assay_fingerprint *m, struct assay_err *err)
 {
-	static const struct assay_store_part machine = {
-		"machine", "INSERT INTO machine ({}) VALUES ({?}) ON CONFLICT (id) DO NOTHING",
-		&assay_store_machine_columns, sizeof(*m)
-	};
-	int rc = assay_store_put(s, &machine, m, err);
+	struct assay_binder b =
+		assay_store_ask(s, err, "INSERT INTO machine ({}) VALUES ({?}) ON CONFLICT (id) DO NOTHING", NULL, "c",
+				&assay_store_machine_columns, m);
+	int rc = assay_store_done(s, assay_store_step_once(&b), err, "machine", m->id);
 
 	return rc || !sqlite3_changes(s->db) ? rc : put_machine_facts(s, m, err);
 }
 
-int assay_store_put_build(struct assay_store *s, const struct assay_build *b, struct assay_err *err)
+int assay_store_put_build(struct assay_store *s, const struct assay_build *build, struct assay_err *err)
 {
-	static const struct assay_store_part build = {
-		"build", "INSERT INTO build ({}) VALUES ({?}) ON CONFLICT (id) DO NOTHING", &assay_store_build_columns,
-		sizeof(*b)
-	};
+	struct assay_binder b =
+		assay_store_ask(s, err, "INSERT INTO build ({}) VALUES ({?}) ON CONFLICT (id) DO NOTHING", NULL, "c",
+				&assay_store_build_columns, build);
 
-	return assay_store_put(s, &build, b, err);
+	return assay_store_done(s, assay_store_step_once(&b), err, "build", build->id);
 }
 
 int assay_store_put_numbers(struct assay_store *s, int64_t side, const struct assay_result *r, struct assay_err *err)
 {
-	static const struct assay_store_part metrics = {
-		"metric", "INSERT INTO pair_metric (pair_side, place, {}) VALUES (?, ?, {?})",
-		&assay_store_metric_columns, sizeof(*r->metrics)
-	};
-	static const struct assay_store_part counts = {
-		"counter", "INSERT INTO pair_counter (pair_side, place, {}) VALUES (?, ?, {?})",
-		&assay_store_count_columns, sizeof(*r->counters.v)
-	};
-	static const struct assay_store_part reasons = {
-		"reason of", "INSERT INTO pair_unavailable (pair_side, place, {}) VALUES (?, ?, {?})",
-		&assay_store_missing_columns, sizeof(*r->counters.missing)
-	};
+	static const struct assay_store_part metrics = { "metric", "pair_metric", "pair_side",
+							 &assay_store_metric_columns, sizeof(*r->metrics) };
+	static const struct assay_store_part counts = { "counter", "pair_counter", "pair_side",
+							&assay_store_count_columns, sizeof(*r->counters.v) };
+	static const struct assay_store_part reasons = { "reason of", "pair_unavailable", "pair_side",
+							 &assay_store_missing_columns, sizeof(*r->counters.missing) };
 	int rc = assay_store_put_part(s, &metrics, side, r->metrics, r->n_metrics, err);
 
 	if (!rc)
@@ -134,13 +122,12 @@ int assay_store_row_missing(struct assay_row *row, struct assay_counters *c, str
 
 int assay_store_read_facts(struct assay_store *s, struct assay_fingerprint *m, struct assay_err *err)
 {
-	static const struct assay_columns *const lists[] = { &assay_store_fact_columns };
 	struct assay_row row = { 0 };
-	struct assay_binder b = assay_store_statement_of(
-		s, "SELECT {f} FROM machine_fact f WHERE f.machine = ? ORDER BY f.place", lists, err);
+	struct assay_binder b =
+		assay_store_ask(s, err, "SELECT {f} FROM machine_fact f WHERE f.machine = ? ORDER BY f.place",
+				ASSAY_LISTS(&assay_store_fact_columns), "t", m->id);
 	int rc = 0;
 
-	assay_store_bind_text(&b, m->id);
 	while (assay_store_next(s, &b, &row, "'machine_fact'", &rc, err)) {
 		if (m->n_facts == sizeof(m->facts) / sizeof(m->facts[0]))
 			row.bad = true;
@@ -157,7 +144,7 @@ static void name_part(struct assay_store_whole whole, const char *table, char *b
 
 int assay_store_newest(struct assay_store *s, const char *sql, const char *kind, int64_t *id, struct assay_err *err)
 {
-	struct assay_binder b = assay_store_statement(s, sql, err);
+	struct assay_binder b = assay_store_ask(s, err, sql, NULL, "");
 	int rc = assay_store_read_number(s, &b, kind, id, err);
 
 	if (rc)
@@ -173,12 +160,10 @@ int assay_store_no_number(struct assay_store *s, const char *kind, int64_t id, s
 {
 	static const char run[] = "SELECT id FROM run ORDER BY abs(id - ?), id LIMIT 1";
 	static const char comparison[] = "SELECT id FROM comparison ORDER BY abs(id - ?), id LIMIT 1";
-	struct assay_binder b = assay_store_statement(s, strcmp(kind, "run") ? comparison : run, err);
+	struct assay_binder b = assay_store_ask(s, err, strcmp(kind, "run") ? comparison : run, NULL, "i", id);
 	int64_t near = 0;
-	int rc;
+	int rc = assay_store_read_number(s, &b, kind, &near, err);
 
-	assay_store_bind_int(&b, id);
-	rc = assay_store_read_number(s, &b, kind, &near, err);
 	if (rc)
 		return rc;
 	if (!near)
@@ -191,12 +176,11 @@ int assay_store_for_each(struct assay_store *s, struct assay_store_whole whole, 
 			 void *to, struct assay_err *err)
 {
 	struct assay_row row = { 0 };
-	struct assay_binder b = assay_store_statement_of(s, q->sql, q->lists, err);
+	struct assay_binder b = assay_store_ask(s, err, q->sql, q->lists, "i", whole.id);
 	int rc = 0;
 	char what[64];
 
 	name_part(whole, q->table, what, sizeof(what));
-	assay_store_bind_int(&b, whole.id);
 	while (assay_store_next(s, &b, &row, what, &rc, err))
 		rc = q->each(to, &row);
 	return rc;
@@ -209,44 +193,6 @@ int assay_store_part_damaged(const struct assay_store *s, struct assay_store_who
 
 	name_part(whole, table, what, sizeof(what));
 	return assay_store_damaged(s, what, err);
-}
-
-int assay_store_collect(struct assay_store *s, struct assay_binder *b, const struct assay_store_rows *rows, void *out,
-			size_t *n, struct assay_err *err)
-{
-	const size_t size = rows->size;
-	struct assay_row row = { 0 };
-	size_t count = 0;
-	char *v = NULL;
-	int rc = 0;
-
-	while (assay_store_next(s, b, &row, rows->what, &rc, err)) {
-		rc = assay_store_grow(&v, count, size, err);
-		if (rc)
-			continue;
-		memset(v + count * size, 0, size);
-		assay_store_row_columns(&row, rows->columns, v + count * size);
-		if (rows->read)
-			rows->read(&row, v + count * size);
-		count++;
-	}
-	if (rc) {
-		free(v);
-		return rc;
-	}
-	memcpy(out, &v, sizeof(v));
-	*n = count;
-	return 0;
-}
-
-int assay_store_collect_ids(struct assay_store *s, struct assay_binder *b, const char *what, int64_t **out, size_t *n,
-			    struct assay_err *err)
-{
-	static const struct assay_column id[] = { { .kind = ASSAY_COLUMN_ID } };
-	static const struct assay_columns columns = ASSAY_COLUMNS(id);
-	const struct assay_store_rows rows = { what, sizeof(**out), &columns, NULL };
-
-	return assay_store_collect(s, b, &rows, out, n, err);
 }
 
 bool assay_store_row_status(struct assay_row *row, enum assay_status *status)

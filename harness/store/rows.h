@@ -56,6 +56,8 @@ extern const struct assay_columns assay_store_profile_gpu_device_columns; /* ass
 extern const struct assay_columns assay_store_profile_gpu_work_columns;   /* assay_profile_gpu_work */
 extern const struct assay_columns assay_store_profile_wait_columns;       /* assay_wait_count */
 
+extern const struct assay_store_part assay_store_environment; /* assay_fact, of a run */
+
 /* By enum assay_side, as tables write it. */
 extern const char *const assay_store_side_names[2];
 
@@ -105,7 +107,7 @@ struct assay_store_whole {
 /* Some rows of a whole: those of @table, for errors, by @sql, whose one parameter is the number of the whole. */
 struct assay_store_query {
 	const char *table, *sql;
-	const struct assay_columns *lists[5]; /* of the text, see assay_store_statement_of */
+	const struct assay_columns *lists[5]; /* of the text, see assay_store_ask */
 	assay_store_each_row each;
 };
 /* Call q->each for every row of @q. */
@@ -114,23 +116,6 @@ int assay_store_for_each(struct assay_store *s, struct assay_store_whole whole, 
 /* A row of @table does not fit to the others: ASSAY_ESTORE. */
 int assay_store_part_damaged(const struct assay_store *s, struct assay_store_whole whole, const char *table,
 			     struct assay_err *err);
-/* Rows that become elements of an array. */
-struct assay_store_rows {
-	const char *what;                                   /* for errors */
-	size_t size;                                        /* of an element */
-	const struct assay_columns *columns;                /* of an element; rows begin with them */
-	void (*read)(struct assay_row *row, void *element); /* what follows them; NULL: nothing */
-};
-/*
- * Read the rows of @b into a new array at *@out with *@n elements, each all-zero before. Nothing is changed on failure.
- */
-int assay_store_collect(struct assay_store *s, struct assay_binder *b, const struct assay_store_rows *rows, void *out,
-			size_t *n, struct assay_err *err);
-
-/* The same of the first column, a number. @what names the rows. */
-int assay_store_collect_ids(struct assay_store *s, struct assay_binder *b, const char *what, int64_t **out, size_t *n,
-			    struct assay_err *err);
-
 /* The next column, the name of a status, into *status. false: it names none. */
 bool assay_store_row_status(struct assay_row *row, enum assay_status *status);
 

@@ -72,6 +72,8 @@ static const struct assay_column fact_list[] = {
 	ASSAY_COLUMN(struct assay_fact, value, "value"),
 };
 const struct assay_columns assay_store_fact_columns = ASSAY_COLUMNS(fact_list);
+const struct assay_store_part assay_store_environment = { "fact", "environment", "run", &assay_store_fact_columns,
+							  sizeof(struct assay_fact) };
 
 static const struct assay_column build_list[] = {
 	ASSAY_COLUMN(struct assay_build, id, "id"),

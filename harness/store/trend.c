@@ -13,12 +13,10 @@
 
 static int key_known(struct assay_store *s, const char *key, struct assay_err *err)
 {
-	struct assay_binder b = assay_store_statement(s, "SELECT 1 FROM bench_case WHERE key = ?", err);
+	struct assay_binder b = assay_store_ask(s, err, "SELECT 1 FROM bench_case WHERE key = ?", NULL, "t", key);
 	int64_t known = 0;
-	int rc;
+	int rc = assay_store_read_number(s, &b, "the history", &known, err);
 
-	assay_store_bind_text(&b, key);
-	rc = assay_store_read_number(s, &b, "the history", &known, err);
 	if (!rc && !known)
 		rc = assay_err_set(err, ASSAY_ENOTFOUND, "no case '%.255s' in '%.160s'", key, s->path);
 	return rc;
@@ -45,12 +43,10 @@ int assay_store_each_time(struct assay_store *s, int64_t run_id, void (*each)(vo
 	static const char sql[] =
 		"SELECT " ASSAY_STORE_RESULT_COLUMNS " FROM result r JOIN bench_case c ON c.id = r.bench_case"
 		" WHERE r.run = ? AND r.status = 'ok'";
-	static const struct assay_columns *const lists[] = { ASSAY_STORE_RESULT_LISTS };
-	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
+	struct assay_binder b = assay_store_ask(s, err, sql, ASSAY_LISTS(ASSAY_STORE_RESULT_LISTS), "i", run_id);
 	struct assay_row row = { 0 };
 	int rc = 0;
 
-	assay_store_bind_int(&b, run_id);
 	while (assay_store_next(s, &b, &row, "the history", &rc, err)) {
 		struct assay_result r = { .status = ASSAY_STATUS_OK };
 
@@ -84,7 +80,6 @@ static int load_trend(struct assay_store *s, const char *key, const char *machin
 		" JOIN run ON run.id = r.run JOIN build b ON b.id = run.build"
 		" WHERE c.key = ?1 AND r.status = 'ok' AND (?2 IS NULL OR s.machine = ?2) ORDER BY "
 		"run.started_ns, run.id";
-	static const struct assay_columns *const lists[] = { &assay_store_point_columns, ASSAY_STORE_RESULT_LISTS };
 	struct assay_row row = { 0 };
 	char same[ASSAY_KEY_MAX];
 	struct assay_binder b;
@@ -92,9 +87,8 @@ static int load_trend(struct assay_store *s, const char *key, const char *machin
 
 	if (rc)
 		return rc;
-	b = assay_store_statement_of(s, sql, lists, err);
-	assay_store_bind_text(&b, key);
-	assay_store_bind_text(&b, machine_id);
+	b = assay_store_ask(s, err, sql, ASSAY_LISTS(&assay_store_point_columns, ASSAY_STORE_RESULT_LISTS), "tt", key,
+			    machine_id);
 	while (assay_store_next(s, &b, &row, "the history", &rc, err)) {
 		rc = add_point(t, err);
 		if (rc)
@@ -131,17 +125,14 @@ int assay_store_recent(struct assay_store *s, const char *suite, const char *mac
 		" JOIN run ON run.id = last.id JOIN build b ON b.id = run.build JOIN result r ON r.run = run.id"
 		" JOIN bench_case c ON c.id = r.bench_case WHERE r.status = 'ok' ORDER BY c.key, run.started_ns, "
 		"run.id";
-	static const struct assay_columns *const lists[] = { &assay_store_point_columns, ASSAY_STORE_RESULT_LISTS };
-	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
+	struct assay_binder b = assay_store_ask(
+		s, err, sql, ASSAY_LISTS(&assay_store_point_columns, ASSAY_STORE_RESULT_LISTS), "ttii", suite,
+		machine_id, until_ns <= INT64_MAX ? (int64_t)until_ns : INT64_MAX, (int64_t)n_runs);
 	struct assay_case_point *v = NULL;
 	struct assay_row row = { 0 };
 	size_t count = 0;
 	int rc = 0;
 
-	assay_store_bind_text(&b, suite);
-	assay_store_bind_text(&b, machine_id);
-	assay_store_bind_int(&b, until_ns <= INT64_MAX ? (int64_t)until_ns : INT64_MAX);
-	assay_store_bind_int(&b, (int64_t)n_runs);
 	while (assay_store_next(s, &b, &row, "the history", &rc, err)) {
 		rc = assay_store_grow(&v, count, sizeof(*v), err);
 		if (rc)
@@ -173,14 +164,10 @@ int assay_store_times_beside(struct assay_store *s, const char *key, const char 
 		" WHERE +run.machine = ?2 AND run.started_ns BETWEEN ?3 AND ?4 AND r.status = 'ok' AND r.median_ns > 0"
 		" AND r.bench_case IS NOT (SELECT id FROM bench_case WHERE key = ?1)"
 		" ORDER BY r.bench_case, run.started_ns, run.id";
-	static const struct assay_columns *const lists[] = { &time_columns };
 	static const struct assay_store_rows rows = { "the history", sizeof(**out), &time_columns, NULL };
-	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
+	struct assay_binder b = assay_store_ask(s, err, sql, ASSAY_LISTS(&time_columns), "ttii", key, machine_id,
+						(int64_t)from_ns, (int64_t)to_ns);
 
-	assay_store_bind_text(&b, key);
-	assay_store_bind_text(&b, machine_id);
-	assay_store_bind_int(&b, (int64_t)from_ns);
-	assay_store_bind_int(&b, (int64_t)to_ns);
 	return assay_store_collect(s, &b, &rows, out, n, err);
 }
 
@@ -335,12 +322,10 @@ int assay_store_trend_gaps(struct assay_store *s, const char *key, const char *m
 		" SELECT {}, gaps.status FROM gaps JOIN run ON run.id = gaps.id JOIN build b ON b.id = run.build ORDER "
 		"BY run.started_ns, "
 		"run.id";
-	static const struct assay_columns *const lists[] = { &assay_store_point_columns };
 	static const struct assay_store_rows rows = { "the history", sizeof(**out), &assay_store_point_columns,
 						      read_gap_status };
-	struct assay_binder b = assay_store_statement_of(s, sql, lists, err);
+	struct assay_binder b =
+		assay_store_ask(s, err, sql, ASSAY_LISTS(&assay_store_point_columns), "tt", key, machine_id);
 
-	assay_store_bind_text(&b, key);
-	assay_store_bind_text(&b, machine_id);
 	return assay_store_collect(s, &b, &rows, out, n, err);
 }

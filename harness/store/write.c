@@ -10,18 +10,14 @@
 
 static int add_run(struct assay_store *s, const struct assay_run *run, int64_t *id, struct assay_err *err)
 {
-	static const struct assay_store_part environment = {
-		"fact", "INSERT INTO environment (run, place, {}) VALUES (?, ?, {?})", &assay_store_fact_columns,
-		sizeof(*run->environment)
-	};
-	static const struct assay_store_part row = { "run of suite", "INSERT INTO run ({}) VALUES ({?})",
-						     &assay_store_run_columns, sizeof(*run) };
-	int rc = assay_store_put(s, &row, run, err);
+	struct assay_binder b =
+		assay_store_ask(s, err, "INSERT INTO run ({}) VALUES ({?})", NULL, "c", &assay_store_run_columns, run);
+	int rc = assay_store_done(s, assay_store_step_once(&b), err, "run of suite", run->suite);
 
 	if (rc)
 		return rc;
 	*id = sqlite3_last_insert_rowid(s->db);
-	return assay_store_put_part(s, &environment, *id, run->environment, run->n_environment, err);
+	return assay_store_put_part(s, &assay_store_environment, *id, run->environment, run->n_environment, err);
 }
 
 /* Inside a transaction. */
@@ -37,12 +33,9 @@ static int put_run(struct assay_store *s, const struct assay_run *run, int64_t *
 int assay_store_run_end(struct assay_store *s, int64_t run_id, uint64_t ended_ns, struct assay_err *err)
 {
 	static const char sql[] = "UPDATE run SET ended_ns = ? WHERE id = ? AND ended_ns IS NULL";
-	struct assay_binder b = assay_store_statement(s, sql, err);
-	int rc;
+	struct assay_binder b = assay_store_ask(s, err, sql, NULL, "si", ended_ns, run_id);
+	int rc = assay_store_step_once(&b);
 
-	assay_store_bind_size(&b, ended_ns);
-	assay_store_bind_int(&b, run_id);
-	rc = assay_store_step_once(&b);
 	if (rc != SQLITE_DONE)
 		return assay_store_fail(s, rc, err, "cannot end run %lld", (long long)run_id);
 	if (!sqlite3_changes(s->db))
@@ -85,12 +78,6 @@ static int check_numbers(const struct assay_result *r, struct assay_err *err)
 static const struct assay_columns *const whole[] = { &assay_store_outcome_columns, &assay_store_measurement_columns,
 						     &assay_store_statistics_columns };
 
-static void bind_result(struct assay_binder *b, size_t n, const struct assay_result *r)
-{
-	for (size_t i = 0; i < n; i++)
-		assay_store_bind_columns(b, whole[i], r);
-}
-
 /* A result on its way into the database. */
 struct writing {
 	const struct assay_result *r;
@@ -101,21 +88,14 @@ struct writing {
 
 static int insert_result(struct assay_store *s, const struct writing *w, int64_t *id, struct assay_err *err)
 {
-	static const struct assay_columns *const lists[] = { &assay_store_limit_columns, &assay_store_outcome_columns,
-							     &assay_store_measurement_columns,
-							     &assay_store_statistics_columns };
-	struct assay_binder b = assay_store_statement_of(s,
-							 "INSERT INTO result (run, bench_case, series, {}, {}, {}, {})"
-							 " VALUES (?, ?, ?, {?}, {?}, {?}, {?})",
-							 lists, err);
-	int rc;
+	struct assay_binder b =
+		assay_store_ask(s, err,
+				"INSERT INTO result (run, bench_case, series, {}, {}, {}, {})"
+				" VALUES (?, ?, ?, {?}, {?}, {?}, {?})",
+				NULL, "iiicccc", w->run_id, w->c->id, w->series, &assay_store_limit_columns, &w->r->c,
+				whole[0], w->r, whole[1], w->r, whole[2], w->r);
+	int rc = assay_store_step_once(&b);
 
-	assay_store_bind_int(&b, w->run_id);
-	assay_store_bind_int(&b, w->c->id);
-	assay_store_bind_int(&b, w->series);
-	assay_store_bind_columns(&b, &assay_store_limit_columns, &w->r->c);
-	bind_result(&b, 3, w->r);
-	rc = assay_store_step_once(&b);
 	if (rc == SQLITE_CONSTRAINT_UNIQUE)
 		return assay_err_set(err, ASSAY_ESTORE, "run %lld already has a result of '%.255s'",
 				     (long long)w->run_id, w->r->c.key);
@@ -135,9 +115,7 @@ static int put_samples(struct assay_store *s, int64_t result, const struct assay
 
 	if (rc)
 		return rc;
-	b = assay_store_statement(s, sql, err);
-	assay_store_bind_int(&b, result);
-	assay_store_bind_blob(&b, blob, len);
+	b = assay_store_ask(s, err, sql, NULL, "ib", result, blob, len);
 	rc = assay_store_done(s, assay_store_step_once(&b), err, "samples of", r->c.key);
 	free(blob);
 	return rc;
@@ -147,12 +125,10 @@ static int find_result(struct assay_store *s, int64_t run_id, const char *key, i
 {
 	static const char sql[] = "SELECT r.id FROM bench_case c JOIN result r ON r.bench_case = c.id"
 				  " WHERE c.key = ? AND r.run = ?";
-	struct assay_binder b = assay_store_statement(s, sql, err);
+	struct assay_binder b = assay_store_ask(s, err, sql, NULL, "ti", key, run_id);
 	int rc;
 
 	*id = 0;
-	assay_store_bind_text(&b, key);
-	assay_store_bind_int(&b, run_id);
 	rc = assay_store_read_number(s, &b, "'result'", id, err);
 	if (!rc && !*id)
 		rc = assay_err_set(err, ASSAY_ENOTFOUND, "run %lld has no result of '%.255s'", (long long)run_id, key);
@@ -163,9 +139,10 @@ static int find_result(struct assay_store *s, int64_t run_id, const char *key, i
 static int change_result(struct assay_store *s, const char *sql, size_t n, int64_t id, const struct assay_result *r,
 			 struct assay_err *err)
 {
-	struct assay_binder b = assay_store_statement_of(s, sql, whole, err);
+	struct assay_binder b = assay_store_ask(s, err, sql, whole, "");
 
-	bind_result(&b, n, r);
+	for (size_t i = 0; i < n; i++)
+		assay_store_bind_columns(&b, whole[i], r);
 	assay_store_bind_int(&b, id);
 	return assay_store_done(s, assay_store_step_once(&b), err, "result of", r->c.key);
 }
@@ -204,9 +181,8 @@ static int begin_result(struct assay_store *s, const struct assay_result *r, str
 
 int assay_store_result_add(struct assay_store *s, int64_t run_id, const struct assay_result *r, struct assay_err *err)
 {
-	int rc;
+	int rc = begin_result(s, r, err);
 
-	rc = begin_result(s, r, err);
 	if (rc)
 		return rc;
 	rc = put_result(s, run_id, r, err);
