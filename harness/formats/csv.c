@@ -4,7 +4,7 @@
  * them, or else between blanks, where the last two words are value and unit. A line is a measurement, and lines of one
  * name are those of one case. Times are its samples; a rate is a metric, and its inverse is the time of one item where
  * the name has no time; sizes, counts and shares are metrics beside these. Empty lines, lines that begin with '#', and
- * a first line "name,value,unit" say nothing.
+ * a first line whose last fields are "value" and "unit" say nothing.
  */
 #include <math.h>
 #include <stdio.h>
@@ -169,8 +169,7 @@ static size_t split(char *line, char *fields[FIELDS])
 
 static bool is_heading(char *const fields[FIELDS])
 {
-	return !strcasecmp(fields[NAME], "name") && !strcasecmp(fields[VALUE], "value") &&
-	       !strcasecmp(fields[UNIT], "unit");
+	return !strcasecmp(fields[VALUE], "value") && !strcasecmp(fields[UNIT], "unit");
 }
 
 /* "GB/s", "k tok/s" or "ms": @factor of the base unit of @of. */

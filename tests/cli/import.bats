@@ -267,7 +267,7 @@ FIXTURES=$ASSAY_SOURCE/tests/fixtures/import
 @test "a table of rates, sizes, counts and shares is imported, and a lower rate is worse" {
 	local rate
 	cat >rates.csv <<-'END'
-		name,value,unit
+		Benchmark,Value,Unit
 		lz4,700,MB/s
 		lz4,702,MB/s
 		decode,41.5,k tok/s
