@@ -264,12 +264,15 @@ static int read_limits(struct expansion *x, struct assay_err *err)
 	if (!rc)
 		rc = read_duration(x->bench->field[ASSAY_BENCH_TIMEOUT], "timeout", DEFAULT_TIMEOUT_NS, &x->timeout_ns,
 				   err);
-	if (!rc && x->budget_ns >= x->timeout_ns) {
+	/* that of a program ends a process, not the case */
+	if (!rc && !x->op->program && x->budget_ns >= x->timeout_ns) {
 		const struct assay_conf_entry *e = budget ? budget : x->bench->field[ASSAY_BENCH_TIMEOUT];
 
-		rc = assay_conf_fail(err, e->path, e->values[0].line,
-				     "the budget of bench '%s' does not fit its timeout, expected budget < timeout",
-				     x->bench->name);
+		rc = assay_conf_fail(
+			err, e->path, e->values[0].line,
+			"the budget of bench '%s', %g s, does not fit its timeout, %g s, expected budget < "
+			"timeout",
+			x->bench->name, (double)x->budget_ns * 1e-9, (double)x->timeout_ns * 1e-9);
 	}
 	if (!rc && memory && assay_parse_bytes(memory->values[0].text, "memory", &x->memory_bytes, err))
 		rc = fail_at(memory, 0, err);
@@ -280,7 +283,7 @@ static int read_limits(struct expansion *x, struct assay_err *err)
 		x->memory_bytes = x->o->memory_bytes;
 	if (x->o->budget_ns) {
 		/* A longer budget asked for by hand must not run into a timeout meant for a shorter one. */
-		if (x->o->budget_ns > x->budget_ns)
+		if (x->o->budget_ns > x->budget_ns && !x->op->program)
 			x->timeout_ns += x->o->budget_ns - x->budget_ns;
 		x->budget_ns = x->o->budget_ns;
 	}

@@ -79,7 +79,7 @@ static const struct {
 	{ TOY("\tsweep = {\"m=2\"}\n\tbudget = \"0s\""), USE_ALL, NULL,
 	  "x.bench:4: budget is '0s', expected a time above 0 such as 500ms or 2s" },
 	{ TOY("\tsweep = {\"m=2\"}\n\tbudget = \"3min\""), USE_ALL, NULL,
-	  "x.bench:4: the budget of bench 'a' does not fit its timeout, expected budget < timeout" },
+	  "x.bench:4: the budget of bench 'a', 180 s, does not fit its timeout, 120 s, expected budget < timeout" },
 	{ TOY("\tbudgt = \"3min\""), USE_ALL, NULL, "x.bench:3: unknown key 'budgt', did you mean 'budget'?" },
 	{ TOY("\tsweep = {\"m=2\"}"), "suite \"s\" {\n\n\tuse \"b\" { }\n}", NULL,
 	  "suites/s.suite:3: no bench matches 'b', expected a" },
