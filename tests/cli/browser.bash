@@ -115,6 +115,26 @@ browser_open() {
 	page_value "$(cat "$ASSAY_SOURCE/tests/cli/page_checks.js"); true" >/dev/null
 }
 
+# looks_right: in light, dark and print, wide and narrow, and then as it was; and no value is one that only scripts know.
+looks_right() {
+	local setting
+	page_is '[...document.querySelectorAll("dd, td")].map(e => e.textContent).filter(t => /^(false|true|null|undefined|NaN|\[object.*)$/.test(t)).join() === ""'
+	for setting in '1280 dark' '400 light' '400 dark' '760 light print' '1280 light'; do
+		# shellcheck disable=SC2086
+		browser_screen $setting
+		# pictures are drawn anew for a new width
+		page_value 'new Promise(done => setTimeout(done, 250))' >/dev/null
+		[ "$(page_value 'checkPage()')" = '[]' ] || { echo "$setting: $(page_value 'checkPage().join("; ")')"; return 1; }
+	done
+}
+
+# laid_out: the parts of the page stand where its styles put them, on the grounds of light or dark.
+laid_out() {
+	# pictures are drawn anew for a new width
+	page_value 'new Promise(done => setTimeout(done, 250))' >/dev/null
+	[ "$(page_value 'checkLayout()')" = '[]' ] || { page_value 'checkLayout().slice(0, 8).join("; ")'; return 1; }
+}
+
 # browser_key KEY [MODIFIERS]: press and release; Enter as a keyboard does it.
 browser_key() {
 	local text=''

@@ -47,19 +47,6 @@ teardown() {
 	fails 2 "no run 9 in 'assay.db': the nearest is 1" report r9 -o s.html
 }
 
-# looks_right: in light, dark and print, wide and narrow, and then as it was; and no value is one that only scripts know.
-looks_right() {
-	local setting
-	page_is '[...document.querySelectorAll("dd, td")].map(e => e.textContent).filter(t => /^(false|true|null|undefined|NaN|\[object.*)$/.test(t)).join() === ""'
-	for setting in '1280 dark' '400 light' '400 dark' '760 light print' '1280 light'; do
-		# shellcheck disable=SC2086
-		browser_screen $setting
-		# pictures are drawn anew for a new width
-		page_value 'new Promise(done => setTimeout(done, 250))' >/dev/null
-		[ "$(page_value 'checkPage()')" = '[]' ] || { echo "$setting: $(page_value 'checkPage().join("; ")')"; return 1; }
-	done
-}
-
 @test "a page works in a browser, by mouse and by keyboard, and runs nothing that a name says" {
 	browser_start
 	ASSAY_PAGE_FILE=$PWD/made.html "$ASSAY_BUILD/tests/test_reports" page >/dev/null 2>&1
@@ -147,13 +134,6 @@ looks_right() {
 	page_value 'document.body.insertAdjacentHTML("beforeend", "<img src=x onerror=\"window.taken = 1\"><p style=\"color:red\" id=p>"); document.body.append(Object.assign(document.createElement("script"), {textContent: "window.taken = 2"})); fetch("http://192.0.2.1/").catch(() => 0)' >/dev/null
 	page_is 'window.taken === undefined && getComputedStyle(document.getElementById("p")).color !== "rgb(255, 0, 0)"'
 	browser_complaints | grep -q 'Content Security Policy'
-}
-
-# laid_out: the parts of the page stand where its styles put them, on the grounds of light or dark.
-laid_out() {
-	# pictures are drawn anew for a new width
-	page_value 'new Promise(done => setTimeout(done, 250))' >/dev/null
-	[ "$(page_value 'checkLayout()')" = '[]' ] || { page_value 'checkLayout().slice(0, 8).join("; ")'; return 1; }
 }
 
 # broken WHAT EXPRESSION: with that done to it, the page is WHAT; then it is loaded again.

@@ -117,48 +117,41 @@ nobody_left() {
 	head -c 70000 /dev/zero | tr '\0' ' ' >large
 	admin POST /api/runs -d @large
 	gets 413 "larger than 64 KiB"
-	admin POST /api/runs -d '{"suite":'
-	gets 400 "the body is not a JSON object"
-	admin POST /api/runs -d '["quick"]'
-	gets 400 "the body is not a JSON object"
-	admin POST /api/runs -d '{"suite":"quick","suite":"huge"}'
-	gets 400 "the body is not a JSON object"
-	admin POST /api/runs -d '{"suite":"../quick"}'
-	gets 404 "../quick"
-	admin POST /api/runs -d '{"suite":"<script>"}'
-	gets 404 "<script>"
-	admin POST /api/runs -d '{"suite":"quick","only":"--db=x"}'
-	gets 400 "bad only '--db=x'"
-	for path in '/api/runs?limit=0' '/api/runs?limit=x' '/api/runs?offset=-1' '/api/cases?limit=1e9'; do
-		ask GET "$path"
-		gets 400 "expected a number from"
-	done
+	while IFS='|' read -r body want; do
+		admin POST /api/runs -d "$body"
+		gets "${want%% *}" "${want#* }"
+	done <<-'END'
+		{"suite":|400 the body is not a JSON object
+		["quick"]|400 the body is not a JSON object
+		{"suite":"quick","suite":"huge"}|400 the body is not a JSON object
+		{"suite":"../quick"}|404 ../quick
+		{"suite":"<script>"}|404 <script>
+		{"suite":"quick","only":"--db=x"}|400 bad only '--db=x'
+	END
+	while read -r method path want; do
+		admin "$method" "$path"
+		gets "${want%% *}" "${want#* }"
+	done <<-'END'
+		GET /api/runs?limit=0 400 expected a number from
+		GET /api/runs?limit=x 400 expected a number from
+		GET /api/runs?offset=-1 400 expected a number from
+		GET /api/cases?limit=1e9 400 expected a number from
+		GET /api/history 400 no case given
+		GET /api/diff?base=r1 400 two runs are compared
+		GET /api/profiles/p1.svg 404 nothing is profiled yet
+		POST /admin/profile/cpu?case=a&duration=-1 400 bad duration
+		POST /admin/profile/cpu?case=a&duration=31536000 400 bad duration
+		POST /admin/profile/cpu?case=a&duration=nan 400 bad duration
+		POST /admin/profile/cpu 400 no case given
+		POST /admin/profile/cpu?case=--with=nsys 400 the case is not a key
+		POST /admin/profile/start?case=a&kind=dreams 400 dreams
+		POST /admin/profile/start?case=a&name=p3 400 p3
+		POST /admin/profile/start?case=a&name=../x 400 bad name '../x'
+		POST /admin/profile/start?case=a&name=<script> 400 bad name '<script>'
+		DELETE /api/job 409 nothing is under way
+	END
 	ask GET /api/runs/r1
 	[ "$code" = 404 ]
-	ask GET /api/history
-	gets 400 "no case given"
-	ask GET '/api/diff?base=r1'
-	gets 400 "two runs are compared"
-	admin GET /api/profiles/p1.svg
-	gets 404 "nothing is profiled yet"
-	for duration in -1 0 99999999 x nan; do
-		admin POST "/admin/profile/cpu?case=a&duration=$duration"
-		gets 400 "bad duration"
-	done
-	admin POST /admin/profile/cpu
-	gets 400 "no case given"
-	admin POST '/admin/profile/cpu?case=--with=nsys'
-	gets 400 "the case is not a key"
-	admin POST '/admin/profile/start?case=a&kind=dreams'
-	gets 400 "dreams"
-	admin POST '/admin/profile/start?case=a&name=p3'
-	gets 400 "p3"
-	for name in ../x '<script>' a/b; do
-		admin POST "/admin/profile/start?case=a&name=$name"
-		gets 400 "bad name '$name'"
-	done
-	admin DELETE /api/job
-	gets 409 "nothing is under way"
 	[ ! -e assay.db ] && [ ! -e x ]
 }
 
@@ -171,8 +164,7 @@ nobody_left() {
 	chmod 644 token
 	fails 2 "can be read by others" serve --token-file token
 	chmod 600 token
-	echo short >other
-	chmod 600 other
+	install -m 600 <(echo short) other
 	fails 2 "is not a word of 16 to 255 characters" serve --token-file other
 	echo 'no database at all' >other.db
 	fails 2 "'other.db': it is not a database" serve --listen 127.0.0.1:0 --db other.db
@@ -577,35 +569,34 @@ says() {
 	# a database without a run
 	ask GET /metrics
 	[ "$code" = 200 ]
-	says '{}'
-	gets 400 "no messages"
-	says '{"messages":[{"role":"judge","content":"1"}]}'
-	gets 400 "bad role 'judge'"
-	says '{"messages":[{"role":"user","content":"one"}]}'
-	gets 400 "'one' is not a token"
-	says '{"messages":[{"role":"user","content":[1.5]}]}'
-	gets 400 "expected ids of tokens"
-	says '{"messages":[{"role":"user","content":"512"}]}'
-	gets 400 "model tiny has no token 512"
-	says '{"messages":[{"role":"user","content":"1"}],"max_tokens":4096}'
-	gets 400 "4096 tokens were asked for, model tiny generates 1 to 512"
-	says '{"messages":[{"role":"user","content":"1"}],"max_tokens":0}'
-	gets 400 "bad max_tokens '0'"
-	says '{"messages":[{"role":"user","content":"1"}],"max_tokens":1.5}'
-	gets 400 "bad max_tokens '1.5': expected a whole number"
-	says '{"messages":[{"role":"user","content":"1"}],"max_tokens":"many"}'
-	gets 400 "bad max_tokens 'many'"
+	while IFS='|' read -r body want; do
+		says "$body"
+		gets "${want%% *}" "${want#* }"
+	done <<-'END'
+		{}|400 no messages
+		{"messages":[{"role":"judge","content":"1"}]}|400 bad role 'judge'
+		{"messages":[{"role":"user","content":"one"}]}|400 'one' is not a token
+		{"messages":[{"role":"user","content":[1.5]}]}|400 expected ids of tokens
+		{"messages":[{"role":"user","content":"512"}]}|400 model tiny has no token 512
+		{"model":5,"messages":[{"role":"user","content":"1"}]}|404 no model is called
+		{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{}}]}]}|400 bad type 'image_url' of a part
+		{"messages":[{"role":"user","content":[{"type":"text","text":5}]}]}|400 bad content of a message
+		{"model":"gpt","messages":[{"role":"user","content":"1"}]}|404 no model is called 'gpt', this server has 'tiny'
+	END
 	# a value of another type is not taken for none, which would start more
 	admin POST /api/runs -d '{"suite":"quick","only":["quantize*"]}'
 	gets 400 "bad only"
 	admin POST /api/runs -d '{"suite":5}'
 	gets 404 "unknown suite"
-	says '{"messages":[{"role":"user","content":"1"}],"temperature":0.7}'
-	gets 400 "bad temperature"
 	while IFS='|' read -r parameter want; do
 		says "{\"messages\":[{\"role\":\"user\",\"content\":\"1\"}],$parameter}"
 		gets 400 "$want"
 	done <<-'END'
+		"max_tokens":4096|4096 tokens were asked for, model tiny generates 1 to 512
+		"max_tokens":0|bad max_tokens '0'
+		"max_tokens":1.5|bad max_tokens '1.5': expected a whole number
+		"max_tokens":"many"|bad max_tokens 'many'
+		"temperature":0.7|bad temperature
 		"top_p":0.9|bad top_p
 		"n":2|bad n: there is one answer
 		"presence_penalty":1|bad presence_penalty
@@ -620,14 +611,6 @@ says() {
 		"stop":[[1]]|bad stop: expected
 		"tools":[]|this server has no parameter 'tools'
 	END
-	says '{"model":5,"messages":[{"role":"user","content":"1"}]}'
-	gets 404 "no model is called"
-	says '{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{}}]}]}'
-	gets 400 "bad type 'image_url' of a part"
-	says '{"messages":[{"role":"user","content":[{"type":"text","text":5}]}]}'
-	gets 400 "bad content of a message"
-	says '{"model":"gpt","messages":[{"role":"user","content":"1"}]}'
-	gets 404 "no model is called 'gpt', this server has 'tiny'"
 	says '{"messages":[{"role":"user","content":"1"}]}' -H 'X-Profile: perhaps'
 	gets 400 "bad X-Profile"
 	ask GET /metrics
