@@ -43,6 +43,10 @@ int assay_cmd_serve(int argc, char **argv);
 int assay_cmd_fleet(int argc, char **argv);
 int assay_cmd_time(int argc, char **argv);
 
+/* Would 'assay run' or 'assay compare' begin with this line? 0, or ASSAY_EUSAGE with what is wrong. */
+int assay_cmd_run_check(int argc, char **argv, struct assay_err *err);
+int assay_cmd_compare_check(int argc, char **argv, struct assay_err *err);
+
 /* "assay: …" on standard error. */
 void assay_cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void assay_cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -208,3 +208,10 @@ int assay_cmd_compare(int argc, char **argv)
 
 	return assay_command(&line, argc, argv, &a, compare);
 }
+
+int assay_cmd_compare_check(int argc, char **argv, struct assay_err *err)
+{
+	struct compare_args a = { 0 };
+
+	return assay_command_check(&line, argc, argv, &a, NULL, err);
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* assay fleet: a suite on all nodes of a Slurm partition, judged together. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -97,7 +98,8 @@ static const struct assay_option options[] = {
 };
 static const struct assay_command_line line = {
 	.usage = "SUITE --slurm PARTITION [-- OPTION...]\nSUITE [BASE [HEAD]] --slurm PARTITION --gate [-- OPTION...]",
-	.doc = "Measure a suite on each node of a Slurm partition, one job a node, merge the results into the database "
+	.doc = "Measure a suite on each node of a Slurm partition, one job a node in one array, merge the results into "
+	       "the database "
 	       "and judge them: a run as 'assay gate' does, by manifest, limits and the earlier runs of the same kind "
 	       "of machine. The nodes run this program from where it lies, so it has to be on a file system that they "
 	       "share. Options after -- go to the 'assay run' or, with --gate, the 'assay compare' of each node.\n"
@@ -117,13 +119,38 @@ static const struct assay_command_line line = {
 	.check = check,
 };
 
+/* The nodes would refuse it as well, but only once they have a job. */
+static int check_nodes_command(const struct assay_fleet_request *q, struct assay_err *err)
+{
+	const char **argv = calloc(q->more.n + 6, sizeof(*argv));
+	int argc = 0, rc;
+
+	if (!argv)
+		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	argv[argc++] = q->gate ? "assay compare" : "assay run";
+	argv[argc++] = "--suite";
+	argv[argc++] = q->suite;
+	if (q->gate) {
+		argv[argc++] = q->base ? q->base : "HEAD";
+		argv[argc++] = q->head ? q->head : "HEAD";
+	}
+	for (size_t i = 0; i < q->more.n; i++)
+		argv[argc++] = q->more.v[i];
+	rc = q->gate ? assay_cmd_compare_check(argc, (char **)argv, err)
+		     : assay_cmd_run_check(argc, (char **)argv, err);
+	free(argv);
+	return rc;
+}
+
 static int fleet(void *args, struct assay_watcher *w, int *status, struct assay_err *err)
 {
 	struct fleet_args *a = args;
 	struct assay_fleet_report report;
 	const struct assay_report shown = { .kind = ASSAY_REPORT_FLEET, .fleet = &report };
-	int rc;
+	int rc = check_nodes_command(&a->q, err);
 
+	if (rc)
+		return rc;
 	a->q.db = a->s.r.db;
 	w->show_head = !a->s.json;
 	rc = assay_fleet(&a->q, &w->watch, &report, err);

@@ -283,3 +283,10 @@ int assay_cmd_run(int argc, char **argv)
 
 	return assay_command(&line, argc, argv, &s, run);
 }
+
+int assay_cmd_run_check(int argc, char **argv, struct assay_err *err)
+{
+	struct assay_settings s;
+
+	return assay_command_check(&line, argc, argv, &s, check_options, err);
+}

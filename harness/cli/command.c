@@ -11,6 +11,7 @@
 #include "base/monotonic.h"
 #include "base/process.h"
 #include "cli/cli.h"
+#include "drive/session.h"
 
 /* ---- interrupt ---- */
 
@@ -239,4 +240,20 @@ int assay_command(const struct assay_command_line *line, int argc, char **argv, 
 	}
 	assay_settings_release(s);
 	return rc ? assay_cli_fail(&err) : status;
+}
+
+int assay_command_check(const struct assay_command_line *line, int argc, char **argv, void *args,
+			int (*check)(const struct assay_request *q, struct assay_err *err), struct assay_err *err)
+{
+	struct assay_settings *s = args;
+	int rc = assay_settings_init(s, err);
+
+	if (!rc)
+		rc = assay_command_line_parse(line, argc, argv, args, err);
+	if (!rc && check)
+		rc = check(&s->r, err);
+	if (!rc)
+		rc = assay_session_suite_check(&s->r, err);
+	assay_settings_release(s);
+	return rc;
 }

@@ -169,4 +169,11 @@ typedef int assay_command_fn(void *args, struct assay_watcher *w, int *status, s
  */
 int assay_command(const struct assay_command_line *line, int argc, char **argv, void *args, assay_command_fn *run);
 
+/*
+ * As far as that goes before its work begins: are options, environment and the suite right? @check takes the request;
+ * NULL: there is nothing else. 0, or ASSAY_EUSAGE with one line.
+ */
+int assay_command_check(const struct assay_command_line *line, int argc, char **argv, void *args,
+			int (*check)(const struct assay_request *q, struct assay_err *err), struct assay_err *err);
+
 #endif

@@ -20,8 +20,8 @@ teardown() {
 	done
 }
 
-# slurm: its commands. A job is a folder: node, state, name, pid. What lies in slurm/NODE.before is run before the job's script:
-# a shell that may wait, end, or set the job's state. NODE.reason says why jobs of it wait.
+# slurm: its commands. A task is a folder ARRAY_NUMBER: node, state, name, reason, pid. What lies in slurm/NODE.before is run before
+# the task's script: a shell that may wait, end, or set the task's state. NODE.reason says why tasks of it wait.
 slurm() {
 	cat >bin/sinfo <<-'END'
 		#!/bin/bash
@@ -32,35 +32,43 @@ slurm() {
 	cat >bin/sbatch <<-'END'
 		#!/bin/bash
 		echo "$*" >>"$SLURM/submitted"
-		while [[ $1 == -* ]]; do
-			case $1 in
-			--job-name) name=$2; shift ;;
-			--partition) shift ;;
-			--nodelist) node=$2; shift ;;
-			--output) log=$2; shift ;;
-			esac
-			shift
-		done
+		name=$4 tasks=$8 log=${14}
+		shift 14
 		[ ! -e "$SLURM/refuses" ] || { echo "sbatch: error: Batch job submission failed: $(cat "$SLURM/refuses")" >&2; exit 1; }
-		id=$(($(ls "$SLURM/jobs" | wc -l) + 1))
-		job=$SLURM/jobs/$id
-		mkdir "$job"
-		echo "$node" >"$job/node"
-		echo "$name" >"$job/name"
-		echo PENDING >"$job/state"
-		[ ! -e "$SLURM/$node.reason" ] || cp "$SLURM/$node.reason" "$job/reason"
-		export job node
-		setsid bash -c '
-			echo $$ >"$job/pid"
-			[ ! -e "$SLURM/$node.before" ] || . "$SLURM/$node.before"
-			echo RUNNING >"$job/state"
-			sh "$@" && echo COMPLETED >"$job/state" || echo FAILED >"$job/state"' job "$@" >"$log" 2>&1 </dev/null 3>&- &
-		until [ -s "$job/pid" ]; do sleep 0.01; done
+		id=$(($(ls "$SLURM/jobs" | sed 's/_.*//' | sort -un | wc -l) + 1))
+		for range in ${tasks//,/ }; do
+			for task in $(seq "${range%-*}" "${range#*-}"); do
+				job=$SLURM/jobs/${id}_$task
+				mkdir "$job" && cd "$job" && echo "$name" >name && echo PENDING >state && echo JobHeldUser >reason
+				echo "${log//%a/$task}" >log
+				printf '%s\n' "$@" >words
+			done
+		done
 		echo "$id"
+	END
+	cat >bin/scontrol <<-'END'
+		#!/bin/bash
+		if [ "$1" = update ]; then
+			[ ! -e "$SLURM/stays" ] || kill -KILL $PPID
+			echo "${3#ReqNodeList=}" >"$SLURM/jobs/${2#JobId=}/node" && echo "$2 $3" >>"$SLURM/placed"
+			exit
+		fi
+		for job in "$SLURM/jobs/$2"_*; do
+			node=$(cat "$job/node")
+			export job node SLURM_ARRAY_TASK_ID=${job##*_} SLURMD_NODENAME=$node
+			cp "$SLURM/$node.reason" "$job/reason" 2>/dev/null || rm "$job/reason"
+			mapfile -t words <"$job/words"
+			setsid bash -c '
+				echo $$ >"$job/pid"
+				[ ! -e "$SLURM/$node.before" ] || . "$SLURM/$node.before"
+				echo RUNNING >"$job/state"
+				sh "$@" && echo COMPLETED >"$job/state" || echo FAILED >"$job/state"' job "${words[@]}" >"$(cat "$job/log")" 2>&1 </dev/null 3>&- &
+			until [ -s "$job/pid" ]; do sleep 0.01; done
+		done
 	END
 	cat >bin/squeue <<-'END'
 		#!/bin/bash
-		name=$6
+		name=$7
 		for job in $(ls "$SLURM/jobs"); do
 			[ "$(cat "$SLURM/jobs/$job/name")" != "$name" ] ||
 				echo "$job|$(cat "$SLURM/jobs/$job/state")|$(cat "$SLURM/jobs/$job/reason" 2>/dev/null || echo None)"
@@ -71,8 +79,8 @@ slurm() {
 		echo "$*" >>"$SLURM/cancelled"
 		for job in $(ls "$SLURM/jobs"); do
 			[ "$1" = "$job" ] || [ "$4" = "$(cat "$SLURM/jobs/$job/name")" ] || continue
-			grep -q 'COMPLETED\|FAIL' "$SLURM/jobs/$job/state" && continue
-			kill -KILL -- "-$(cat "$SLURM/jobs/$job/pid")"
+			grep -q 'COMPLETED\|FAIL\|CANCELLED' "$SLURM/jobs/$job/state" && continue
+			[ ! -e "$SLURM/jobs/$job/pid" ] || kill -KILL -- "-$(cat "$SLURM/jobs/$job/pid")"
 			echo CANCELLED >"$SLURM/jobs/$job/state"
 		done
 	END
@@ -131,18 +139,6 @@ no_job_is_left() {
 	no_job_is_left
 }
 
-# fits: in light and dark, wide and narrow.
-fits() {
-	local setting
-	for setting in '400 light' '400 dark' '1280 dark' '1280 light'; do
-		# shellcheck disable=SC2086
-		browser_screen $setting
-		page_value 'new Promise(done => setTimeout(done, 250))' >/dev/null
-		[ "$(page_value 'checkPage()')" = '[]' ] || { echo "$setting: $(page_value 'checkPage().join("; ")')"; return 1; }
-	done
-	[ "$(page_value 'checkLayout()')" = '[]' ] || { page_value 'checkLayout().join("; ")'; return 1; }
-}
-
 @test "the matrix is a page, of few machines with a column each, of many with a range and all on the page of a case" {
 	dies n2
 	fails 2 "cannot write 'fleet.txt'" fleet quick --slurm cpu -o fleet.txt
@@ -157,19 +153,19 @@ fits() {
 	page_is 'shownKeys().length === 3 && ["n1", "n2", "n3"].every(n => columnOf(n))'
 	page_is '[...document.querySelectorAll("#cases td[data-label=n2]")].every(td => td.textContent === "NOT_MEASURED")'
 	page_is '[...document.querySelectorAll("#cases td[data-label=n1]")].every(td => /\s[mµn]?s$/.test(td.textContent))'
-	page_is 'document.querySelector("main").textContent.includes("Slurm ended job 2 (NODE_FAIL)")'
-	fits
+	page_is 'document.querySelector("main").textContent.includes("Slurm ended job 1_2 (NODE_FAIL)")'
+	looks_right && laid_out
 
 	ASSAY_PAGE_FILE=$PWD/many.html "$ASSAY_BUILD/tests/test_reports" fleet >/dev/null 2>&1
 	browser_open "$PWD/many.html"
 	page_is 'shownKeys().length === 40 && !columnOf("n1") && document.querySelector("#cases td[data-label=Most]").textContent === "12.0\u00a0µsn12"'
 	page_is 'document.querySelector("details summary").textContent === "11 machines with the verdict PASS"'
-	fits
+	looks_right && laid_out
 	page_value 'document.querySelector("#cases a.key").click()' >/dev/null
 	page_until '!document.getElementById("case").hidden'
 	page_is '[...document.querySelectorAll("#case tbody th")].map(e => e.textContent).slice(0, 3).join() === "n2,n12,n11" && document.querySelectorAll("#case tbody tr").length === 12'
 	page_is '[...document.querySelectorAll("#case tbody th")].some(e => e.textContent.startsWith("</script>")) && document.scripts.length === 2'
-	fits
+	looks_right && laid_out
 	[ -z "$(browser_complaints)" ] || { browser_complaints; false; }
 }
 
@@ -187,22 +183,22 @@ fits() {
 	fleet --json
 	[ "$status" = 4 ]
 	is '.exit == 4 and .verdict == "NOT_MEASURED"'
-	is '.machines[1] | .status == "NOT_MEASURED" and .run == null and .machine == null and (.reason | startswith("Slurm ended job 2 (NODE_FAIL)"))'
+	is '.machines[1] | .status == "NOT_MEASURED" and .run == null and .machine == null and (.reason | startswith("Slurm ended job 1_2 (NODE_FAIL)"))'
 	is '[.machines[0, 2].run] | sort == [1, 2]'
 	is '.cases | length == 3 and all(.verdict == "NOT_MEASURED" and .machines[1].verdict == "NOT_MEASURED" and .machines[1].median_ns == null)'
 	is '[.cases[].machines[0, 2] | .median_ns > 0] | all'
-	sqlite3 assay.db 'SELECT hex(r.samples), r.median_ns FROM result r ORDER BY r.id' >before || sqlite3 assay.db .dump | grep 'INTO result' >before
+	sqlite3 assay.db .dump >before
 	# merged once more, the same results are there once
 	fleet --json
 	[ "$status" = 4 ]
-	sqlite3 assay.db 'SELECT hex(r.samples), r.median_ns FROM result r ORDER BY r.id' >after || sqlite3 assay.db .dump | grep 'INTO result' >after
-	cmp before after
+	cmp before <(sqlite3 assay.db .dump)
 	rm slurm/n2.before
 	fleet --json
 	[ "$status" = 0 ]
 	is '.verdict == "PASS" and ([.machines[].run] | sort == [1, 2, 3])'
 	# n2 three times, the others once
-	[ "$(grep -c -- '--nodelist n2' slurm/submitted)" = 3 ] && [ "$(wc -l <slurm/submitted)" = 5 ]
+	[ "$(cut -d' ' -f7 slurm/submitted | xargs)" = "--array --array --array" ] && [ "$(cut -d' ' -f8 slurm/submitted | xargs)" = "1-3 2 2" ]
+	[ "$(xargs <slurm/placed)" = "JobId=1_1 ReqNodeList=n1 JobId=1_2 ReqNodeList=n2 JobId=1_3 ReqNodeList=n3 JobId=2_2 ReqNodeList=n2 JobId=3_2 ReqNodeList=n2" ]
 	[ ! -e assay-fleet ]
 }
 
@@ -224,7 +220,7 @@ fits() {
 	fleet
 	[ "$status" = 0 ]
 	[[ ${lines[0]} == "going on in '"*"/assay-fleet': 2 of 3 nodes are measured; remove the folder to begin anew" ]]
-	[ "$(wc -l <slurm/submitted)" = 4 ]
+	[ "$(wc -l <slurm/submitted)" = 2 ] && [ "$(wc -l <slurm/placed)" = 4 ]
 	[ "$(sqlite3 assay.db 'SELECT count(*) FROM run')" = 3 ]
 }
 
@@ -240,7 +236,14 @@ fits() {
 	touch slurm/go
 	fleet
 	[ "$status" = 0 ]
-	[ "$(wc -l <slurm/submitted)" = 3 ]
+	[ "$(wc -l <slurm/submitted)" = 1 ] && [ "$(wc -l <slurm/placed)" = 3 ]
+	# one that was killed before its tasks had nodes left them held: they go, and others come in their place
+	touch slurm/stays
+	fleet
+	[ "$status" = 137 ] && [ "$(cat slurm/jobs/2_*/state | xargs)" = "PENDING PENDING PENDING" ]
+	rm slurm/stays
+	fleet
+	[ "$status" = 0 ] && [ "$(cat slurm/jobs/2_*/state | xargs)" = "CANCELLED CANCELLED CANCELLED" ] && [ "$(wc -l <slurm/submitted)" = 3 ]
 }
 
 @test "a node that is down gets no job, and one that does not start in time none that stays" {
@@ -250,8 +253,8 @@ fits() {
 	[ "$status" = 4 ]
 	# n3 may be too busy to start in time, too
 	is '[.machines[] | {(.name): .reason}] | add | .n2 == "the node is down*: Not responding"
-		and (.n1 | startswith("job 1 did not start within 1 s (Resources)"))'
-	! grep -q -- '--nodelist n2' slurm/submitted
+		and (.n1 | startswith("job 1_1 did not start within 1 s (Resources)"))'
+	[ "$(xargs <slurm/placed)" = "JobId=1_1 ReqNodeList=n1 JobId=1_2 ReqNodeList=n3" ]
 	no_job_is_left
 	sed -i 's/Not responding/none/' slurm/nodes
 	fleet --start-within 1s --json
@@ -279,11 +282,19 @@ fits() {
 }
 
 @test "a job that fails says why, and nothing of it is stored" {
-	run --separate-stderr "$ASSAY" fleet nothing --slurm cpu --nodes 1 --json
+	cp -r "$BENCH" own
+	echo 'rm -r own' >slurm/n1.before
+	run --separate-stderr "$ASSAY" fleet quick --slurm cpu --nodes 1 --json -- --bench-dir own
 	[ "$status" = 4 ]
-	is '.machines[0].reason | startswith("its job exited with status 2: assay: ") and contains("nothing")'
+	is '.machines[0].reason == "its job exited with status 2: assay: cannot open bench folder '"'own'"': no such folder"'
 	is '.cases == []'
 	[ ! -e assay.db ]
+	# a task that is on another node than it was sent to measures nothing
+	rm -r assay-fleet
+	sed -i 's/SLURMD_NODENAME=.*/SLURMD_NODENAME=n3/' bin/scontrol
+	fleet --nodes 1 --json
+	[ "$status" = 4 ]
+	is '.machines[0].reason == "its job exited with status 2: Slurm began it on n3"'
 }
 
 @test "a gate is one verdict over all nodes, which share its rate" {
@@ -311,11 +322,11 @@ fits() {
 	# so far it gets: to the first job
 	echo 'Node count specification invalid' >slurm/refuses
 	touch earlier.db
-	fails 2 "cannot submit a job to node 'n1'" fleet quick --slurm cpu --gate
+	fails 2 "cannot submit the jobs" fleet quick --slurm cpu --gate
 	grep -q " compare $(git rev-parse HEAD~1) $(git rev-parse HEAD) --suite quick " slurm/submitted
 	echo three >file
 	fails 2 "the working tree has changes, which may be others when the nodes begin: commit them" fleet quick --slurm cpu --gate
-	fails 2 "cannot submit a job to node 'n1'" fleet quick HEAD~1 HEAD --slurm cpu --gate
+	fails 2 "cannot submit the jobs" fleet quick HEAD~1 HEAD --slurm cpu --gate
 	fails 2 "unknown revision 'mian'" fleet quick mian HEAD --slurm cpu --gate
 	[ "$(wc -l <slurm/submitted)" = 2 ] && [ ! -e assay-fleet ]
 }
@@ -350,8 +361,14 @@ fits() {
 	fails 2 "--nodes is '0'" fleet quick --slurm cpu --nodes 0
 	fails 2 "unexpected argument 'main'" fleet quick main --slurm cpu
 	fails 2 "no git repository" fleet quick --slurm cpu --gate
+	# what each node would refuse
+	fails 2 "unknown suite 'quik', did you mean 'quick'?" fleet quik --slurm cpu
+	fails 2 "unknown suite 'quik', did you mean 'quick'?" fleet quik --slurm cpu --gate
+	fails 2 "unknown option '--bugdet'" fleet quick --slurm cpu -- --bugdet 1s
+	fails 2 "cannot open bench folder 'none': no such folder" fleet quick --slurm cpu -- --bench-dir none
+	[ ! -e slurm/submitted ]
 	echo 'Node count specification invalid' >slurm/refuses
-	fails 2 "cannot submit a job to node 'n1': 'sbatch' exited with status 1: sbatch: error: Batch job submission failed: Node count" fleet quick --slurm cpu
+	fails 2 "cannot submit the jobs: 'sbatch' exited with status 1: sbatch: error: Batch job submission failed: Node count" fleet quick --slurm cpu
 	printf '#!/bin/sh\nPATH=/nowhere exec "%s" "$@"\n' "$ASSAY" >bin/without_slurm
 	chmod +x bin/without_slurm
 	ASSAY=$PWD/bin/without_slurm fails 2 "no Slurm here" fleet quick --slurm cpu

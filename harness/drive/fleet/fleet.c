@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The jobs of a fleet. All that is known of one lies in its folder, so that whoever comes back goes on: fleet.json says
- * what was asked for, and NODE/ holds the number of the node's job, its log, its database, and its exit status once the
- * job has ended.
+ * The jobs of a fleet: an array with a task for each node. All that is known of them lies in a folder, so that whoever
+ * comes back goes on: fleet.json says what was asked for, and NODE/ holds the database of the node and, once its task
+ * has ended, the exit status. Task 1 is that of the first node in fleet.json, and prints into 1.log.
  */
 #include "drive/fleet/fleet.h"
 
@@ -33,17 +33,26 @@
 /* A controller that restarts is away for some time. */
 #define SILENT_NS 300000000000u
 
-/* $1 is the folder of the node. Its status appears at once, or not at all. */
+/* Its status appears at once, or not at all. */
 static const char script[] = "#!/bin/sh\n"
-			     "# What a job of 'assay fleet' does: sh task.sh FOLDER COMMAND...\n"
-			     "folder=$1\n"
-			     "shift\n"
-			     "\"$@\" >/dev/null\n"
-			     "echo $? >\"$folder/status.part\" && mv \"$folder/status.part\" \"$folder/status\"\n";
+			     "# What a task of 'assay fleet' does: sh task.sh FOLDER PARTS COMMAND...\n"
+			     "folder=$1 parts=$2\n"
+			     "shift 2\n"
+			     "node=$(sed -n \"${SLURM_ARRAY_TASK_ID}p\" \"$folder/nodes\")\n"
+			     "set -- \"$@\" --db \"$folder/$node/results.db\"\n"
+			     "[ \"$parts\" = 0 ] || set -- \"$@\" --shard \"$SLURM_ARRAY_TASK_ID/$parts\"\n"
+			     "if [ \"$SLURMD_NODENAME\" = \"$node\" ]; then\n"
+			     "\t\"$@\" >/dev/null\n"
+			     "else\n"
+			     "\techo \"Slurm began it on $SLURMD_NODENAME\" >&2\n"
+			     "\t(exit 2)\n"
+			     "fi\n"
+			     "echo $? >\"$folder/$node/status.part\" &&\n"
+			     "\tmv \"$folder/$node/status.part\" \"$folder/$node/status\"\n";
 
 enum node_state {
 	NODE_NEW,    /* nothing was submitted, or what was is gone */
-	NODE_QUEUED, /* it has a job */
+	NODE_QUEUED, /* it has a task */
 	NODE_DONE,   /* its job wrote its exit status, which is one of a measurement */
 	NODE_LOST,   /* it has no result, for its reason */
 };
@@ -109,14 +118,25 @@ static bool read_line(const struct fleet *f, const char *node, const char *file,
 	return assay_file_line(path_of(f, node, file, path), buf, size);
 }
 
+#define LOG_SIZE 32
+
+/* What the task of @node prints. */
+static const char *log_name(const struct fleet *f, const struct node *node, char buf[LOG_SIZE])
+{
+	snprintf(buf, LOG_SIZE, "%zu.log", (size_t)(node - f->nodes) + 1);
+	return buf;
+}
+
 /* Nothing of an earlier attempt stays. */
 static void clear_node(const struct fleet *f, const struct node *node)
 {
-	static const char *const files[] = { "job",        "status",         "status.part",    "log",
-					     "results.db", "results.db-wal", "results.db-shm", "results.db-journal" };
+	static const char *const files[] = { "status",         "status.part",    "results.db",
+					     "results.db-wal", "results.db-shm", "results.db-journal" };
+	char log[LOG_SIZE];
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		remove_file(f, node->name, files[i]);
+	remove_file(f, NULL, log_name(f, node, log));
 }
 
 static void remove_all(const struct fleet *f)
@@ -129,6 +149,7 @@ static void remove_all(const struct fleet *f)
 		rmdir(path);
 	}
 	remove_file(f, NULL, "task.sh");
+	remove_file(f, NULL, "nodes");
 	remove_file(f, NULL, "fleet.json");
 	/* fails where jobs that end just now still write, or the user keeps something there */
 	rmdir(f->dir);
@@ -166,24 +187,36 @@ static json_t *request_json(const struct fleet *f)
 			 q->base ? q->base : "", "head", q->head ? q->head : "", "options", more);
 }
 
+static int write_file(const struct fleet *f, const char *file, const char *text, struct assay_err *err)
+{
+	char path[PATH_SIZE];
+
+	return text ? assay_file_write(path_of(f, NULL, file, path), text, strlen(text), err)
+		    : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+}
+
 static int write_state(struct fleet *f, struct assay_err *err)
 {
-	char path[PATH_SIZE], *text;
+	struct assay_text names = { 0 };
 	json_t *nodes = json_array(), *o;
+	char *text;
 	int rc;
 
-	for (size_t i = 0; i < f->n; i++)
+	for (size_t i = 0; i < f->n; i++) {
 		json_array_append_new(nodes, json_string(f->nodes[i].name));
+		assay_text_addf(&names, "%s\n", f->nodes[i].name);
+	}
 	o = json_pack("{s:s,s:o,s:s,s:s,s:f,s:o}", "name", f->name, "request", request_json(f), "base", f->base, "head",
 		      f->head, "alpha", f->alpha, "nodes", nodes);
 	text = json_dumps(o, JSON_INDENT(1));
 	json_decref(o);
-	if (!text)
-		return assay_err_set(err, ASSAY_ENOMEM, "out of memory");
-	rc = assay_file_write(path_of(f, NULL, "fleet.json", path), text, strlen(text), err);
-	free(text);
+	rc = write_file(f, "nodes", names.failed ? NULL : names.s, err);
 	if (!rc)
-		rc = assay_file_write(path_of(f, NULL, "task.sh", path), script, strlen(script), err);
+		rc = write_file(f, "task.sh", script, err);
+	if (!rc)
+		rc = write_file(f, "fleet.json", text, err);
+	free(text);
+	assay_text_release(&names);
 	return rc;
 }
 
@@ -402,37 +435,33 @@ static int begin(struct fleet *f, const struct assay_slurm_node *v, size_t n, st
 
 /* ---- jobs -------------------------------------------------------------------------------------------------------- */
 
-/* The command that measures, behind the folder of its node. */
-static int command(const struct fleet *f, size_t i, struct assay_strings *out, struct assay_err *err)
+/* What task.sh gets: the folder, the number of parts, and the command that measures. */
+static int command(const struct fleet *f, struct assay_strings *out, struct assay_err *err)
 {
 	const struct assay_fleet_request *q = f->q;
-	char exe[PATH_MAX], dir[PATH_SIZE], number[48], share[40];
+	char exe[PATH_MAX], parts[24], share[40];
 	const ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 	int rc = n > 0 ? 0 : assay_err_set(err, ASSAY_EIO, "cannot find the running program: %s", strerror(errno));
 
 	if (rc)
 		return rc;
 	exe[n] = '\0';
-	snprintf(dir, sizeof(dir), "%s/%s", f->dir, f->nodes[i].name);
-	snprintf(number, sizeof(number), "%zu/%zu", i + 1, f->n);
+	snprintf(parts, sizeof(parts), "%zu", q->shard ? f->n : 0);
 	/* as many digits as a share may have, and no exponent */
 	snprintf(share, sizeof(share), "%.17f", f->alpha);
 	{
-		const char *const words[] = { dir,
+		const char *const words[] = { f->dir,
+					      parts,
 					      exe,
 					      q->gate ? "compare" : "run",
 					      q->gate ? f->base : NULL,
 					      q->gate ? f->head : NULL,
 					      "--suite",
 					      q->suite,
-					      "--db",
-					      f->nodes[i].db,
 					      q->gate ? "--alpha" : NULL,
 					      q->gate ? share : NULL,
 					      q->gate && q->policy ? "--policy" : NULL,
-					      q->gate && q->policy ? q->policy : NULL,
-					      q->shard ? "--shard" : NULL,
-					      q->shard ? number : NULL };
+					      q->gate && q->policy ? q->policy : NULL };
 
 		for (size_t k = 0; k < sizeof(words) / sizeof(words[0]) && !rc; k++)
 			if (words[k])
@@ -443,33 +472,77 @@ static int command(const struct fleet *f, size_t i, struct assay_strings *out, s
 	return rc;
 }
 
-static int submit(struct fleet *f, size_t i, struct assay_err *err)
+/* The numbers of the tasks that are to be submitted, as in "1-3,5"; none where there are none. */
+static void list_tasks(const struct fleet *f, struct assay_text *t)
 {
-	struct node *node = &f->nodes[i];
-	struct assay_strings args = { 0 };
-	char log[PATH_SIZE], task[PATH_SIZE], dir[PATH_SIZE];
-	int rc;
+	for (size_t i = 0; i < f->n; i++) {
+		const size_t first = i;
 
-	snprintf(dir, sizeof(dir), "%s/%s", f->dir, node->name);
-	clear_node(f, node);
-	rc = assay_file_mkdirs(dir, err);
-	if (!rc)
-		rc = command(f, i, &args, err);
-	if (!rc) {
-		const struct assay_slurm_job job = { .name = f->name,
-						     .partition = f->q->partition,
-						     .node = node->name,
-						     .log = path_of(f, node->name, "log", log),
-						     .script = path_of(f, NULL, "task.sh", task),
-						     .args = &args };
+		if (f->nodes[i].state != NODE_NEW)
+			continue;
+		while (i + 1 < f->n && f->nodes[i + 1].state == NODE_NEW)
+			i++;
+		assay_text_addf(t, i > first ? "%s%zu-%zu" : "%s%zu", t->len ? "," : "", first + 1, i + 1);
+	}
+}
 
-		f->has_jobs = true;
-		rc = assay_slurm_submit(&job, node->job, err);
+/* Hold the array until each task has its node, so that none begins on that of another. */
+static int place_tasks(struct fleet *f, const char *id, struct assay_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < f->n && !rc; i++) {
+		struct node *node = &f->nodes[i];
+
+		if (node->state != NODE_NEW)
+			continue;
+		snprintf(node->job, sizeof(node->job), "%.10s_%zu", id, i + 1);
+		rc = assay_watch_check(f->watch, err);
+		if (!rc)
+			rc = assay_slurm_place(node->job, node->name, err);
 	}
 	if (!rc)
-		rc = assay_file_write(path_of(f, node->name, "job", log), node->job, strlen(node->job), err);
+		rc = assay_slurm_release(id, err);
+	for (size_t i = 0; i < f->n && !rc; i++)
+		if (f->nodes[i].state == NODE_NEW)
+			f->nodes[i].state = NODE_QUEUED;
+	return rc;
+}
+
+/* A task for each node that has none and no result. */
+static int submit(struct fleet *f, struct assay_err *err)
+{
+	char log[PATH_SIZE], task[PATH_SIZE], dir[PATH_SIZE], id[ASSAY_SLURM_JOB_MAX];
+	struct assay_strings args = { 0 };
+	struct assay_text tasks = { 0 };
+	int rc = assay_watch_check(f->watch, err);
+
+	list_tasks(f, &tasks);
+	for (size_t i = 0; i < f->n && !rc; i++) {
+		if (f->nodes[i].state != NODE_NEW)
+			continue;
+		clear_node(f, &f->nodes[i]);
+		snprintf(dir, sizeof(dir), "%s/%s", f->dir, f->nodes[i].name);
+		rc = assay_file_mkdirs(dir, err);
+	}
 	if (!rc)
-		node->state = NODE_QUEUED;
+		rc = command(f, &args, err);
+	if (!rc && tasks.failed)
+		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
+	if (!rc && tasks.len) {
+		const struct assay_slurm_array array = { .name = f->name,
+							 .partition = f->q->partition,
+							 .tasks = tasks.s,
+							 .log = path_of(f, NULL, "%a.log", log),
+							 .script = path_of(f, NULL, "task.sh", task),
+							 .args = &args };
+
+		f->has_jobs = true;
+		rc = assay_slurm_submit(&array, id, err);
+		if (!rc)
+			rc = place_tasks(f, id, err);
+	}
+	assay_text_release(&tasks);
 	assay_strings_release(&args);
 	return rc;
 }
@@ -477,12 +550,12 @@ static int submit(struct fleet *f, size_t i, struct assay_err *err)
 /* The last line that the job printed, which says why it failed. */
 static void last_line(const struct fleet *f, const struct node *node, char *buf, size_t size)
 {
-	char path[PATH_SIZE];
+	char path[PATH_SIZE], log[LOG_SIZE];
 	struct assay_text text = { 0 };
 	size_t len = 0;
 
 	buf[0] = '\0';
-	if (assay_file_read(path_of(f, node->name, "log", path), &text.s, &len, NULL))
+	if (assay_file_read(path_of(f, NULL, log_name(f, node, log), path), &text.s, &len, NULL))
 		return;
 	text.len = len;
 	assay_text_last_line(&text, buf, size);
@@ -525,7 +598,19 @@ static bool look(const struct fleet *f, struct node *node)
 	return true;
 }
 
-/* Jobs of a command that was killed may still run; one that Slurm does not know any more is submitted again. */
+/* The node whose task has this number; NULL: there is none. */
+static struct node *node_of(const struct fleet *f, const char *id)
+{
+	const char *number = strchr(id, '_');
+	const unsigned long i = number ? strtoul(number + 1, NULL, 10) : 0;
+
+	return i >= 1 && i <= f->n ? &f->nodes[i - 1] : NULL;
+}
+
+/*
+ * Tasks of a command that was killed may still wait or run. Those that it had not released have no node yet; they, and
+ * what Slurm does not know any more, are submitted again.
+ */
 static int find_jobs(struct fleet *f, struct assay_err *err)
 {
 	struct assay_slurm_state *v = NULL;
@@ -534,22 +619,27 @@ static int find_jobs(struct fleet *f, struct assay_err *err)
 
 	f->has_jobs = true;
 	rc = assay_slurm_states(f->name, f->watch->interrupted, &v, &n, err);
-	for (size_t i = 0; i < f->n && !rc; i++) {
-		struct node *node = &f->nodes[i];
-		char line[16];
+	for (size_t i = 0; i < n && !rc; i++) {
+		struct node *node = node_of(f, v[i].id);
 
-		if (read_line(f, node->name, "status", line, sizeof(line)) && is_verdict(atoi(line))) {
-			node->state = NODE_DONE;
-			done++;
+		if (!node || assay_slurm_has_ended(&v[i]))
+			continue;
+		if (assay_slurm_is_held(&v[i])) {
+			rc = assay_slurm_cancel(f->name, v[i].id, err);
 			continue;
 		}
-		if (!read_line(f, node->name, "job", node->job, sizeof(node->job)))
-			continue;
-		for (size_t k = 0; k < n; k++)
-			if (!strcmp(v[k].id, node->job) && !assay_slurm_has_ended(&v[k]))
-				node->state = NODE_QUEUED;
+		memcpy(node->job, v[i].id, sizeof(node->job));
+		node->state = NODE_QUEUED;
 	}
 	free(v);
+	for (size_t i = 0; i < f->n && !rc; i++) {
+		char line[16];
+
+		if (read_line(f, f->nodes[i].name, "status", line, sizeof(line)) && is_verdict(atoi(line))) {
+			f->nodes[i].state = NODE_DONE;
+			done++;
+		}
+	}
 	if (!rc)
 		say(f, "going on in '%s': %zu of %zu nodes are measured; remove the folder to begin anew", f->dir, done,
 		    f->n);
@@ -558,23 +648,15 @@ static int find_jobs(struct fleet *f, struct assay_err *err)
 
 static int submit_all(struct fleet *f, struct assay_err *err)
 {
-	int rc = 0;
-
-	for (size_t i = 0; i < f->n && !rc; i++) {
+	for (size_t i = 0; i < f->n; i++) {
 		struct node *node = &f->nodes[i];
 
-		if (node->state != NODE_NEW)
-			continue;
-		if (node->down) {
+		if (node->state == NODE_NEW && node->down) {
 			node->state = NODE_LOST;
 			say(f, "%s: %s", node->name, node->reason);
-			continue;
 		}
-		rc = assay_watch_check(f->watch, err);
-		if (!rc)
-			rc = submit(f, i, err);
 	}
-	return rc;
+	return submit(f, err);
 }
 
 /* ---- waiting ----------------------------------------------------------------------------------------------------- */

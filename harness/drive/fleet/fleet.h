@@ -63,25 +63,34 @@ int assay_slurm_nodes(const char *partition, const volatile sig_atomic_t *interr
 /* Can no job start there before somebody repairs it? */
 bool assay_slurm_node_is_down(const struct assay_slurm_node *n);
 
-struct assay_slurm_job {
-	const char *name, *partition, *node;
-	const char *log;                  /* file for what it prints */
+struct assay_slurm_array {
+	const char *name, *partition;
+	const char *tasks;                /* their numbers, as in "1-3,5" */
+	const char *log;                  /* file for what a task prints, in which %a is its number */
 	const char *script;               /* file for /bin/sh */
 	const struct assay_strings *args; /* of the script */
 };
 
-/* Submit a job that has its node for itself and does not begin anew when the node fails. */
-int assay_slurm_submit(const struct assay_slurm_job *j, char id[ASSAY_SLURM_JOB_MAX], struct assay_err *err);
+/*
+ * Submit an array, each task of which has a node for itself and does not begin anew when that fails. It is held: an
+ * array has one list of nodes for all of its tasks, so that each is placed by itself before they are released.
+ */
+int assay_slurm_submit(const struct assay_slurm_array *a, char id[ASSAY_SLURM_JOB_MAX], struct assay_err *err);
+/* Send a task, such as "17_2", to this node and no other. */
+int assay_slurm_place(const char *task, const char *node, struct assay_err *err);
+int assay_slurm_release(const char *id, struct assay_err *err);
 
 struct assay_slurm_state {
-	char id[ASSAY_SLURM_JOB_MAX];
-	char state[32];  /* "PENDING", "NODE_FAIL" */
-	char reason[96]; /* why it waits; "None" where it does not */
+	char id[ASSAY_SLURM_JOB_MAX]; /* "17_2" of a task */
+	char state[32];               /* "PENDING", "NODE_FAIL" */
+	char reason[96];              /* why it waits; "None" where it does not */
 };
 
 /* The user's jobs of this name that Slurm still knows, into *out, malloc'ed. */
 int assay_slurm_states(const char *name, const volatile sig_atomic_t *interrupted, struct assay_slurm_state **out,
 		       size_t *n, struct assay_err *err);
+/* Was it never released? */
+bool assay_slurm_is_held(const struct assay_slurm_state *s);
 /* Has it ended, however it did? */
 bool assay_slurm_has_ended(const struct assay_slurm_state *s);
 /* End the job @id; NULL: all of the user's jobs of this name. */

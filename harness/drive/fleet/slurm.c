@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs sinfo, sbatch, squeue and scancel, and reads what they print. Accounting may be off, so nothing asks sacct: what
- * squeue no longer knows is told by the files that a job leaves.
+ * Runs sinfo, sbatch, scontrol, squeue and scancel, and reads what they print. Accounting may be off, so nothing asks
+ * sacct: what squeue no longer knows is told by the files that a job leaves.
  */
 #include "drive/fleet/fleet.h"
 
@@ -134,20 +134,30 @@ bool assay_slurm_node_is_down(const struct assay_slurm_node *n)
 
 /* ---- jobs ---- */
 
-int assay_slurm_submit(const struct assay_slurm_job *j, char id[ASSAY_SLURM_JOB_MAX], struct assay_err *err)
+/* Run a command of Slurm that prints nothing of interest; an interrupt does not stop it. */
+static int tell(const char *const *argv, struct assay_err *err)
 {
-	const char *const head[] = { "sbatch",      "--parsable",   "--job-name", j->name,     "--partition",
-				     j->partition,  "--nodelist",   j->node,      "--nodes=1", "--ntasks=1",
-				     "--exclusive", "--no-requeue", "--output",   j->log,      j->script };
+	char *out = NULL;
+	int rc = ask(argv, NULL, &out, err);
+
+	free(out);
+	return rc;
+}
+
+int assay_slurm_submit(const struct assay_slurm_array *a, char id[ASSAY_SLURM_JOB_MAX], struct assay_err *err)
+{
+	const char *const head[] = { "sbatch",       "--parsable", "--hold", "--job-name", a->name,      "--partition",
+				     a->partition,   "--array",    a->tasks, "--nodes=1",  "--ntasks=1", "--exclusive",
+				     "--no-requeue", "--output",   a->log,   a->script };
 	const size_t n_head = sizeof(head) / sizeof(head[0]);
-	const char **argv = calloc(n_head + j->args->n + 1, sizeof(*argv));
+	const char **argv = calloc(n_head + a->args->n + 1, sizeof(*argv));
 	char *out = NULL;
 	int rc = argv ? 0 : assay_err_set(err, ASSAY_ENOMEM, "out of memory");
 
 	if (!rc) {
 		memcpy(argv, head, sizeof(head));
-		memcpy(argv + n_head, j->args->v, j->args->n * sizeof(*argv));
-		/* an interrupt in between would leave a job that nobody knows of */
+		memcpy(argv + n_head, a->args->v, a->args->n * sizeof(*argv));
+		/* an interrupt in between would leave jobs that nobody knows of */
 		rc = ask(argv, NULL, &out, err);
 	}
 	if (!rc) {
@@ -158,10 +168,32 @@ int assay_slurm_submit(const struct assay_slurm_job *j, char id[ASSAY_SLURM_JOB_
 		if (!n || n >= ASSAY_SLURM_JOB_MAX)
 			rc = assay_err_set(err, ASSAY_EIO, "cannot read what sbatch prints: '%.80s'", out);
 	} else {
-		assay_err_prefix(err, "cannot submit a job to node '%s'", j->node);
+		assay_err_prefix(err, "cannot submit the jobs");
 	}
 	free(out);
 	free(argv);
+	return rc;
+}
+
+int assay_slurm_place(const char *task, const char *node, struct assay_err *err)
+{
+	char which[ASSAY_SLURM_JOB_MAX + 8], where[ASSAY_NAME_MAX + 16];
+	int rc;
+
+	snprintf(which, sizeof(which), "JobId=%s", task);
+	snprintf(where, sizeof(where), "ReqNodeList=%s", node);
+	rc = tell((const char *const[]){ "scontrol", "update", which, where, NULL }, err);
+	if (rc)
+		assay_err_prefix(err, "cannot place job %s on node '%s'", task, node);
+	return rc;
+}
+
+int assay_slurm_release(const char *id, struct assay_err *err)
+{
+	int rc = tell((const char *const[]){ "scontrol", "release", id, NULL }, err);
+
+	if (rc)
+		assay_err_prefix(err, "cannot release the jobs %s", id);
 	return rc;
 }
 
@@ -175,8 +207,8 @@ static const char *user(void)
 int assay_slurm_states(const char *name, const volatile sig_atomic_t *interrupted, struct assay_slurm_state **out,
 		       size_t *n, struct assay_err *err)
 {
-	const char *const argv[] = { "squeue", "--noheader", "--states=all",      "--user", user(),
-				     "--name", name,         "--format=%i|%T|%r", NULL };
+	const char *const argv[] = { "squeue", "--noheader", "--array", "--states=all",      "--user",
+				     user(),   "--name",     name,      "--format=%i|%T|%r", NULL };
 	struct assay_strings lines = { 0 };
 	struct assay_slurm_state *v = NULL;
 	int rc = ask_lines(argv, interrupted, &lines, err);
@@ -198,6 +230,11 @@ int assay_slurm_states(const char *name, const volatile sig_atomic_t *interrupte
 	return rc;
 }
 
+bool assay_slurm_is_held(const struct assay_slurm_state *s)
+{
+	return !strcmp(s->state, "PENDING") && !strcmp(s->reason, "JobHeldUser");
+}
+
 bool assay_slurm_has_ended(const struct assay_slurm_state *s)
 {
 	static const char *const states[] = { "COMPLETED", "FAILED",        "CANCELLED", "TIMEOUT",  "NODE_FAIL",
@@ -213,9 +250,6 @@ int assay_slurm_cancel(const char *name, const char *id, struct assay_err *err)
 {
 	const char *const one[] = { "scancel", id, NULL };
 	const char *const all[] = { "scancel", "--user", user(), "--name", name, NULL };
-	char *out = NULL;
-	int rc = ask(id ? one : all, NULL, &out, err);
 
-	free(out);
-	return rc;
+	return tell(id ? one : all, err);
 }
