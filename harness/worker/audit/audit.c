@@ -29,10 +29,15 @@
 #define MORE_PAUSE_NS  220000u
 #define PAUSE_TRIES    16 /* another program may have the CPU in most of them */
 
+/* Of what is timed again in an audit because another program had the CPU meanwhile. */
+#define REPEATS 16
+
 #define PAGE 4096u
 
 #define AUDIT_SHARE 0.02
-#define LAST_SHARE  0.03 /* of the oracle in the last audit, as long as that took on other inputs before */
+/* Of the oracle in the last audit, as long as that took on other inputs before; the second is little beside a start. */
+#define LAST_SHARE 0.03
+#define LAST_NS    2e6
 
 /* The first call on inputs that are all new foresees branches less well, and a little so where those are forgotten. */
 #define SLACK_NEW_NS 200.0
@@ -86,15 +91,19 @@ struct assay_outcome assay_case_audit_other(struct assay_case_job *j)
 {
 	const struct assay_clock *clock = &j->spec->clock;
 	struct assay_case_audit *a = &j->audit;
+	struct assay_thread_time before, after;
 	struct assay_outcome out;
 	uint64_t begun;
 
 	if (a->change != ASSAY_AUDIT_REVERSE && a->change != ASSAY_AUDIT_REFILL)
 		return assay_outcome_ok();
 	a->knows_other = true;
+	assay_thread_time_read(&before);
 	begun = assay_clock_ticks(clock);
 	out = check_other(j);
 	a->other_ns = (double)assay_clock_ticks_to_ns(clock, assay_clock_ticks(clock) - begun);
+	assay_thread_time_read(&after);
+	a->other_ns = assay_audit_times_less_waits((uint64_t)a->other_ns, &before, &after, true);
 	return out;
 }
 
@@ -156,11 +165,17 @@ static void wake_up(void *arg, uint32_t tid, uint32_t n_threads)
 	(void)n_threads;
 }
 
+/* The time of a call, in a series in which the thread may have lost its CPU. */
+struct call_time {
+	double least_ns; /* as if it lost its CPU only in the calls that count */
+	double most_ns;  /* as if it lost it only in those before */
+};
+
 /*
  * The time of the last calls of a series: outputs are scrambled before each of them, and their number is drawn, so that
  * none can be left out.
  */
-static struct assay_outcome time_scrambled(struct assay_case_job *j, uint64_t iterations, double *call_ns)
+static struct assay_outcome time_scrambled(struct assay_case_job *j, uint64_t iterations, struct call_time *call)
 {
 	const uint64_t n = LEAST_CALLS + assay_audit_draw(&j->audit, MORE_CALLS);
 	const struct assay_clock *clock = &j->spec->clock;
@@ -184,10 +199,11 @@ static struct assay_outcome time_scrambled(struct assay_case_job *j, uint64_t it
 	assay_thread_time_read(&after);
 	assay_os_counts_read(&last);
 	switches = assay_os_counts_between(&first, &last);
-	/* It is unknown when in the series the thread had no CPU, so all of that time is taken from these calls. */
+	/* It is unknown when in the series the thread had no CPU. */
 	lost_ns =
 		(double)all_ns - assay_audit_times_less_waits(all_ns, &before, &after, switches.voluntary_switches > 0);
-	*call_ns = fmax((double)ns - fmax(lost_ns, 0), 0) / (double)n;
+	call->most_ns = (double)ns / (double)n;
+	call->least_ns = fmax((double)ns - fmax(lost_ns, 0), 0) / (double)n;
 	return out.status == ASSAY_STATUS_OK ? assay_audit_look(j, j->audit.copy) : out;
 }
 
@@ -203,13 +219,13 @@ static void wait_awake(const struct assay_clock *clock, double ns)
  * The time of a single call after a pause, which a variant could take for the begin of a check. 0 where another process
  * had the CPU in each of some tries: it may have emptied the caches.
  */
-static struct assay_outcome time_after_pause(struct assay_case_job *j, uint64_t iterations, double *call_ns)
+static struct assay_outcome time_after_pause(struct assay_case_job *j, uint64_t iterations, struct call_time *call)
 {
 	struct assay_outcome out = assay_outcome_ok();
+	double call_ns = 0;
 
 	(void)iterations;
-	*call_ns = 0;
-	for (int i = 0; i < PAUSE_TRIES && *call_ns == 0 && out.status == ASSAY_STATUS_OK; i++) {
+	for (int i = 0; i < PAUSE_TRIES && call_ns == 0 && out.status == ASSAY_STATUS_OK; i++) {
 		struct assay_os_counts first, last, switches;
 		struct assay_thread_time before, after;
 		uint64_t ns;
@@ -223,35 +239,69 @@ static struct assay_outcome time_after_pause(struct assay_case_job *j, uint64_t 
 		assay_os_counts_read(&last);
 		switches = assay_os_counts_between(&first, &last);
 		if (!switches.involuntary_switches)
-			*call_ns = assay_audit_times_less_waits(ns, &before, &after, switches.voluntary_switches > 0);
+			call_ns = assay_audit_times_less_waits(ns, &before, &after, switches.voluntary_switches > 0);
 	}
+	*call = (struct call_time){ .least_ns = call_ns, .most_ns = call_ns };
 	return out;
 }
 
 /* The time of calls in a series of some length, before which outputs are scrambled or time passes. */
-typedef struct assay_outcome time_other_fn(struct assay_case_job *j, uint64_t iterations, double *call_ns);
+typedef struct assay_outcome time_other_fn(struct assay_case_job *j, uint64_t iterations, struct call_time *call);
 
-/* Hold the times of such calls against those of the calls in samples, the shortest of which took @call_ns. */
+/* The mean time of the calls of a series like those of samples, without that in which the thread had no CPU. */
+static struct assay_outcome time_series(struct assay_case_job *j, uint64_t iterations, double *call_ns)
+{
+	struct assay_os_counts first, last, switches;
+	struct assay_thread_time before, after;
+	struct assay_outcome out;
+	uint64_t ns = 0;
+
+	assay_os_counts_read(&first);
+	assay_thread_time_read(&before);
+	out = assay_case_job_time(j, iterations, &ns);
+	assay_thread_time_read(&after);
+	assay_os_counts_read(&last);
+	switches = assay_os_counts_between(&first, &last);
+	*call_ns =
+		assay_audit_times_less_waits(ns, &before, &after, switches.voluntary_switches > 0) / (double)iterations;
+	return out;
+}
+
+/* Is it worth taking more times if a call on changed data took so long? */
+static bool may_tell(const struct assay_case_job *j, const struct assay_audit_times *t, double call_ns)
+{
+	struct assay_audit_times with = *t;
+
+	assay_audit_times_changed(&with, call_ns);
+	return assay_audit_times_may_tell(j, &with);
+}
+
+/*
+ * Hold the times of such calls against those of the calls in samples, the shortest of which took @call_ns. A series
+ * that only seems short because its thread had lost the CPU says nothing, and is timed again: it must not acquit.
+ */
 static struct assay_outcome audit_series(struct assay_case_job *j, uint64_t iterations, double call_ns,
 					 time_other_fn *time_other, const char *when)
 {
 	struct assay_audit_times t = { .paused = time_other == time_after_pause };
-	double other = 0, same = call_ns;
+	int repeats = 0;
 
+	assay_audit_times_same(&t, call_ns);
 	for (;;) {
+		struct call_time other = { 0 };
 		struct assay_outcome out = time_other(j, iterations, &other);
-		uint64_t ns;
 
 		if (out.status != ASSAY_STATUS_OK)
 			return out;
-		assay_audit_times_same(&t, same);
-		assay_audit_times_changed(&t, other);
-		if (t.n == ASSAY_AUDIT_ROUNDS || !assay_audit_times_tell(j, &t))
+		if (!may_tell(j, &t, other.least_ns) && may_tell(j, &t, other.most_ns) && repeats++ < REPEATS)
+			continue;
+		assay_audit_times_changed(&t, other.least_ns);
+		if (t.n == ASSAY_AUDIT_ROUNDS || !assay_audit_times_may_tell(j, &t))
 			return assay_audit_times_verdict(j, &t, when);
-		out = assay_case_job_time(j, iterations, &ns);
+		out = time_series(j, iterations, &call_ns);
 		if (out.status != ASSAY_STATUS_OK)
 			return out;
-		same = (double)ns / (double)iterations;
+		assay_audit_times_same(&t, call_ns);
 	}
 }
 
@@ -304,7 +354,7 @@ static struct assay_outcome audit_device(struct assay_case_job *j, uint64_t iter
 			return out;
 		assay_audit_times_same(&t, same);
 		assay_audit_times_changed(&t, changed);
-	} while (t.n < ASSAY_AUDIT_ROUNDS && assay_audit_times_tell(j, &t));
+	} while (t.n < ASSAY_AUDIT_ROUNDS && assay_audit_times_may_tell(j, &t));
 	out = assay_audit_times_verdict(j, &t, "outputs were scrambled before");
 	return out.status == ASSAY_STATUS_OK ? check_clock(j, iterations) : out;
 }
@@ -424,17 +474,29 @@ static struct assay_outcome audit_inputs(struct assay_case_job *j,
 									struct assay_audit_times *))
 {
 	struct assay_audit_times t = { .n = 0 };
-	int rounds = 0;
+	int rounds = 0, repeats = 0;
 
 	do {
-		struct assay_outcome out = change(j, &t);
+		struct assay_audit_times with = t;
+		struct assay_os_counts first, last;
+		struct assay_outcome out;
 
+		assay_os_counts_read(&first);
+		out = change(j, &with);
+		assay_os_counts_read(&last);
 		if (out.status != ASSAY_STATUS_OK)
 			return out;
+		/* another program has emptied the caches of one call, and not of the other */
+		if (assay_os_counts_between(&first, &last).involuntary_switches && repeats++ < REPEATS)
+			continue;
+		t = with;
+		rounds++;
 		/* the data's branches may have been learnt in a single call */
-		if (assay_audit_times_tell(j, &t) && !t.forgets)
+		if (assay_audit_times_may_tell(j, &t) && !t.forgets) {
 			t = (struct assay_audit_times){ .forgets = true };
-	} while (++rounds < ASSAY_AUDIT_ROUNDS && (assay_audit_times_tell(j, &t) || !t.n_changed));
+			rounds = 0;
+		}
+	} while (rounds < ASSAY_AUDIT_ROUNDS && (assay_audit_times_may_tell(j, &t) || !t.n_changed));
 	return assay_audit_times_verdict(j, &t, "the inputs have changed");
 }
 
@@ -614,7 +676,7 @@ static bool is_brief(const struct assay_case_audit *a, double call_ns)
 static struct assay_outcome audit(struct assay_case_job *j, uint64_t iterations, double call_ns, bool last)
 {
 	const struct assay_case_audit *a = &j->audit;
-	const bool whole = last && a->knows_other && a->other_ns <= LAST_SHARE * a->sampled_ns;
+	const bool whole = last && a->knows_other && a->other_ns <= fmax(LAST_SHARE * a->sampled_ns, LAST_NS);
 	const uint64_t copy = j->next_copy, most = whole ? ASSAY_AUDIT_MOST_BYTES : QUICK_INPUT_BYTES;
 	/* what was made of the first inputs holds for no others */
 	const bool kept = a->change == ASSAY_AUDIT_REFILL && (j->variant->prepare || j->op_state);
@@ -645,17 +707,15 @@ static struct assay_outcome audit(struct assay_case_job *j, uint64_t iterations,
 }
 
 struct assay_outcome assay_case_audit_take(struct assay_case_job *j, uint64_t iterations, double call_ns,
-					   double sampled_ns)
+					   double sampled_ns, bool last)
 {
 	const struct assay_clock *clock = &j->spec->clock;
 	struct assay_case_audit *a = &j->audit;
-	const bool last = isinf(sampled_ns);
 	struct assay_outcome out;
 	uint64_t begun;
 	bool due;
 
-	if (!last)
-		a->sampled_ns += sampled_ns;
+	a->sampled_ns += sampled_ns;
 	due = a->spent_ns + assay_audit_calls(iterations) * call_ns <= AUDIT_SHARE * a->sampled_ns;
 	if (!a->n_spots || !(due || (last && (is_brief(a, call_ns) || !(a->spent_ns > 0)))))
 		return assay_outcome_ok();

@@ -33,10 +33,10 @@ struct assay_outcome assay_case_audit_look(struct assay_case_job *j);
 
 /*
  * Make an audit if one is due: audits take a fiftieth of the time of the samples. Since the last call of this function,
- * samples had @iterations calls each and took @sampled_ns (infinite: none follow, and an audit is due if there was
- * none, or if calls are short); the shortest call took @call_ns.
+ * samples had @iterations calls each and took @sampled_ns; the shortest call took @call_ns. If it is the @last, because
+ * no samples follow, an audit is also due if there was none, or if calls are short.
  */
 struct assay_outcome assay_case_audit_take(struct assay_case_job *j, uint64_t iterations, double call_ns,
-					   double sampled_ns);
+					   double sampled_ns, bool last);
 
 #endif

@@ -122,6 +122,9 @@ void assay_audit_times_changed(struct assay_audit_times *t, double ns);
 /* Do calls on changed data take longer than the machine and the clock explain? False without a call of that kind. */
 bool assay_audit_times_tell(const struct assay_case_job *j, const struct assay_audit_times *t);
 
+/* Could they, with more calls? Not if the shortest calls of both kinds do not tell. */
+bool assay_audit_times_may_tell(const struct assay_case_job *j, const struct assay_audit_times *t);
+
 /* ASSAY_STATUS_WRONG if they do: the samples were too quick. @when says what was changed, for the reason. */
 struct assay_outcome assay_audit_times_verdict(const struct assay_case_job *j, const struct assay_audit_times *t,
 					       const char *when);

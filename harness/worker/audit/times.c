@@ -58,13 +58,23 @@ static double changed_ns(const struct assay_audit_times *t)
 	return t->changed_ns[MOST_SHORTER(t->n_changed)];
 }
 
-bool assay_audit_times_tell(const struct assay_case_job *j, const struct assay_audit_times *t)
+static bool is_longer(const struct assay_case_job *j, const struct assay_audit_times *t, double changed, double same)
 {
 	const bool shared = j->n_jobs > 1 || j->spec->c.threads > 1 || j->device;
 	const double slack_ns = t->paused ? SLACK_PAUSED_NS : shared ? SLACK_SHARED_NS : SLACK_NS;
 
-	return t->n_changed && changed_ns(t) > (t->paused ? RATIO_PAUSED : RATIO) * same_ns(t) + slack_ns +
-						       CLOCK_READS * j->spec->clock.overhead_ns;
+	return t->n_changed && changed > (t->paused ? RATIO_PAUSED : RATIO) * same + slack_ns +
+						 CLOCK_READS * j->spec->clock.overhead_ns;
+}
+
+bool assay_audit_times_tell(const struct assay_case_job *j, const struct assay_audit_times *t)
+{
+	return is_longer(j, t, changed_ns(t), same_ns(t));
+}
+
+bool assay_audit_times_may_tell(const struct assay_case_job *j, const struct assay_audit_times *t)
+{
+	return is_longer(j, t, t->changed_ns[0], t->n ? t->same_ns[0] : 0);
 }
 
 struct assay_outcome assay_audit_times_verdict(const struct assay_case_job *j, const struct assay_audit_times *t,

@@ -111,7 +111,7 @@ struct assay_outcome assay_served_audit(struct assay_served *w, bool last)
 	struct assay_outcome out = assay_outcome_ok();
 
 	if (w->spec.checks.audit && w->sampled_ns > 0)
-		out = assay_case_audit_take(&w->job, w->iterations, w->call_ns, last ? INFINITY : w->sampled_ns);
+		out = assay_case_audit_take(&w->job, w->iterations, w->call_ns, w->sampled_ns, last);
 	/* the times of an audit mislead where a call changed the clock */
 	if (out.status == ASSAY_STATUS_WRONG) {
 		const struct assay_outcome state = assay_case_job_unchanged(&w->job, "a call");

@@ -87,8 +87,8 @@ TEST(bytes)
 	check_alone(&s, "peek", N, ASSAY_CACHE_WARM, 1, "does not compute when it is timed");
 	check_in_pair(&s, "honest", N, NULL);
 	check_in_pair(&s, "peek", N, "does not compute when it is timed");
-	/* keyed by so little of the input that single elements do not change the key */
-	check_alone(&s, "sparse", 65536, ASSAY_CACHE_WARM, 1, "with some inputs changed");
+	/* keyed by so little of the input that single elements do not change the key; all of it changes, too */
+	check_alone(&s, "sparse", 65536, ASSAY_CACHE_WARM, 1, "inputs");
 	s.op = "cheat.u8";
 	check_alone(&s, "honest", N, ASSAY_CACHE_WARM, 1, NULL);
 	check_alone(&s, "peek", N, ASSAY_CACHE_WARM, 1, "does not compute when it is timed");
@@ -262,6 +262,27 @@ TEST(time_without_a_cpu_is_left_out)
 	assert_true(assay_audit_times_less_waits(15000, &begun, &coarse, false) == 13000);
 	/* reading the clocks takes some, too */
 	assert_true(assay_audit_times_less_waits(5000, &begun, &ended, false) == 3000);
+}
+
+/* Nor is it what acquits one: an audit goes on as long as the shortest calls of both kinds differ. */
+TEST(disturbed_calls_do_not_end_an_audit)
+{
+	const struct assay_worker_spec spec = { .c.threads = 1 };
+	const struct assay_case_job j = { .spec = &spec, .n_jobs = 1 };
+	struct assay_audit_times t = { .n = 0 };
+
+	(void)state;
+	assert_false(assay_audit_times_may_tell(&j, &t));
+	for (int i = 0; i < ASSAY_AUDIT_ROUNDS; i++) {
+		const bool disturbed = i % 6 == 1; /* three, as many as the verdict leaves out */
+
+		assay_audit_times_same(&t, disturbed ? 9000 : 500);
+		assay_audit_times_changed(&t, 3000);
+		assert_true(assay_audit_times_may_tell(&j, &t));
+	}
+	assert_true(assay_audit_times_tell(&j, &t));
+	t.changed_ns[0] = 600;
+	assert_false(assay_audit_times_may_tell(&j, &t));
 }
 
 MEASURE_GROUP

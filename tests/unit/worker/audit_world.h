@@ -9,24 +9,13 @@
 
 #define N 4096
 
-/*
- * Audits take a share of the time of the samples; where a busy machine left them none, they are tried again, each time
- * with twice the budget.
- */
-#define SIDE_TRIES 9
-
 /* The head's variant, alone: WRONG for @reason, or right where that is NULL. */
 static inline void check_alone(struct sides *s, const char *variant, int64_t n, enum assay_cache cache,
 			       unsigned threads, const char *reason)
 {
 	struct assay_result r = { .status = ASSAY_STATUS_OK };
 
-	for (int i = 0; i < (reason ? SIDE_TRIES : 1) && r.status == ASSAY_STATUS_OK; i++) {
-		assay_result_release(&r);
-		s->doublings = i;
-		measure_alone(s, variant, n, cache, threads, &r);
-	}
-	s->doublings = 0;
+	measure_alone(s, variant, n, cache, threads, &r);
 	if (r.status != (reason ? ASSAY_STATUS_WRONG : ASSAY_STATUS_OK) || (reason && !strstr(r.reason, reason)))
 		fail_msg("'%s': %s, '%s'", r.c.key, assay_status_name(r.status), r.reason);
 	assert_int_equal(r.n_samples > 0, !reason);
@@ -39,12 +28,7 @@ static inline void check_in_pair(struct sides *s, const char *variant, int64_t n
 	struct assay_pair p = { 0 };
 	const struct assay_result *head = &p.side[ASSAY_HEAD];
 
-	for (int i = 0; i < (reason ? SIDE_TRIES : 1) && (!i || head->status == ASSAY_STATUS_OK); i++) {
-		assay_pair_release(&p);
-		s->doublings = i;
-		measure_in_pair(s, variant, n, &p);
-	}
-	s->doublings = 0;
+	measure_in_pair(s, variant, n, &p);
 	if (p.side[ASSAY_BASE].status != ASSAY_STATUS_OK ||
 	    head->status != (reason ? ASSAY_STATUS_WRONG : ASSAY_STATUS_OK) ||
 	    (reason && !strstr(head->reason, reason)))

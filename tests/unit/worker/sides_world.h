@@ -13,7 +13,6 @@ struct sides {
 	struct assay_measure_options o;
 	uint64_t timeout_ns; /* of cases; 0: as make_case() has it */
 	uint64_t budget_ns;  /* likewise */
-	unsigned doublings;  /* of the budget, where a machine is too busy for it */
 	const char *op;      /* NULL: example.scale */
 	uint64_t pair_seed;  /* 0: any */
 	struct assay_pair_calibration calibration;
@@ -59,7 +58,6 @@ static inline struct assay_case plan_of(struct sides *s, const char *variant, in
 		assert_int_equal(assay_case_make_key(&c, NULL), 0);
 	}
 	c.budget_ns = s->budget_ns ? s->budget_ns : c.budget_ns;
-	c.budget_ns <<= s->doublings;
 	c.timeout_ns = s->timeout_ns ? s->timeout_ns : c.timeout_ns;
 	if (assay_inventory_describe(s->inv, &c, 1, facts, &err))
 		fail_msg("%s", err.text);
@@ -82,7 +80,7 @@ static inline void measure_alone(struct sides *s, const char *variant, int64_t n
 static inline void measure_in_pair(struct sides *s, const char *variant, int64_t n, struct assay_pair *p)
 {
 	const struct assay_pair_options po = { .plugins = { &s->plugins[0], &s->plugins[1] },
-					       .sampling_ns = 20000000ull << s->doublings,
+					       .sampling_ns = 20000000,
 					       .pair_seed = s->pair_seed ? s->pair_seed : 3 };
 	struct assay_pair_calibration calibration = s->calibration;
 	struct assay_case_facts facts;
