@@ -134,6 +134,23 @@ static bool cell(const struct assay_result *s, const char *name, bool utf8, char
 	return m || count || u;
 }
 
+/* Metrics of an op or a program, such as the quantiles of a histogram; those of the harness follow from the time. */
+static bool is_own(const struct assay_metric *m)
+{
+	return !m->source[0] && !assay_metric_find(m->tag);
+}
+
+/* What the head's value of such a metric is against the base's. */
+static void change_note(const struct assay_pair *p, const char *name, char *note, size_t size)
+{
+	const struct assay_metric *base = assay_result_metric(&p->side[ASSAY_BASE], name);
+	const struct assay_metric *head = assay_result_metric(&p->side[ASSAY_HEAD], name);
+
+	if (base && head && is_own(head) && base->value > 0 && isfinite(head->value / base->value))
+		snprintf(note, size, "%+.1f %%%s", 100 * (head->value / base->value - 1),
+			 head->better ? head->better < 0 ? ", lower is better" : ", higher is better" : "");
+}
+
 static void add_row(struct assay_columns *t, const struct assay_pair *p, const char *name, bool utf8)
 {
 	char value[2][320] = { "-", "-" }, note[2][320] = { "", "" }, both[720];
@@ -144,6 +161,7 @@ static void add_row(struct assay_columns *t, const struct assay_pair *p, const c
 		snprintf(both, sizeof(both), "base %s; head %s", note[ASSAY_BASE], note[ASSAY_HEAD]);
 	else
 		snprintf(both, sizeof(both), "%s", note[head ? ASSAY_HEAD : ASSAY_BASE]);
+	change_note(p, name, both, sizeof(both));
 	assay_columns_tail(t, (const char *const[]){ name, value[ASSAY_BASE], value[ASSAY_HEAD] }, 3, both);
 }
 
@@ -160,7 +178,8 @@ static void add_side(struct assay_columns *t, const struct assay_pair *p, enum a
 	bool known = side == ASSAY_BASE;
 
 	for (size_t i = 0; i < s->n_metrics; i++)
-		if (s->metrics[i].source[0] && !(known && has(&p->side[ASSAY_HEAD], s->metrics[i].tag)))
+		if ((s->metrics[i].source[0] || is_own(&s->metrics[i])) &&
+		    !(known && has(&p->side[ASSAY_HEAD], s->metrics[i].tag)))
 			add_row(t, p, s->metrics[i].tag, utf8);
 	for (size_t i = 0; i < s->counters.n; i++)
 		if (!(known && has(&p->side[ASSAY_HEAD], s->counters.v[i].name)))
@@ -170,7 +189,7 @@ static void add_side(struct assay_columns *t, const struct assay_pair *p, enum a
 			add_row(t, p, s->counters.missing[i].name, utf8);
 }
 
-/* A row for each count, metric derived from counts, and reason; nothing where nothing was asked for. */
+/* A row for each metric of the op, count, metric derived from counts, and reason; nothing where there is none. */
 static void add_counts(const struct assay_pair *counted, const struct assay_emit_style *style, struct assay_text *out)
 {
 	struct assay_columns t = { .align = "lrrl", .indent = "  ", .width = style->width };

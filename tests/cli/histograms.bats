@@ -43,6 +43,11 @@ observe() {
 	assay show last '*/t=1/*' --db t.db >show.txt
 	grep -q 'step_p99_s .*lower is better' show.txt
 
+	# of a comparison, the quantiles of both sides
+	cp "$PLUGIN" base.so
+	assay compare base.so "$PLUGIN" --no-default-plugins --bench-dir b --suite toy --threads 1 --db t.db --budget 500ms --same-code --profile no || true
+	assay show c1 '*/t=1/*' --db t.db | grep -q '^  step_p99_s .* +0\.0 %, lower is better$'
+
 	assay run --no-default-plugins --plugin "$PLUGIN" --bench-dir b --suite toy --threads 1 --db rounds.db
 	assay show last toy --samples --db rounds.db --json |
 		jq -e '.cases[0] | .metrics.step_count.value == 10 * ([.raw[][0]] | add)'
@@ -75,9 +80,7 @@ observe() {
 	# 1 ms lies in one power of two, 2 and 3 in the next, 8 to 10 in the last
 	[ "$(sed -n 's/^assay_case_step_seconds_bucket{.*} //p' all.prom | tr '\n' ' ')" = \
 		"0 $((count / 10)) $((count * 3 / 10)) $((count * 7 / 10)) $count $count " ]
-	if command -v promtool >/dev/null; then
-		promtool check metrics <all.prom
-	fi
+	! command -v promtool >/dev/null || promtool check metrics <all.prom
 
 	fails 2 "has no histogram 'steps' in run 1, but step_s" plot distribution '*/t=1/*' --metric steps --db t.db -o x.svg
 	command -v gnuplot >/dev/null || skip "no gnuplot"
