@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs unit tests (cmocka programs) and command line tests (bats), four programs or files at a time, and ends with what failed and one
 # line of sums: run_tests.sh BUILD UNIT_TEST... . Every program reports in TAP; one that dies counts as a failed test. What failed is also
-# appended to the file that FAILURES names. TESTS in the environment names the files of command line tests, instead of all.
+# appended to the file that FAILURES names. TESTS in the environment names the files of command line tests, instead of all; none
+# is none of them.
 set -u
 
 build=$1
 shift
-if [ -n "${TESTS-}" ]; then
+if [ "${TESTS-}" = none ]; then
+	scripts=()
+elif [ -n "${TESTS-}" ]; then
 	read -ra scripts <<<"$TESTS"
 	scripts=("${scripts[@]/#/tests/cli/}")
 	scripts=("${scripts[@]/%/.bats}")

@@ -162,6 +162,10 @@ soak-programs: $(BUILD)/bin/assay $(BUILD)/share/assay $(FUZZ_BINS)
 test-pmu: ## test hardware counters on an emulated machine that has a PMU
 	@ASSAY_BUILD='$(abspath $(BUILD))' ASSAY_SOURCE='$(CURDIR)' LC_ALL=C.UTF-8 bats --tap tests/pmu/pmu.bats
 
+# Without what that takes, one line says so.
+test-arm64: ## run the unit tests for arm64 under qemu-user (TESTS='worker kernels': only these)
+	@tests/cross/arm64.sh $(BUILD)/arm64 $(TESTS) || [ $$? = 77 ]
+
 test-gpu: all ## test the kernels for GPUs on a GPU (GPU=1: fail without one)
 	@GPU='$(GPU)' ci/test_gpu.sh $(BUILD)
 

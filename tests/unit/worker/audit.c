@@ -6,8 +6,8 @@
 
 static const char *const cheats[] = { "glance", "burst", "cachecopy", "prepared", "skip", "late", "memo", "peek" };
 
-/* With a sanitizer not the last three: too few calls fit into a pair, and to compare takes as long as the work. */
-#define N_CHEATS (N_OF(cheats) - 3 * ASSAY_SANITIZED_HEAP)
+/* The last three compare, and with a sanitizer too few calls fit into a pair. */
+#define N_CHEATS (N_OF(cheats) - 3 * (size_t)comparing_is_slow())
 
 /*
  * One that compares all of its output with the answer takes half as long as one that computes, which a short call hides
@@ -100,7 +100,7 @@ TEST(answers_kept_by_inputs)
 {
 	struct sides s;
 
-	if (ASSAY_SANITIZED_HEAP) /* to compare blocks takes as long as the work */
+	if (comparing_is_slow())
 		skip();
 	open_sides_of(*state, "cheat_op", kinds, &s);
 	s.op = "cheat.i8";

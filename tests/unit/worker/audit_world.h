@@ -9,6 +9,12 @@
 
 #define N 4096
 
+/* With a sanitizer, or under an emulator (make test-arm64), to compare blocks takes as long as the work. */
+static inline bool comparing_is_slow(void)
+{
+	return ASSAY_SANITIZED_HEAP || getenv("ASSAY_TEST_QEMU");
+}
+
 /* The head's variant, alone: WRONG for @reason, or right where that is NULL. */
 static inline void check_alone(struct sides *s, const char *variant, int64_t n, enum assay_cache cache,
 			       unsigned threads, const char *reason)
