@@ -3,7 +3,7 @@
 # Do texts become the ids that llama.cpp makes of them? bench/llama_tokens.sh LIBRARY VOCABULARY.gguf... LIBRARY is its libllama.so; an
 # installation of node-llama-cpp has one in @node-llama-cpp/linux-x64/bins/linux-x64, see bench/llama_agreement.sh. Of each vocabulary a
 # small model is made ('assay model synth'), which both load. Prints how many of STRINGS (1000000) random strings have other ids, and the
-# first of them; SEED (1) begins others.
+# first of them; SEED (1) begins others. Texts beside a vocabulary, VOCABULARY.gguf.inp and .out in llama.cpp's sources, are compared too.
 set -euo pipefail
 
 [ $# -ge 2 ] || { sed -n '3,6s/^# //p' "$0"; exit 2; }
@@ -20,5 +20,5 @@ trap 'rm -rf "$out"' EXIT
 for vocabulary; do
 	"$assay" model synth "$out/model.gguf" --vocab-from "$vocabulary" --layers 1 --width 32 --heads 1 --type q8_0
 	printf '%s: ' "$(basename "$vocabulary" .gguf)"
-	"$out/tokens" "$out/model.gguf" "${STRINGS:-1000000}" "${SEED:-1}"
+	"$out/tokens" "$out/model.gguf" "${STRINGS:-1000000}" "${SEED:-1}" "$vocabulary"
 done

@@ -55,9 +55,12 @@ static int64_t merge_short(struct tokenizer_tables *t, const uint8_t *s, int64_t
 
 /* ---- long pieces ---- */
 
-/* A symbol stands at the index of its first byte. */
+/*
+ * A symbol stands at the index of its first byte. Its length is at its last byte as well, where the symbol after it looks
+ * for the one before it.
+ */
 struct symbol {
-	int32_t id, len, before;     /* bytes of it and of the one before */
+	int32_t id, len;
 	struct tokenizer_merge next; /* with the one after it */
 };
 
@@ -76,6 +79,7 @@ struct tokenizer_list {
 	int32_t *others; /* the other child of a place in a heap; -1: none */
 	struct queue *queues;
 	uint64_t *bits[4]; /* each level has a bit for each word that is not 0 of the one before */
+	uint32_t least;    /* the lowest rank with a place, or TOKENIZER_NO_RANK */
 	int64_t room, n_places;
 };
 
@@ -111,6 +115,7 @@ static struct tokenizer_list *new_list(int64_t n_ranks)
 		return NULL;
 	}
 	memset(l->queues, 0xff, ((size_t)n_ranks + 1) * sizeof(*l->queues));
+	l->least = TOKENIZER_NO_RANK;
 	return l;
 }
 
@@ -158,6 +163,7 @@ static inline void push(struct tokenizer_list *l, uint32_t rank, int32_t at)
 	const bool empty = q->first < 0 && q->heap < 0;
 
 	l->places[k] = (struct place){ at, -1 };
+	l->least = rank < l->least ? rank : l->least;
 	if (q->first < 0) {
 		q->first = q->last = k;
 	} else if (l->places[q->last].at <= at) {
@@ -196,7 +202,7 @@ static bool pop(struct tokenizer_list *l, uint32_t *rank, int32_t *at)
 {
 	struct queue *q;
 
-	*rank = lowest(l);
+	*rank = l->least;
 	if (*rank == TOKENIZER_NO_RANK)
 		return false;
 	q = &l->queues[*rank];
@@ -207,8 +213,10 @@ static bool pop(struct tokenizer_list *l, uint32_t *rank, int32_t *at)
 		*at = l->places[q->first].at;
 		q->first = l->places[q->first].next;
 	}
-	if (q->first < 0 && q->heap < 0)
+	if (q->first < 0 && q->heap < 0) {
 		clear(l, *rank);
+		l->least = lowest(l);
+	}
 	return true;
 }
 
@@ -234,22 +242,32 @@ static inline void look_up(struct tokenizer_tables *t, const uint8_t *s, int32_t
 		push(t->list, x->next.rank, at);
 }
 
-/* The symbols that merging begins with: bytes or, in SPM, characters. */
-static void first_symbols(struct tokenizer_tables *t, const uint8_t *s, int64_t n)
+/* The symbols that merging begins with: bytes, of whose pairs there is a table. */
+static void first_bytes(struct tokenizer_tables *t, const uint8_t *s, int64_t n)
 {
-	int64_t len, before = 0;
+	struct symbol *x = t->list->symbols;
 
-	for (int64_t at = 0; at < n; at += len, before = len) {
-		int32_t id;
+	for (int64_t at = 0; at + 1 < n; at++) {
+		x[at] = (struct symbol){ t->byte_ids[s[at]], 1, t->of_bytes[s[at]][s[at + 1]] };
+		if (x[at].next.rank != TOKENIZER_NO_RANK)
+			push(t->list, x[at].next.rank, (int32_t)at);
+	}
+	x[n - 1] = (struct symbol){ t->byte_ids[s[n - 1]], 1, { TOKENIZER_NO_RANK, 0 } };
+	t->lookups += (uint64_t)n - 1;
+}
 
-		if (t->ranks) {
-			assay_utf8(s + at, n - at, &len);
-			id = *tokenizer_find_token(t, s + at, len);
-		} else {
-			len = 1;
-			id = t->byte_ids[s[at]];
-		}
-		t->list->symbols[at] = (struct symbol){ id, (int32_t)len, (int32_t)before, { TOKENIZER_NO_RANK, 0 } };
+/* In SPM, characters. */
+static void first_characters(struct tokenizer_tables *t, const uint8_t *s, int64_t n)
+{
+	struct symbol *x = t->list->symbols;
+	int64_t len;
+
+	for (int64_t at = 0; at < n; at += len) {
+		assay_utf8(s + at, n - at, &len);
+		x[at] = (struct symbol){ *tokenizer_find_token(t, s + at, len),
+					 (int32_t)len,
+					 { TOKENIZER_NO_RANK, 0 } };
+		x[at + len - 1].len = (int32_t)len;
 	}
 	for (int64_t at = 0; at < n; at += t->list->symbols[at].len)
 		look_up(t, s, (int32_t)at, n);
@@ -283,7 +301,10 @@ static int64_t merge_long(struct tokenizer_tables *t, const uint8_t *s, int64_t 
 		return -1;
 	x = t->list->symbols;
 	t->list->n_places = 0;
-	first_symbols(t, s, n);
+	if (t->ranks)
+		first_characters(t, s, n);
+	else
+		first_bytes(t, s, n);
 	while (pop(t->list, &rank, &at)) {
 		int32_t right = at + x[at].len;
 
@@ -294,10 +315,9 @@ static int64_t merge_long(struct tokenizer_tables *t, const uint8_t *s, int64_t 
 		x[at].id = x[at].next.id;
 		x[at].len += x[right].len;
 		x[right].next.rank = TOKENIZER_NO_RANK;
-		if (at + x[at].len < n)
-			x[at + x[at].len].before = x[at].len;
+		x[at + x[at].len - 1].len = x[at].len;
 		if (at)
-			look_up(t, s, at - x[at].before, n);
+			look_up(t, s, at - x[at - 1].len, n);
 		look_up(t, s, at, n);
 	}
 	return put_symbols(t, s, n, ids);

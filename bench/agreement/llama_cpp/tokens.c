@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random strings as ids, by llama.cpp and by the plain tokenizer: tokens MODEL.gguf STRINGS SEED. bench/llama_tokens.sh
- * builds and calls it. Strings are of tokens of the vocabulary, words, spaces and characters of many kinds; all are
+ * Random strings as ids, by llama.cpp and by the plain tokenizer: tokens MODEL.gguf STRINGS SEED VOCABULARY.gguf.
+ * bench/llama_tokens.sh builds and calls it. Texts and ids that lie beside the vocabulary, as llama.cpp has them, are compared first. Strings are of tokens of the vocabulary, words, spaces and characters of many kinds; all are
  * UTF-8, because what is not has no meaning that both share. Every second one is parsed for special tokens.
  */
 #include <inttypes.h>
@@ -125,6 +125,68 @@ static int64_t compare(struct assay_tokenizer *t, const struct llama_library *l,
 	return differ;
 }
 
+/* ---- texts with their ids ---- */
+
+#define BETWEEN "\n__ggml_vocab_test__\n"
+
+/* The whole file with a 0 behind it, malloc'ed; NULL: there is none. */
+static char *read_file(const char *path, const char *ending, size_t *n)
+{
+	char name[4096], *text = NULL;
+	FILE *f;
+	long size;
+
+	snprintf(name, sizeof(name), "%s%s", path, ending);
+	f = fopen(name, "r");
+	if (!f)
+		return NULL;
+	if (!fseek(f, 0, SEEK_END) && (size = ftell(f)) >= 0 && (text = malloc((size_t)size + 1))) {
+		rewind(f);
+		*n = fread(text, 1, (size_t)size, f);
+		text[*n] = 0;
+	}
+	fclose(f);
+	return text;
+}
+
+/* Compare one text with the ids of a line, and return the place after that. */
+static char *compare_line(struct assay_tokenizer *t, const char *s, size_t n, char *line, int64_t *differ)
+{
+	int32_t *ours = malloc((4 * n + 4) * sizeof(*ours)), *theirs = malloc((4 * n + 4) * sizeof(*theirs));
+	char *end = strchrnul(line, '\n');
+	int64_t n_ours, n_theirs = 0;
+
+	if (!ours || !theirs)
+		abort();
+	for (char *at = line, *next; at < end && n_theirs < (int64_t)(4 * n + 4); at = next + strspn(next, " "))
+		theirs[n_theirs++] = (int32_t)strtol(at, &next, 10);
+	n_ours = assay_tokenizer_encode(t, s, (int64_t)n, false, ours);
+	if (n_ours != n_theirs || memcmp(ours, theirs, (size_t)n_ours * sizeof(ours[0])) != 0) {
+		show((const uint8_t *)s, n, ours, n_ours, theirs, n_theirs);
+		++*differ;
+	}
+	free(ours);
+	free(theirs);
+	return *end ? end + 1 : end;
+}
+
+static void compare_texts(struct assay_tokenizer *t, const char *vocabulary)
+{
+	size_t n_texts, n_ids;
+	char *texts = read_file(vocabulary, ".inp", &n_texts), *ids = read_file(vocabulary, ".out", &n_ids);
+	char *s = texts, *line = ids;
+	int64_t n = 0, differ = 0;
+
+	for (char *next; texts && ids && s; n++, s = next ? next + strlen(BETWEEN) : NULL) {
+		next = memmem(s, (size_t)(texts + n_texts - s), BETWEEN, strlen(BETWEEN));
+		line = compare_line(t, s, (size_t)((next ? next : texts + n_texts) - s), line, &differ);
+	}
+	if (n)
+		printf("%" PRId64 " of %" PRId64 " texts beside it, ", differ, n);
+	free(texts);
+	free(ids);
+}
+
 int main(int argc, char **argv)
 {
 	struct assay_reason why = { "" };
@@ -132,13 +194,14 @@ int main(int argc, char **argv)
 	struct tokenizer_vocab v;
 	struct assay_tokenizer t;
 	struct llama_library l = { .model = NULL };
-	const int64_t strings = argc == 4 ? strtoll(argv[2], NULL, 10) : 0;
+	const int64_t strings = argc == 5 ? strtoll(argv[2], NULL, 10) : 0;
 
-	if (argc != 4 || assay_gguf_open(&g, argv[1], &why) || assay_vocab_read(&v, &g, &why) ||
+	if (argc != 5 || assay_gguf_open(&g, argv[1], &why) || assay_vocab_read(&v, &g, &why) ||
 	    assay_tokenizer_init(&t, &v.v, &why) || llama_library_open(&l, argv[1], &why)) {
-		fprintf(stderr, "%s\n", argc == 4 ? why.text : "usage: tokens MODEL.gguf STRINGS SEED");
+		fprintf(stderr, "%s\n", argc == 5 ? why.text : "usage: tokens MODEL.gguf STRINGS SEED VOCABULARY.gguf");
 		return 2;
 	}
+	compare_texts(&t, argv[4]);
 	printf("%" PRId64 " of %" PRId64 " strings have other ids\n",
 	       compare(&t, &l, strings, strtoull(argv[3], NULL, 10)), strings);
 	return 0;
