@@ -41,6 +41,9 @@ int assay_vocab_train_seeded(struct tokenizer_vocab *out, int64_t name, int32_t 
 /* Write the values of a file from which assay_vocab_read() reads the same vocabulary. */
 void assay_vocab_write(struct assay_gguf_writer *w, const struct assay_vocab *v);
 
+/* Does this token end a text or a turn, by the ids that the file names or by its own name? */
+bool assay_vocab_ends(const struct assay_vocab *v, int32_t id);
+
 /* One that is prepared; used by one thread at a time. A text has less than 2^29 bytes. */
 struct assay_tokenizer {
 	const struct assay_vocab *v;

@@ -72,6 +72,50 @@ static int64_t bytes_of(const int16_t alphabet[324], const char *s, size_t len, 
 
 /* ---- tokens ---- */
 
+/* Tokens that end a text or a turn, whatever the types and ids in the file say: llama.cpp knows them by these names. */
+static const char *const endings[] = {
+	"</s>",
+	"<EOT>",
+	"<end_of_turn>",
+	"<end_of_utterance>",
+	"<eos>",
+	"<turn|>",
+	"<|call|>",
+	"<|calls|>",
+	"<|end_of_text|>",
+	"<|endoftext|>",
+	"<|end|>",
+	"<|eom_id|>",
+	"<|eot_id|>",
+	"<|flush|>",
+	"<|im_end|>",
+	"<|return|>",
+	"<|tool_response>",
+	"<\xef\xbd\x9c"
+	"end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>",
+	"[EOS]",
+	"[EOT]",
+	"[e~[",
+	"_<EOT>",
+};
+
+static bool is_ending(const void *s, size_t n)
+{
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		if (strlen(endings[i]) == n && !memcmp(endings[i], s, n))
+			return true;
+	return false;
+}
+
+bool assay_vocab_ends(const struct assay_vocab *v, int32_t id)
+{
+	if (id < 0 || id >= v->n_tokens)
+		return false;
+	return id == v->eos || id == v->eot ||
+	       (v->types[id] == ASSAY_TOKEN_CONTROL &&
+		is_ending(v->bytes + v->starts[id], (size_t)(v->starts[id + 1] - v->starts[id])));
+}
+
 /* <0x0A> in SPM. */
 static int byte_of_name(struct assay_gguf_string s)
 {
@@ -153,8 +197,12 @@ static int read_tokens(struct tokenizer_vocab *out, const struct assay_gguf *g, 
 	at = tokens->at;
 	out->starts[0] = 0;
 	for (int32_t i = 0; i < v->n_tokens; i++) {
-		int64_t n = token_text(v, alphabet, i, assay_gguf_next_string(&at), out->bytes + out->starts[i]);
+		const struct assay_gguf_string s = assay_gguf_next_string(&at);
+		int64_t n;
 
+		if (is_ending(s.s, s.len))
+			out->types[i] = ASSAY_TOKEN_CONTROL;
+		n = token_text(v, alphabet, i, s, out->bytes + out->starts[i]);
 		if (n < 0)
 			return REFUSE(why, "token %d is a byte, but its name is not <0x00> to <0xFF>", i);
 		out->starts[i + 1] = out->starts[i] + n;

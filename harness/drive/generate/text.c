@@ -64,7 +64,7 @@ bool assay_model_text_add(struct assay_model_text *t, int32_t id, const char *co
 	const int64_t more = assay_tokenizer_next(&t->tokenizer, id, NULL, 0);
 	size_t end;
 
-	if (id == t->vocab.v.eos || id == t->vocab.v.eot)
+	if (assay_vocab_ends(&t->vocab.v, id))
 		return true;
 	if (more <= 0)
 		return false;

@@ -442,6 +442,34 @@ TEST(test_files)
 	}
 }
 
+/* A token that ends a turn by its name is a control token, as in llama.cpp, although the file gives no types. */
+TEST(test_endings)
+{
+	static const char *const last[] = { "<|im_end|>", "<|im_start|>" };
+
+	for (int i = 0; i < 2; i++) {
+		struct tokenizer_vocab v;
+		struct assay_tokenizer t;
+		struct assay_reason why = { "" };
+		int32_t ids[16];
+
+		begin_file(4);
+		put_text("tokenizer.ggml.model", "gpt2");
+		put_text("tokenizer.ggml.pre", "gpt-2");
+		put_tokens(true, last[i]);
+		put_array("tokenizer.ggml.merges", 0);
+		assert_int_equal(try_file(&v, &why), 0);
+		assert_int_equal(assay_tokenizer_init(&t, &v.v, &why), 0);
+		assert_int_equal(assay_vocab_ends(&v.v, 257), !i);
+		assert_false(assay_vocab_ends(&v.v, 'a') || assay_vocab_ends(&v.v, -1) || assay_vocab_ends(&v.v, 258));
+		assert_int_equal(assay_tokenizer_encode(&t, last[i], (int64_t)strlen(last[i]), true, ids), i ? 12 : 1);
+		assert_int_equal(assay_tokenizer_encode(&t, last[i], (int64_t)strlen(last[i]), false, ids),
+				 i ? 12 : 10);
+		assay_tokenizer_release(&t);
+		assay_vocab_release(&v);
+	}
+}
+
 /* A vocabulary that is written to a file comes back from it. */
 TEST(test_written_files)
 {
