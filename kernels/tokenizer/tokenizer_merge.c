@@ -56,8 +56,8 @@ static int64_t merge_short(struct tokenizer_tables *t, const uint8_t *s, int64_t
 /* ---- long pieces ---- */
 
 /*
- * A symbol stands at the index of its first byte. Its length is at its last byte as well, where the symbol after it looks
- * for the one before it.
+ * A symbol stands at the index of its first byte. Its length is at its last byte as well, where the symbol after it
+ * looks for the one before it.
  */
 struct symbol {
 	int32_t id, len;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random strings as ids, by llama.cpp and by the plain tokenizer: tokens MODEL.gguf STRINGS SEED VOCABULARY.gguf.
- * bench/llama_tokens.sh builds and calls it. Texts and ids that lie beside the vocabulary, as llama.cpp has them, are compared first. Strings are of tokens of the vocabulary, words, spaces and characters of many kinds; all are
- * UTF-8, because what is not has no meaning that both share. Every second one is parsed for special tokens.
+ * bench/llama_tokens.sh builds and calls it. Strings are of tokens of the vocabulary, words, spaces and characters of
+ * many kinds; all are UTF-8, because what is not has no meaning that both share. Every second one is parsed for special
+ * tokens. Texts and ids that lie beside the vocabulary, as in llama.cpp's sources, are compared first.
  */
 #include <inttypes.h>
 #include <stdio.h>
