@@ -80,45 +80,21 @@ static const struct table tables[] = {
 
 /* ---- things ----------------------------------------------------------------------------------------------------- */
 
-static int verify_run(struct assay_store *s, int64_t id, struct assay_err *err)
-{
-	struct assay_run run;
-	int rc = assay_store_run_load(s, id, &run, err);
-
-	if (!rc)
-		assay_run_release(&run);
-	return rc;
-}
-
-static int verify_comparison(struct assay_store *s, int64_t id, struct assay_err *err)
-{
-	struct assay_comparison cmp;
-	int rc = assay_store_comparison_load(s, id, &cmp, NULL, NULL, err);
-
-	if (!rc)
-		assay_comparison_release(&cmp);
-	return rc;
-}
-
-static int verify_exact(struct assay_store *s, int64_t id, struct assay_err *err)
-{
-	struct assay_exact_run run;
-	int rc = assay_store_exact_load(s, id, &run, err);
-
-	if (!rc)
-		assay_exact_run_release(&run);
-	return rc;
-}
-
-static int verify_profile(struct assay_store *s, int64_t id, struct assay_err *err)
-{
-	struct assay_profile p;
-	int rc = assay_store_profile_load(s, id, &p, err);
-
-	if (!rc)
-		assay_profile_release(&p);
-	return rc;
-}
+/* Is the thing @id whole? It is if it can be loaded, by @load into a struct @type v. */
+#define VERIFY(what, type, load, release)                                                                              \
+	static int verify_##what(struct assay_store *s, int64_t id, struct assay_err *err)                             \
+	{                                                                                                              \
+		struct type v;                                                                                         \
+		int rc = load;                                                                                         \
+                                                                                                                       \
+		if (!rc)                                                                                               \
+			release(&v);                                                                                   \
+		return rc;                                                                                             \
+	}
+VERIFY(run, assay_run, assay_store_run_load(s, id, &v, err), assay_run_release)
+VERIFY(comparison, assay_comparison, assay_store_comparison_load(s, id, &v, NULL, NULL, err), assay_comparison_release)
+VERIFY(exact, assay_exact_run, assay_store_exact_load(s, id, &v, err), assay_exact_run_release)
+VERIFY(profile, assay_profile, assay_store_profile_load(s, id, &v, err), assay_profile_release)
 
 struct thing {
 	unsigned of;

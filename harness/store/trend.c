@@ -57,22 +57,26 @@ int assay_store_each_time(struct assay_store *s, int64_t run_id, void (*each)(vo
 	return rc;
 }
 
-/* Points of a case, with the result that each is of. */
+/* A question about the history of a case, and its points with the result that each is of. */
 struct trend {
+	struct assay_store *s;
+	const char *key, *machine_id, *metric; /* @metric NULL: the time */
+	struct assay_err *err;
 	struct assay_trend_point *v;
 	int64_t *result;
 	size_t n;
+	char unit[ASSAY_METRIC_UNIT_MAX]; /* of the metric */
+	struct assay_strings names;       /* of all that the results have */
 };
 
-static int add_point(struct trend *t, struct assay_err *err)
+static int add_point(struct trend *t)
 {
-	int rc = assay_store_grow(&t->v, t->n, sizeof(*t->v), err);
+	int rc = assay_store_grow(&t->v, t->n, sizeof(*t->v), t->err);
 
-	return rc ? rc : assay_store_grow(&t->result, t->n, sizeof(*t->result), err);
+	return rc ? rc : assay_store_grow(&t->result, t->n, sizeof(*t->result), t->err);
 }
 
-static int load_trend(struct assay_store *s, const char *key, const char *machine_id, struct trend *t,
-		      struct assay_err *err)
+static int load_times(struct trend *t)
 {
 	static const char sql[] =
 		"SELECT r.id, {}, " ASSAY_STORE_RESULT_COLUMNS
@@ -83,36 +87,20 @@ static int load_trend(struct assay_store *s, const char *key, const char *machin
 	struct assay_row row = { 0 };
 	char same[ASSAY_KEY_MAX];
 	struct assay_binder b;
-	int rc = key_known(s, key, err);
+	int rc = key_known(t->s, t->key, t->err);
 
 	if (rc)
 		return rc;
-	b = assay_store_ask(s, err, sql, ASSAY_LISTS(&assay_store_point_columns, ASSAY_STORE_RESULT_LISTS), "tt", key,
-			    machine_id);
-	while (assay_store_next(s, &b, &row, "the history", &rc, err)) {
-		rc = add_point(t, err);
+	b = assay_store_ask(t->s, t->err, sql, ASSAY_LISTS(&assay_store_point_columns, ASSAY_STORE_RESULT_LISTS), "tt",
+			    t->key, t->machine_id);
+	while (assay_store_next(t->s, &b, &row, "the history", &rc, t->err)) {
+		rc = add_point(t);
 		if (rc)
 			continue;
 		t->result[t->n] = assay_store_row_int(&row);
 		read_trend_point(&row, &t->v[t->n++], same);
 	}
 	return rc;
-}
-
-int assay_store_trend(struct assay_store *s, const char *key, const char *machine_id, struct assay_trend_point **out,
-		      size_t *n, struct assay_err *err)
-{
-	struct trend t = { 0 };
-	int rc = load_trend(s, key, machine_id, &t, err);
-
-	free(t.result);
-	if (rc) {
-		free(t.v);
-		return rc;
-	}
-	*out = t.v;
-	*n = t.n;
-	return 0;
 }
 
 int assay_store_recent(struct assay_store *s, const char *suite, const char *machine_id, uint64_t until_ns,
@@ -173,50 +161,50 @@ int assay_store_times_beside(struct assay_store *s, const char *key, const char 
 
 /* ---- of a metric or count ---- */
 
-static int no_metric(const char *key, const char *metric, const struct assay_strings *names, struct assay_err *err)
+static int no_metric(const struct trend *t)
 {
 	char hint[512];
 
-	if (assay_exact_is_metric(metric))
+	if (assay_exact_is_metric(t->metric))
 		return assay_err_set(
-			err, ASSAY_ENOTFOUND,
+			t->err, ASSAY_ENOTFOUND,
 			"no exact counts of '%s' are stored: 'assay run --only CASE --evidence exact' takes "
 			"them",
-			key);
-	return assay_err_set(err, ASSAY_ENOTFOUND, "no stored run of '%s' has '%s'%s", key, metric,
-			     assay_conf_hint(metric, (const char *const *)names->v, names->n, hint, sizeof(hint)));
+			t->key);
+	return assay_err_set(
+		t->err, ASSAY_ENOTFOUND, "no stored run of '%s' has '%s'%s", t->key, t->metric,
+		assay_conf_hint(t->metric, (const char *const *)t->names.v, t->names.n, hint, sizeof(hint)));
 }
 
-/* The value in the result of a point; NaN where it has none. */
-static int read_value(struct assay_store *s, int64_t result, const char *metric, struct assay_trend_point *p,
-		      char unit[ASSAY_METRIC_UNIT_MAX], struct assay_strings *names, struct assay_err *err)
+/* The value in the result of point @i; NaN where it has none. */
+static int read_value(struct trend *t, size_t i)
 {
+	struct assay_trend_point *p = &t->v[i];
 	const struct assay_metric *m;
 	const struct assay_count *c;
 	struct assay_result r;
-	int rc = assay_store_result_load(s, p->run_id, result, &r, err);
+	int rc = assay_store_result_load(t->s, p->run_id, t->result[i], &r, t->err);
 
 	if (rc)
 		return rc;
-	m = assay_result_metric(&r, metric);
-	c = assay_counters_find(&r.counters, metric);
+	m = assay_result_metric(&r, t->metric);
+	c = assay_counters_find(&r.counters, t->metric);
 	if (m || c) {
 		p->value = m ? m->value : c->value;
-		snprintf(unit, ASSAY_METRIC_UNIT_MAX, "%s", m ? m->unit : "1");
+		snprintf(t->unit, sizeof(t->unit), "%s", m ? m->unit : "1");
 	}
-	rc = assay_result_names(&r, names, err);
+	rc = assay_result_names(&r, &t->names, t->err);
 	assay_result_release(&r);
 	return rc;
 }
 
-static int read_values(struct assay_store *s, const char *metric, struct trend *t, char unit[ASSAY_METRIC_UNIT_MAX],
-		       struct assay_strings *names, struct assay_err *err)
+static int load_values(struct trend *t)
 {
 	size_t kept = 0;
-	int rc = 0;
+	int rc = load_times(t);
 
 	for (size_t i = 0; i < t->n && !rc; i++) {
-		rc = read_value(s, t->result[i], metric, &t->v[i], unit, names, err);
+		rc = read_value(t, i);
 		if (!rc && isfinite(t->v[i].value))
 			t->v[kept++] = t->v[i];
 	}
@@ -224,25 +212,24 @@ static int read_values(struct assay_store *s, const char *metric, struct trend *
 	return rc;
 }
 
-static int add_count(struct assay_store *s, int64_t id, const char *key, const char *metric, struct trend *t,
-		     struct assay_err *err)
+static int add_count(struct trend *t, int64_t id)
 {
 	const struct assay_exact_case *c;
 	struct assay_exact_run run;
 	struct assay_trend_point *p;
-	int rc = assay_store_exact_load(s, id, &run, err);
+	int rc = assay_store_exact_load(t->s, id, &run, t->err);
 
 	if (rc)
 		return rc;
-	c = assay_exact_case_find(&run, key);
-	rc = add_point(t, err);
-	if (!rc && c && c->status == ASSAY_STATUS_OK && isfinite(assay_exact_case_metric(c, metric))) {
+	c = assay_exact_case_find(&run, t->key);
+	rc = add_point(t);
+	if (!rc && c && c->status == ASSAY_STATUS_OK && isfinite(assay_exact_case_metric(c, t->metric))) {
 		p = &t->v[t->n++];
 		*p = (struct assay_trend_point){ .run_id = run.run_id,
 						 .started_ns = run.started_ns,
 						 .dirty = run.build.dirty,
 						 .plugin = run.build.plugin,
-						 .value = assay_exact_case_metric(c, metric) };
+						 .value = assay_exact_case_metric(c, t->metric) };
 		memcpy(p->commit, run.build.commit, sizeof(p->commit));
 	}
 	assay_exact_run_release(&run);
@@ -250,15 +237,14 @@ static int add_count(struct assay_store *s, int64_t id, const char *key, const c
 }
 
 /* Exact counts are the same on every machine. */
-static int read_counts(struct assay_store *s, const char *key, const char *metric, struct trend *t,
-		       struct assay_err *err)
+static int load_counts(struct trend *t)
 {
 	int64_t *ids = NULL;
 	size_t n = 0;
-	int rc = assay_store_exact_of_case(s, key, &ids, &n, err);
+	int rc = assay_store_exact_of_case(t->s, t->key, &ids, &n, t->err);
 
 	for (size_t i = 0; i < n && !rc; i++)
-		rc = add_count(s, ids[i], key, metric, t, err);
+		rc = add_count(t, ids[i]);
 	free(ids);
 	return rc;
 }
@@ -267,29 +253,28 @@ int assay_store_trend_of(struct assay_store *s, const char *key, const char *mac
 			 struct assay_trend_point **out, size_t *n, char unit[ASSAY_METRIC_UNIT_MAX],
 			 struct assay_err *err)
 {
-	struct assay_strings names = { 0 };
-	struct trend t = { 0 };
-	int rc;
+	struct trend t = { .s = s, .key = key, .machine_id = machine_id, .metric = metric, .err = err, .unit = "1" };
+	int rc = !metric ? load_times(&t) : assay_exact_is_metric(metric) ? load_counts(&t) : load_values(&t);
 
-	snprintf(unit, ASSAY_METRIC_UNIT_MAX, "1");
-	if (assay_exact_is_metric(metric)) {
-		rc = read_counts(s, key, metric, &t, err);
-	} else {
-		rc = load_trend(s, key, machine_id, &t, err);
-		if (!rc)
-			rc = read_values(s, metric, &t, unit, &names, err);
-	}
-	if (!rc && !t.n)
-		rc = no_metric(key, metric, &names, err);
-	assay_strings_release(&names);
+	if (!rc && metric && !t.n)
+		rc = no_metric(&t);
+	assay_strings_release(&t.names);
 	free(t.result);
 	if (rc) {
 		free(t.v);
 		return rc;
 	}
+	if (unit)
+		memcpy(unit, t.unit, sizeof(t.unit));
 	*out = t.v;
 	*n = t.n;
 	return 0;
+}
+
+int assay_store_trend(struct assay_store *s, const char *key, const char *machine_id, struct assay_trend_point **out,
+		      size_t *n, struct assay_err *err)
+{
+	return assay_store_trend_of(s, key, machine_id, NULL, out, n, NULL, err);
 }
 
 /* ---- runs in which a case has no number ---- */
