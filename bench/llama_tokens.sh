@@ -18,7 +18,7 @@ trap 'rm -rf "$out"' EXIT
 "${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -I"$here" -I"$here/../harness" -I"$here/../harness/include" -I"$here/../kernels/llama" -o "$out/tokens" \
 	"$here/agreement/llama_cpp/tokens.c" "$here/../kernels/llama/llama_library.c" "$here"/../harness/gguf/*.c -lm -ldl
 for vocabulary; do
-	"$assay" model synth "$out/model.gguf" --vocab-from "$vocabulary" --layers 1 --width 32 --heads 1 --type q8_0
+	"$assay" model synth "$out/model.gguf" --vocab-from "$vocabulary" --layers 1 --width 32 --heads 1 --type q8_0 --force
 	printf '%s: ' "$(basename "$vocabulary" .gguf)"
 	"$out/tokens" "$out/model.gguf" "${STRINGS:-1000000}" "${SEED:-1}" "$vocabulary"
 done
