@@ -12,11 +12,9 @@
 #include "model/exact.h"
 
 #define TOTAL "(total)"
-/* Which way it was counted, if not by callgrind, and lines of its source, "FILE: FUNCTION": {"LINE": [counts]}. */
+/* Which way it was counted, if not by callgrind, and lines of its source, "FILE:LINE FUNCTION": [counts]. */
 #define HOW   "(how)"
 #define LINES "(lines)"
-
-#define ROW_COLUMNS 84 /* after which lines of a source go on in the next row */
 
 static int bad(const char *path, struct assay_err *err, const char *what, const char *name)
 {
@@ -61,44 +59,34 @@ static void take_name(const char *s, struct assay_exact_function *f)
 		 open ? open + 2 : "");
 }
 
-/* @name is "FILE: FUNCTION", @v its lines. */
-static int take_lines_of(const char *path, const char *name, json_t *v, struct assay_text *detail,
-			 struct assay_err *err)
+/* "FILE:LINE FUNCTION" */
+static bool take_line_name(const char *s, struct assay_exact_line *l)
 {
-	const char *colon = strstr(name, ": "), *line;
-	struct assay_exact_line l = { .line = 0 };
-	json_t *counts;
-	int rc = 0;
+	const char *colon = strchr(s, ':'), *blank = colon ? strchr(colon, ' ') : NULL;
 
-	if (!colon || !json_is_object(v) || strpbrk(name, "\t\n"))
-		return bad(path, err,
-			   "expected FILE: FUNCTION and the counts of its lines ('assay baseline update --exact' "
-			   "records them anew) in",
-			   name);
-	snprintf(l.file, sizeof(l.file), "%.*s", (int)(colon - name), name);
-	snprintf(l.function, sizeof(l.function), "%s", colon + 2);
-	json_object_foreach(v, line, counts)
-	{
-		l.line = (unsigned)strtoul(line, NULL, 10);
-		if (take_counts(counts, &l.counts))
-			assay_exact_detail_add_line(detail, &l);
-		else if (!rc)
-			rc = bad(path, err, "expected as many counts as events for a line of", name);
-	}
-	return rc;
+	if (!blank)
+		return false;
+	snprintf(l->file, sizeof(l->file), "%.*s", (int)(colon - s), s);
+	l->line = (unsigned)strtoul(colon + 1, NULL, 10);
+	snprintf(l->function, sizeof(l->function), "%s", blank + 1);
+	return !strpbrk(s, "\t\n");
 }
 
 static int take_lines(const char *path, json_t *lines, struct assay_exact_case *c, struct assay_err *err)
 {
 	struct assay_text detail = { 0 };
 	const char *name;
-	json_t *v;
+	json_t *counts;
 	int rc = 0;
 
-	json_object_foreach(lines, name, v)
+	json_object_foreach(lines, name, counts)
 	{
-		if (!rc)
-			rc = take_lines_of(path, name, v, &detail, err);
+		struct assay_exact_line l = { .line = 0 };
+
+		if (take_line_name(name, &l) && take_counts(counts, &l.counts))
+			assay_exact_detail_add_line(&detail, &l);
+		else if (!rc)
+			rc = bad(path, err, "expected FILE:LINE FUNCTION and as many counts as events in", name);
 	}
 	if (!rc && !(c->detail = assay_text_take(&detail)))
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory");
@@ -415,11 +403,10 @@ static void add_counts(struct assay_text *out, const char *name, const char *obj
 	assay_text_add(out, last ? "\n" : ",\n");
 }
 
-/* Those that tell which one grew: they are sorted by function and file. */
+/* Those that tell which one grew. */
 static void add_lines(struct assay_text *out, const struct assay_exact_case *c)
 {
-	struct assay_exact_line l, before = { .line = 0 };
-	size_t row = 0; /* where the row of the text begins */
+	struct assay_exact_line l;
 	bool any = false;
 
 	for (const char *at = c->detail; assay_exact_next_line(&at, &l);) {
@@ -427,24 +414,14 @@ static void add_lines(struct assay_text *out, const struct assay_exact_case *c)
 
 		if (!assay_exact_line_matters(&l, &c->total))
 			continue;
-		if (any && !strcmp(l.file, before.file) && !strcmp(l.function, before.function)) {
-			const bool fits = out->len - row < ROW_COLUMNS;
-
-			assay_text_add(out, fits ? ", " : ",\n              ");
-			row = fits ? row : out->len - 14;
-		} else {
-			assay_text_add(out, any ? "},\n            " : "          \"" LINES "\": {\n            ");
-			row = out->len - 12;
-			snprintf(name, sizeof(name), "%s: %s", l.file, l.function);
-			add_string(out, name);
-			assay_text_add(out, ": {");
-		}
-		assay_text_addf(out, "\"%u\"", l.line);
+		snprintf(name, sizeof(name), "%s:%u %s", l.file, l.line, l.function);
+		assay_text_add(out, any ? ",\n" : "          \"" LINES "\": {\n");
+		assay_text_add(out, "            ");
+		add_string(out, name);
 		add_list(out, &l.counts);
-		before = l;
 		any = true;
 	}
-	assay_text_add(out, any ? "}\n          },\n" : "");
+	assay_text_add(out, any ? "\n          },\n" : "");
 }
 
 static void add_case(struct assay_text *out, const struct assay_exact_case *c, bool last)

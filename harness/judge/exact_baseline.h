@@ -8,9 +8,9 @@
 
 /*
  * {"schema": 1, "suite": …, "events": […], "builds": [{"arch", "compiler", "flags", "cache", "seed", "tool", "libc",
- * "features", "environment", "cases": {KEY: {"(how)": "stepped", "(lines)": {"FILE: FUNCTION": {"LINE": [counts], …},
- * …}, "(total)": [counts], "FUNCTION (OBJECT)": [counts], …}}}]}: one row a function, in the order of "events", so that
- * a diff shows what changed. Without "(how)" it is callgrind; lines are those that matter. A build is known by
+ * "features", "environment", "cases": {KEY: {"(how)": "stepped", "(lines)": {"FILE:LINE FUNCTION": [counts], …},
+ * "(total)": [counts], "FUNCTION (OBJECT)": [counts], …}}}]}: one line a function, in the order of "events", so that a
+ * diff shows what changed. Without "(how)" it is callgrind; lines are those that matter. A build is known by
  * architecture, compiler and flags.
  */
 struct assay_exact_baseline {
