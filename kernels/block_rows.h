@@ -15,17 +15,17 @@
 
 #if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(__ARM_FEATURE_DOTPROD)
+#include <arm_neon.h>
 #endif
 
 /*
- * Rows of one token that are multiplied together, so that their sums do not wait for each other; tokens and rows of a
- * tile where there are more tokens, so that codes are unpacked once for all of them; and rows that stay in a cache
- * while all tokens pass.
+ * Rows that are multiplied together, so that their sums do not wait for each other; tokens of a tile, so that codes are
+ * unpacked once for all of them; and rows that stay in a cache while all tokens pass.
  */
-#define BLOCK_ROWS        4
-#define BLOCK_TILE_TOKENS 4
-#define BLOCK_TILE_ROWS   2
-#define BLOCK_PANEL       64
+#define BLOCK_ROWS   2
+#define BLOCK_TOKENS 4
+#define BLOCK_PANEL  64
 
 /* ---- inputs ---- */
 
@@ -257,6 +257,71 @@ INLINE void block_tq1_0(const uint8_t *block, int n, const struct assay_block_in
 
 #else
 
+#if defined(__ARM_FEATURE_DOTPROD)
+
+typedef struct {
+	float32x4_t v[2];
+} block_floats;
+typedef struct {
+	int32x4_t v[2];
+} block_ints;
+
+INLINE block_floats block_zero(void)
+{
+	return (block_floats){ { vdupq_n_f32(0), vdupq_n_f32(0) } };
+}
+
+INLINE block_floats block_add(block_floats sum, float d, block_ints n)
+{
+	return (block_floats){ { vfmaq_n_f32(sum.v[0], vcvtq_f32_s32(n.v[0]), d),
+				 vfmaq_n_f32(sum.v[1], vcvtq_f32_s32(n.v[1]), d) } };
+}
+
+INLINE float block_sum(block_floats s)
+{
+	const float32x4_t four = vaddq_f32(s.v[0], s.v[1]);
+
+	return vpadds_f32(vadd_f32(vget_low_f32(four), vget_high_f32(four)));
+}
+
+INLINE void block_q8_0(const uint8_t *block, int n, const struct assay_block_inputs *in, block_ints *out)
+{
+	EACH (t, n)
+		EACH (half, 2)
+			out[t].v[half] = vdotq_s32(vdupq_n_s32(0), vld1q_s8((const int8_t *)block + 2 + 16 * half),
+						   vld1q_s8(in[t].q + 16 * half));
+}
+
+/* @codes are too great by @offset; @scales are of each 16 of them, NULL: 1. */
+INLINE void block_codes(const uint8_t *codes, const int8_t *scales, int offset, int n,
+			const struct assay_block_inputs *in, block_ints *out)
+{
+	int8x16_t s = vdupq_n_s8(1);
+	int32x4_t by[16];
+
+	if (scales)
+		s = vld1q_s8(scales);
+	EACH (i, 16)
+		by[i] = vdupq_n_s32(scales ? scales[i] : 1);
+	EACH (t, n) {
+		EACH (half, 2) {
+			const int16x8_t sums = vld1q_s16(in[t].sums + 8 * half);
+			const int16x8_t wide = half ? vmovl_high_s8(s) : vmovl_s8(vget_low_s8(s));
+			const int32x4_t low = vmull_s16(vget_low_s16(sums), vget_low_s16(wide));
+
+			out[t].v[half] = vmulq_n_s32(vpaddq_s32(low, vmull_high_s16(sums, wide)), -offset);
+		}
+		EACH (i, 16)
+			out[t].v[i % 2] =
+				vmlaq_s32(out[t].v[i % 2],
+					  vdotq_s32(vdupq_n_s32(0), vreinterpretq_s8_u8(vld1q_u8(codes + 16 * i)),
+						    vld1q_s8(in[t].q + 16 * i)),
+					  by[i]);
+	}
+}
+
+#else
+
 typedef struct {
 	float v[8];
 } block_floats;
@@ -285,14 +350,6 @@ INLINE float block_sum(block_floats s)
 	return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
-INLINE float block_scale(const uint8_t *at)
-{
-	uint16_t h;
-
-	memcpy(&h, at, sizeof(h));
-	return assay_f32_of_half(h);
-}
-
 INLINE void block_q8_0(const uint8_t *block, int n, const struct assay_block_inputs *in, block_ints *out)
 {
 	for (int t = 0; t < n; t++) {
@@ -315,17 +372,35 @@ INLINE void block_codes(const uint8_t *codes, const int8_t *scales, int offset, 
 	}
 }
 
+#endif
+
+INLINE float block_scale(const uint8_t *at)
+{
+#if defined(__ARM_FEATURE_DOTPROD)
+	__fp16 h;
+
+	memcpy(&h, at, sizeof(h));
+	return h;
+#else
+	uint16_t h;
+
+	memcpy(&h, at, sizeof(h));
+	return assay_f32_of_half(h);
+#endif
+}
+
 INLINE void block_q6_k(const uint8_t *block, int n, const struct assay_block_inputs *in, block_ints *out)
 {
 	uint8_t codes[256];
 	int8_t scales[16];
 
 	memcpy(scales, block + 192, sizeof(scales));
-	for (int i = 0; i < 256; i++) {
-		const int half = i / 128, part = i % 128 / 32, l = i % 32;
+	EACH (part, 8) {
+		const uint8_t *low = block + 64 * (part / 4) + 32 * (part & 1), *high = block + 128 + 32 * (part / 4);
 
-		codes[i] = (uint8_t)((block[64 * half + l + 32 * (part & 1)] >> 4 * (part / 2) & 15) |
-				     (block[128 + 32 * half + l] >> 2 * part & 3) << 4);
+		for (int i = 0; i < 32; i++)
+			codes[32 * part + i] =
+				(uint8_t)((low[i] >> 4 * (part % 4 / 2) & 15) | (high[i] >> 2 * (part % 4) & 3) << 4);
 	}
 	block_codes(codes, scales, 32, n, in, out);
 }
@@ -334,8 +409,9 @@ INLINE void block_tq2_0(const uint8_t *block, int n, const struct assay_block_in
 {
 	uint8_t codes[256];
 
-	for (int i = 0; i < 256; i++)
-		codes[i] = block[i / 128 * 32 + i % 32] >> i % 128 / 32 * 2 & 3;
+	EACH (part, 8)
+		for (int i = 0; i < 32; i++)
+			codes[32 * part + i] = block[32 * (part / 4) + i] >> 2 * (part % 4) & 3;
 	block_codes(codes, NULL, 1, n, in, out);
 }
 
@@ -388,60 +464,75 @@ INLINE void block_lanes(uint32_t type, const uint8_t *block, int n, const struct
 		block_tq2_0(block, n, in, out);
 }
 
-INLINE void block_tile(uint32_t type, const struct block_product *p, int64_t row, int rows, int64_t token, int tokens)
+/* Rows @row and, if there are two, @row + @apart times some tokens. */
+struct block_tile {
+	int64_t row, apart, token;
+	int rows, tokens;
+};
+
+INLINE void block_tile(uint32_t type, const struct block_product *p, struct block_tile at)
 {
 	const int64_t size = assay_block_size(type), bytes = assay_block_bytes(type), blocks = p->k / size;
-	const uint8_t *w = p->w + row * blocks * bytes;
-	struct assay_block_inputs in[BLOCK_TILE_TOKENS];
-	block_floats sum[BLOCK_ROWS * BLOCK_TILE_TOKENS];
-	block_ints lanes[BLOCK_TILE_TOKENS];
+	const uint8_t *w = p->w + at.row * blocks * bytes;
+	struct assay_block_inputs in[BLOCK_TOKENS];
+	block_floats sum[BLOCK_ROWS * BLOCK_TOKENS];
+	block_ints lanes[BLOCK_TOKENS];
 
-	EACH (t, tokens)
-		in[t] = assay_block_inputs((void *)(p->in + (token + t) * p->in_bytes), p->k);
-	EACH (i, rows * tokens)
+	EACH (t, at.tokens)
+		in[t] = assay_block_inputs((void *)(p->in + (at.token + t) * p->in_bytes), p->k);
+	EACH (i, at.rows * at.tokens)
 		sum[i] = block_zero();
 	for (int64_t b = 0; b < blocks; b++, w += bytes) {
-		EACH (r, rows) {
-			const uint8_t *block = w + r * blocks * bytes;
+		EACH (r, at.rows) {
+			const uint8_t *block = w + r * at.apart * blocks * bytes;
 			const float scale = block_scale(block + assay_block_scale_at(type));
 
-			block_lanes(type, block, tokens, in, lanes);
-			EACH (t, tokens)
-				sum[r * tokens + t] = block_add(sum[r * tokens + t], scale * in[t].d[b], lanes[t]);
+			block_lanes(type, block, at.tokens, in, lanes);
+			EACH (t, at.tokens)
+				sum[r * at.tokens + t] =
+					block_add(sum[r * at.tokens + t], scale * in[t].d[b], lanes[t]);
 		}
-		EACH (t, tokens) {
+		EACH (t, at.tokens) {
 			in[t].q += size;
 			in[t].sums += size / 16;
 		}
 	}
-	EACH (t, tokens)
-		EACH (r, rows) {
-			const float y = block_sum(sum[r * tokens + t]);
-			float *out = p->y + (token + t) * p->m + row + r;
+	EACH (t, at.tokens)
+		EACH (r, at.rows) {
+			const float y = block_sum(sum[r * at.tokens + t]);
+			float *out = p->y + (at.token + t) * p->m + at.row + r * at.apart;
 
 			*out = p->add ? *out + y : y;
 		}
 }
 
+/*
+ * Rows @first to @end - 1, by twos of which one is half of them away: the hardware reads ahead of two streams that go
+ * on, but not of streams that leap over each other.
+ */
+INLINE void block_panel(uint32_t type, const struct block_product *p, int64_t first, int64_t end, struct block_tile at)
+{
+	at.apart = (end - first) / 2;
+	at.rows = BLOCK_ROWS;
+	for (at.row = first; at.row < first + at.apart; at.row++)
+		block_tile(type, p, at);
+	at.rows = 1;
+	for (at.row += at.apart; at.row < end; at.row++)
+		block_tile(type, p, at);
+}
+
 /* Rows @first to @end - 1. */
 INLINE void block_product(uint32_t type, const struct block_product *p, int64_t first, int64_t end)
 {
-	for (int64_t panel = first; panel < end; panel += BLOCK_PANEL) {
-		const int64_t last = panel + BLOCK_PANEL < end ? panel + BLOCK_PANEL : end;
-		int64_t row, t = 0;
+	const int64_t step = p->n == 1 ? end - first : BLOCK_PANEL;
+	int64_t t, last;
 
-		for (; t + BLOCK_TILE_TOKENS <= p->n; t += BLOCK_TILE_TOKENS) {
-			for (row = panel; row + BLOCK_TILE_ROWS <= last; row += BLOCK_TILE_ROWS)
-				block_tile(type, p, row, BLOCK_TILE_ROWS, t, BLOCK_TILE_TOKENS);
-			for (; row < last; row++)
-				block_tile(type, p, row, 1, t, BLOCK_TILE_TOKENS);
-		}
-		for (; t < p->n; t++) {
-			for (row = panel; row + BLOCK_ROWS <= last; row += BLOCK_ROWS)
-				block_tile(type, p, row, BLOCK_ROWS, t, 1);
-			for (; row < last; row++)
-				block_tile(type, p, row, 1, t, 1);
-		}
+	for (; first < end; first = last) {
+		last = first + step < end ? first + step : end;
+		for (t = 0; t + BLOCK_TOKENS <= p->n; t += BLOCK_TOKENS)
+			block_panel(type, p, first, last, (struct block_tile){ .token = t, .tokens = BLOCK_TOKENS });
+		for (; t < p->n; t++)
+			block_panel(type, p, first, last, (struct block_tile){ .token = t, .tokens = 1 });
 	}
 }
 

@@ -139,7 +139,7 @@ golden: unit-tests ## rewrite the approved texts of reports in tests/golden, who
 CROSS_AARCH64 := $(if $(filter test cross-tests,$(if $(SANITIZE),,$(GOALS))),$(shell [ -e /usr/aarch64-linux-gnu/lib/libc.so.6 ] && \
 	command -v aarch64-linux-gnu-gcc))
 CROSS_TESTS   := $(addprefix tests/unit/,main.c $(addprefix kernels/,ternary_variants.c quantize.c quantize_wrong.c quantize_halves.c \
-	quantize_agree.c))
+	quantize_agree.c block_rows.c))
 $(BUILD)/aarch64/tests/test_kernels: $(CROSS_TESTS) tests/cross/cmocka.h $(wildcard tests/unit/*.h tests/unit/kernels/*.h)
 	@mkdir -p $(@D)
 	$(say)$(CROSS_AARCH64) $(filter-out -MMD -MP $(SANFLAGS),$(BASE_CFLAGS)) -Wno-unused-parameter -O1 -Itests/cross -Itests/unit -Iharness/include \

@@ -46,6 +46,8 @@ extern const struct gen_vector assay_generate_vector_base;
 #if defined(__x86_64__)
 extern const struct gen_vector assay_generate_vector_avx2, assay_generate_vector_avx512,
 	assay_generate_vector_avx512vnni;
+#elif defined(__aarch64__)
+extern const struct gen_vector assay_generate_vector_dotprod;
 #endif
 
 /* The widest that this CPU has and @host allows; NULL allows all. */

@@ -4,6 +4,10 @@
 #define VECTOR_TABLE assay_generate_vector_base
 #include "generate_vector_body.h"
 
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
+
 #if defined(__x86_64__)
 static int allows(const struct assay_host_info *host, uint32_t bits)
 {
@@ -24,6 +28,10 @@ const struct gen_vector *assay_generate_vector(const struct assay_host_info *hos
 							    : &assay_generate_vector_avx512;
 	if (allows(host, 256) && __builtin_cpu_supports("avx2"))
 		return &assay_generate_vector_avx2;
+#elif defined(__aarch64__)
+	(void)host;
+	if (getauxval(AT_HWCAP) & HWCAP_ASIMDDP)
+		return &assay_generate_vector_dotprod;
 #else
 	(void)host;
 #endif

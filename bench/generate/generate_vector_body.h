@@ -306,10 +306,6 @@ static const void *head_input(enum assay_generate_head head, const float *x, int
 	}
 }
 
-/*
- * Row by row: the tiles of four rows that block_product() takes keep four streams that leap over each other, and memory
- * gives them half as much for q8_0 and a fifth for q6_k.
- */
 static void head_rows(enum assay_generate_head head, const void *input, const uint8_t *rows, int64_t n_rows,
 		      int64_t dim, float *out)
 {
@@ -321,12 +317,10 @@ static void head_rows(enum assay_generate_head head, const void *input, const ui
 		dots(input, rows, false, n_rows, dim, out);
 		break;
 	case ASSAY_GENERATE_HEAD_Q8_0:
-		for (int64_t r = 0; r < n_rows; r++)
-			block_tile(ASSAY_BLOCK_Q8_0, &p, r, 1, 0, 1);
+		block_product(ASSAY_BLOCK_Q8_0, &p, 0, n_rows);
 		break;
 	case ASSAY_GENERATE_HEAD_Q6_K:
-		for (int64_t r = 0; r < n_rows; r++)
-			block_tile(ASSAY_BLOCK_Q6_K, &p, r, 1, 0, 1);
+		block_product(ASSAY_BLOCK_Q6_K, &p, 0, n_rows);
 		break;
 	case ASSAY_GENERATE_HEAD_I8_ROW:
 		dots_i8(&in, rows, n_rows, dim, out);

@@ -183,8 +183,10 @@ static void keep(const struct step *s, int64_t t, int64_t row, float y)
 	*out = s->add ? *out + y : y;
 }
 
-INLINE void multiply_blocks(const struct step *s, uint32_t type, struct range r)
+static void multiply_blocks(void *step, uint32_t tid, uint32_t n_threads)
 {
+	const struct step *s = step;
+	const struct range r = share(s->a->rows, tid, n_threads);
 	const struct block_product p = { .w = s->a->data,
 					 .in = (const uint8_t *)s->in,
 					 .in_bytes = s->a->cols * (int64_t)sizeof(*s->in),
@@ -194,35 +196,14 @@ INLINE void multiply_blocks(const struct step *s, uint32_t type, struct range r)
 					 .n = s->n,
 					 .add = s->add };
 
-	block_product(type, &p, r.begin, r.end);
-}
-
-static void multiply_q8_0(void *step, uint32_t tid, uint32_t n_threads)
-{
-	const struct step *s = step;
-
-	multiply_blocks(s, ASSAY_BLOCK_Q8_0, share(s->a->rows, tid, n_threads));
-}
-
-static void multiply_q6_k(void *step, uint32_t tid, uint32_t n_threads)
-{
-	const struct step *s = step;
-
-	multiply_blocks(s, ASSAY_BLOCK_Q6_K, share(s->a->rows, tid, n_threads));
-}
-
-static void multiply_tq1_0(void *step, uint32_t tid, uint32_t n_threads)
-{
-	const struct step *s = step;
-
-	multiply_blocks(s, ASSAY_BLOCK_TQ1_0, share(s->a->rows, tid, n_threads));
-}
-
-static void multiply_tq2_0(void *step, uint32_t tid, uint32_t n_threads)
-{
-	const struct step *s = step;
-
-	multiply_blocks(s, ASSAY_BLOCK_TQ2_0, share(s->a->rows, tid, n_threads));
+	if (s->a->type == ASSAY_BLOCK_Q8_0)
+		block_product(ASSAY_BLOCK_Q8_0, &p, r.begin, r.end);
+	else if (s->a->type == ASSAY_BLOCK_Q6_K)
+		block_product(ASSAY_BLOCK_Q6_K, &p, r.begin, r.end);
+	else if (s->a->type == ASSAY_BLOCK_TQ1_0)
+		block_product(ASSAY_BLOCK_TQ1_0, &p, r.begin, r.end);
+	else
+		block_product(ASSAY_BLOCK_TQ2_0, &p, r.begin, r.end);
 }
 
 static void multiply_rows(void *arg, uint32_t tid, uint32_t n_threads)
@@ -260,11 +241,10 @@ static void multiply(struct step *s, const struct assay_file_matrix *a, const fl
 	s->out = out;
 	s->add = add;
 	s->job->host->parallel(s->job,
-			       a->type == ASSAY_BLOCK_Q8_0    ? multiply_q8_0
-			       : a->type == ASSAY_BLOCK_Q6_K  ? multiply_q6_k
-			       : a->type == ASSAY_BLOCK_TQ1_0 ? multiply_tq1_0
-			       : a->type == ASSAY_BLOCK_TQ2_0 ? multiply_tq2_0
-							      : multiply_rows,
+			       a->type == ASSAY_BLOCK_Q8_0 || a->type == ASSAY_BLOCK_Q6_K ||
+					       a->type == ASSAY_BLOCK_TQ1_0 || a->type == ASSAY_BLOCK_TQ2_0
+				       ? multiply_blocks
+				       : multiply_rows,
 			       s);
 }
 

@@ -22,26 +22,20 @@ static void round_tokens(void *arg, uint32_t tid, uint32_t n_threads)
 		block_inputs(c->type, x + t * c->p.k, c->p.k, to + t * c->p.in_bytes);
 }
 
-static void q8_0_rows(void *arg, uint32_t tid, uint32_t n_threads)
+static void multiply_rows(void *arg, uint32_t tid, uint32_t n_threads)
 {
 	const struct blocks_call *c = arg;
 	int64_t first, end;
 
 	matmul_rows(c->p.m, MATMUL_ROW_UNIT, tid, n_threads, &first, &end);
-	block_product(ASSAY_BLOCK_Q8_0, &c->p, first, end);
-}
-
-static void q6_k_rows(void *arg, uint32_t tid, uint32_t n_threads)
-{
-	const struct blocks_call *c = arg;
-	int64_t first, end;
-
-	matmul_rows(c->p.m, MATMUL_ROW_UNIT, tid, n_threads, &first, &end);
-	block_product(ASSAY_BLOCK_Q6_K, &c->p, first, end);
+	if (c->type == ASSAY_BLOCK_Q8_0)
+		block_product(ASSAY_BLOCK_Q8_0, &c->p, first, end);
+	else
+		block_product(ASSAY_BLOCK_Q6_K, &c->p, first, end);
 }
 
 /* One token is rounded faster than other threads are woken. */
-static int run_blocks(struct assay_job *job, uint32_t type, assay_parallel_fn rows)
+static int run_blocks(struct assay_job *job, uint32_t type)
 {
 	const int64_t *axis = job->shape->axis;
 	struct blocks_call c = { .job = job,
@@ -58,17 +52,17 @@ static int run_blocks(struct assay_job *job, uint32_t type, assay_parallel_fn ro
 		round_tokens(&c, 0, 1);
 	else
 		job->host->parallel(job, round_tokens, &c);
-	job->host->parallel(job, rows, &c);
+	job->host->parallel(job, multiply_rows, &c);
 	matmul_publish(job, axis);
 	return 0;
 }
 
 int Q8_0(struct assay_job *job)
 {
-	return run_blocks(job, ASSAY_BLOCK_Q8_0, q8_0_rows);
+	return run_blocks(job, ASSAY_BLOCK_Q8_0);
 }
 
 int Q6_K(struct assay_job *job)
 {
-	return run_blocks(job, ASSAY_BLOCK_Q6_K, q6_k_rows);
+	return run_blocks(job, ASSAY_BLOCK_Q6_K);
 }

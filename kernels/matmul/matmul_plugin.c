@@ -9,22 +9,20 @@
 		.release = on_arch(assay_matmul_ternary_unpack, NULL), __VA_ARGS__                                     \
 	}
 
-#define BLOCKS(type)                                                                                                   \
-	{ .op = "matmul." #type,                                                                                       \
-	  .name = "ref",                                                                                               \
-	  .help = "the definition in plain C",                                                                         \
-	  .flags = ASSAY_VARIANT_REFERENCE,                                                                            \
-	  .run = assay_matmul_##type##_ref },                                                                          \
-		{ .op = "matmul." #type,                                                                               \
-		  .name = "avx2",                                                                                      \
-		  .help = "256-bit VPMADDUBSW, tiles of four rows, or of two and four tokens",                         \
-		  .needs = ASSAY_NEEDS(avx2),                                                                          \
-		  .run = ON_X86_64(assay_matmul_##type##_avx2, kernel_of_other_arch) },                                \
+#define BLOCKS_OF(type, on_arch, isa, ...)                                                                             \
 	{                                                                                                              \
-		.op = "matmul." #type, .name = "avx512vnni", .help = "the same with 256-bit VPDPBUSD or VPDPWSSD",     \
-		.needs = ASSAY_NEEDS(avx512vnni),                                                                      \
-		.run = ON_X86_64(assay_matmul_##type##_avx512vnni, kernel_of_other_arch)                               \
+		.op = "matmul." #type, .name = #isa,                                                                   \
+		.run = on_arch(assay_matmul_##type##_##isa, kernel_of_other_arch), __VA_ARGS__                         \
 	}
+
+#define BLOCKS(type)                                                                                                   \
+	BLOCKS_OF(type, ON_ANY, ref, .help = "the definition in plain C", .flags = ASSAY_VARIANT_REFERENCE),           \
+		BLOCKS_OF(type, ON_X86_64, avx2, .help = "256-bit VPMADDUBSW, rows by twos, tokens by fours",          \
+			  .needs = ASSAY_NEEDS(avx2)),                                                                 \
+		BLOCKS_OF(type, ON_X86_64, avx512vnni, .help = "the same with 256-bit VPDPBUSD or VPDPWSSD",           \
+			  .needs = ASSAY_NEEDS(avx512vnni)),                                                           \
+		BLOCKS_OF(type, ON_AARCH64, neon_dotprod, .help = "the same with 128-bit SDOT",                        \
+			  .needs = ASSAY_NEEDS(dotprod))
 
 static const struct assay_variant variants[] = {
 	{ .op = "matmul.f32",

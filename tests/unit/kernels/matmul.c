@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The oracles of the matmul ops against wrong outputs, their inputs, and the variants of all but matmul.ternary. */
+/* The oracles of the matmul ops against wrong outputs, their inputs, and the variants of matmul.f32. */
 #include "matmul_fixture.h"
-
-#include "assay/op_blocks.h"
 
 #include <math.h>
 
 /* ---- matmul.ternary ---- */
-
-static void expect_wrong(struct mini_case *c, uint32_t tensor, int64_t index)
-{
-	struct assay_check got = mini_try_check(c);
-
-	assert_int_equal(got.correct, 0);
-	assert_int_equal(got.first_bad, index);
-	assert_string_equal(got.tensor, c->problem.tensors[tensor].name);
-	assert_non_null(strstr(got.reason.text, "want"));
-}
 
 /* Single bits of single elements, in a problem that is computed again and in one that is checked by Freivalds' test. */
 TEST(test_ternary_flips)
@@ -229,76 +217,6 @@ TEST(test_f32_wrong)
 		assert_int_equal(mini_try_check(c).correct, 0);
 		mini_free(c);
 	}
-}
-
-/* ---- matmul.q8_0 and matmul.q6_k ---- */
-
-static const char *const block_ops[] = { "matmul.q8_0", "matmul.q6_k" };
-
-/* Rows and tokens that fill no tile, an input of zeros, and codes of the greatest size. */
-TEST(test_blocks_variants)
-{
-	static const struct {
-		int64_t m, k, n;
-	} shapes[] = { { 1, 256, 1 }, { 3, 512, 2 }, { 70, 768, 9 }, { 131, 256, 4 }, { 600, 2048, 300 } };
-
-	for (size_t op = 0; op < N_OF(block_ops); op++)
-		for (size_t v = 0; v < mini_variant_names()->n; v++)
-			for (size_t s = 0; s < N_OF(shapes); s++) {
-				const char *variant = mini_variant_names()->v[v];
-				struct mini_case *c;
-				uint8_t *w;
-
-				if (!mini_can_run(block_ops[op], variant) || (s == 4 && !strcmp(variant, "ref")))
-					continue;
-				c = new_case(block_ops[op], variant, shapes[s].m, shapes[s].k, shapes[s].n, 1 + s % 3);
-				w = data_of(c, ASSAY_BLOCKS_W);
-				mini_fill(c);
-				memset(data_of(c, ASSAY_BLOCKS_X), 0, 256 * sizeof(float));
-				/* all codes but those of the scale: -128 and signed scales of -128, or codes of 0 */
-				memset(w + (op ? 0 : 2), op ? 0 : 0x80, 32);
-				memset(w + (op ? 192 : 2), 0x80, 16);
-				mini_run(c);
-				mini_check(c);
-				mini_free(c);
-			}
-}
-
-TEST(test_blocks_flips)
-{
-	static const struct {
-		int64_t m, k, n;
-	} shapes[] = { { 33, 256, 5 }, { 40000, 2048, 5 } }; /* all rows; a sample of them */
-
-	for (size_t op = 0; op < N_OF(block_ops); op++)
-		for (size_t s = 0; s < N_OF(shapes); s++) {
-			struct mini_case *c = new_case(block_ops[op], "ref", shapes[s].m, shapes[s].k, shapes[s].n, 2);
-			const int64_t where[] = { 0, shapes[s].m - 1, 4 * shapes[s].m };
-			uint32_t *y = data_of(c, ASSAY_BLOCKS_Y);
-
-			mini_fill(c);
-			mini_run(c);
-			mini_check(c);
-			for (size_t i = 0; i < N_OF(where); i++) {
-				y[where[i]] ^= 1;
-				expect_wrong(c, ASSAY_BLOCKS_Y, where[i]);
-				y[where[i]] ^= 1;
-			}
-			mini_free(c);
-		}
-}
-
-TEST(test_blocks_shapes)
-{
-	struct assay_problem out = { .size = sizeof(out) };
-	struct assay_reason why = { "" };
-	struct mini_case *c = new_case("matmul.q6_k", "ref", 1, 256, 1, 1);
-	struct assay_shape shape = c->shape;
-
-	shape.axis[ASSAY_MATMUL_K] = 288;
-	assert_int_equal(c->op->describe(&shape, &out, &why), -1);
-	assert_string_equal(why.text, "k is 288, expected a multiple of 256");
-	mini_free(c);
 }
 
 UNIT_GROUP(NULL, NULL)

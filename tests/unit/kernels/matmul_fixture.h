@@ -36,4 +36,15 @@ static inline const char *fastest(void)
 	return NULL;
 }
 
+/* The oracle says that this element, and none before it, is wrong. */
+static inline void expect_wrong(struct mini_case *c, uint32_t tensor, int64_t index)
+{
+	struct assay_check got = mini_try_check(c);
+
+	assert_int_equal(got.correct, 0);
+	assert_int_equal(got.first_bad, index);
+	assert_string_equal(got.tensor, c->problem.tensors[tensor].name);
+	assert_non_null(strstr(got.reason.text, "want"));
+}
+
 #endif
