@@ -205,7 +205,7 @@ void assay_generate_work_layout(const struct gen_plan *p, struct gen_work *w)
 	w->att = take(&at, p->batch * gen_q_dim(m));
 	w->scale = take(&at, p->batch);
 	w->scores_stride = (p->max_pos + 15) & ~(int64_t)15;
-	w->scores = take(&at, w->scores_stride * p->n_threads);
+	w->scores = take(&at, w->scores_stride * GEN_ATTEND_HEADS * p->n_threads);
 	w->norm_stride = (m->ffn > m->dim ? m->ffn : m->dim) + 16;
 	w->norm = take(&at, w->norm_stride * p->n_threads);
 	w->probs = take(&at, m->vocab);

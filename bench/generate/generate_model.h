@@ -30,7 +30,9 @@ enum {
 
 #define GEN_MAX_SLOTS 512
 #define GEN_FEW_SLOTS 8
-#define GEN_MAX_DIM   4096 /* no model is wider */
+
+#define GEN_ATTEND_HEADS 4    /* that attend together, at most; for each a thread has a row of scores */
+#define GEN_MAX_DIM      4096 /* no model is wider */
 
 struct gen_model {
 	const char *name;

@@ -147,43 +147,55 @@ void assay_generate_pass_rope(void *engine, uint32_t tid, uint32_t n_threads)
 	}
 }
 
-/* One head of one token over all positions up to its own, block by block of the cache. */
-static void attend(struct gen_engine *e, float *scores, int64_t token, int32_t head)
+/* @n heads of one token, which share keys and values, over all positions up to its own, block by block of the cache. */
+static void attend(struct gen_engine *e, float *scores, int64_t token, int32_t head, int n)
 {
 	const struct gen_model *m = e->plan.m;
-	int64_t len = e->pos + token + 1, dim = m->head_dim;
-	int32_t kv_head = head / (m->heads / m->kv_heads);
-	const float *q = y_of(e, ASSAY_GENERATE_WQ, token) + head * dim;
-	float *out = e->f32 + e->work.att + token * gen_q_dim(m) + head * dim;
-	float scale = 1.0f / __builtin_sqrtf((float)dim), sum;
+	const int64_t len = e->pos + token + 1, dim = m->head_dim, last = (len - 1) / ASSAY_GENERATE_KV_BLOCK;
+	const int32_t kv_head = head / (m->heads / m->kv_heads);
+	const float scale = 1.0f / __builtin_sqrtf((float)dim);
+	const struct gen_heads h = { .n = n,
+				     .dim = dim,
+				     .stride = e->work.scores_stride,
+				     .q = y_of(e, ASSAY_GENERATE_WQ, token) + head * dim,
+				     .scores = scores,
+				     .out = e->f32 + e->work.att + token * gen_q_dim(m) + head * dim };
+	float sums[GEN_ATTEND_HEADS];
 
-	for (int64_t at = 0; at < len; at += ASSAY_GENERATE_KV_BLOCK) {
-		const uint16_t *k = e->kv + gen_kv_at(&e->plan, e->layer, 0, kv_head, pool_token(e, at));
+	for (int64_t b = 0; b <= last; b++) {
+		const int64_t at = b * ASSAY_GENERATE_KV_BLOCK;
 
-		e->vector->dots_bf16(q, k, len - at < ASSAY_GENERATE_KV_BLOCK ? len - at : ASSAY_GENERATE_KV_BLOCK, dim,
-				     scores + at);
+		e->vector->attend_keys(&h, at, e->kv + gen_kv_at(&e->plan, e->layer, 0, kv_head, pool_token(e, at)),
+				       b < last ? ASSAY_GENERATE_KV_BLOCK : len - at);
 	}
-	for (int64_t at = 0; at < len; at++)
-		scores[at] *= scale;
-	sum = e->vector->softmax(scores, len, 1.0f);
-	memset(out, 0, (size_t)dim * sizeof(*out));
-	for (int64_t at = 0; at < len; at += ASSAY_GENERATE_KV_BLOCK)
-		e->vector->weighted_sum(
-			scores + at, e->kv + gen_kv_at(&e->plan, e->layer, 1, kv_head, pool_token(e, at)),
-			len - at < ASSAY_GENERATE_KV_BLOCK ? len - at : ASSAY_GENERATE_KV_BLOCK, dim, out);
-	for (int64_t i = 0; i < dim; i++)
-		out[i] *= 1.0f / sum;
+	for (int j = 0; j < n; j++) {
+		for (int64_t at = 0; at < len; at++)
+			scores[j * h.stride + at] *= scale;
+		sums[j] = e->vector->softmax(scores + j * h.stride, len, 1.0f);
+	}
+	memset(h.out, 0, (size_t)(n * dim) * sizeof(*h.out));
+	for (int64_t b = 0; b <= last; b++) {
+		const int64_t at = b * ASSAY_GENERATE_KV_BLOCK;
+
+		e->vector->attend_values(&h, at, e->kv + gen_kv_at(&e->plan, e->layer, 1, kv_head, pool_token(e, at)),
+					 b < last ? ASSAY_GENERATE_KV_BLOCK : len - at);
+	}
+	for (int64_t i = 0; i < n * dim; i++)
+		h.out[i] *= 1.0f / sums[i / dim];
 }
 
-/* Dealt out one by one, because later tokens see more positions. */
+/* Dealt out one by one, because later tokens see more positions; of few tokens in smaller parts, for all threads. */
 void assay_generate_pass_attend(void *engine, uint32_t tid, uint32_t n_threads)
 {
 	struct gen_engine *e = engine;
-	int32_t heads = e->plan.m->heads;
-	float *scores = e->f32 + e->work.scores + tid * e->work.scores_stride;
+	const int32_t heads = e->plan.m->heads;
+	float *scores = e->f32 + e->work.scores + tid * e->work.scores_stride * GEN_ATTEND_HEADS;
+	int n = GEN_ATTEND_HEADS;
 
-	for (int64_t u = tid; u < e->n * heads; u += n_threads)
-		attend(e, scores, u / heads, (int32_t)(u % heads));
+	while (n > 1 && (heads / e->plan.m->kv_heads % n || (n_threads > 1 && e->n * heads / n < 4 * n_threads)))
+		n /= 2;
+	for (int64_t u = tid; u < e->n * heads / n; u += n_threads)
+		attend(e, scores, u * n / heads, (int32_t)(u * n % heads), n);
 }
 
 void assay_generate_pass_attn_sub(void *engine, uint32_t tid, uint32_t n_threads)

@@ -9,14 +9,27 @@
 
 #include "assay/op_generate.h"
 
+/*
+ * Heads of a token that share keys and values: @n of them, 1, 2 or 4, whose queries and outputs of @dim floats lie side
+ * by side, and the scores of all positions @stride apart.
+ */
+struct gen_heads {
+	int n;
+	int64_t dim, stride;
+	const float *q;
+	float *scores, *out;
+};
+
 struct gen_vector {
 	uint32_t bits; /* of a vector */
 	/* out = x · gain / sqrt(mean(x²) + eps). */
 	void (*rmsnorm)(const float *x, const float *gain, int64_t n, float *out);
 	/* q = round(x · 127 / max|x|), ties to even; returns max|x| / 127. All zeros give scale 0. */
 	float (*quantize)(const float *x, int64_t n, int8_t *q);
-	/* out[r] = Σ a·b with b the row r of @n_rows in bf16. */
-	void (*dots_bf16)(const float *a, const uint16_t *rows, int64_t n_rows, int64_t dim, float *out);
+	/* scores[at + r] = Σ q·k for each head, with k the row r of @n_rows in bf16. */
+	void (*attend_keys)(const struct gen_heads *h, int64_t at, const uint16_t *rows, int64_t n_rows);
+	/* out += scores[at + r] · v for each head, with v the row r in bf16, in order: rows may come in pieces. */
+	void (*attend_values)(const struct gen_heads *h, int64_t at, const uint16_t *rows, int64_t n_rows);
 	/*
 	 * What head_rows() takes in place of @n floats @x: these, or what they are rounded to in @room, which has room
 	 * for as many floats.
@@ -25,8 +38,6 @@ struct gen_vector {
 	/* out[r] = the row r of @n_rows times the input, by the definition in op_generate.h. */
 	void (*head_rows)(enum assay_generate_head head, const void *input, const uint8_t *rows, int64_t n_rows,
 			  int64_t dim, float *out);
-	/* acc += w · b with b in bf16, elementwise over @n_rows of @dim values in order: rows may come in pieces. */
-	void (*weighted_sum)(const float *w, const uint16_t *rows, int64_t n_rows, int64_t dim, float *acc);
 	/* out = max(gate, 0)² · up. */
 	void (*relu2_gate)(const float *gate, const float *up, int64_t n, float *out);
 	void (*add)(float *acc, const float *x, int64_t n);

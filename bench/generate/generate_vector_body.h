@@ -129,15 +129,38 @@ static inline float largest(vf v)
 	return max;
 }
 
-/* Lanes 0…15 added in pairs: (i, i+8), (i, i+4), (i, i+2), (i, i+1). */
+typedef float v4f __attribute__((vector_size(16)));
+typedef float v8f __attribute__((vector_size(32)));
+
+/* Lanes 0…15 added in pairs: (i, i+8), (i, i+4) here, (i, i+2), (i, i+1) in what follows. */
+static inline v4f four_of(struct lanes s)
+{
+	v8f e[2];
+	v4f q[2];
+
+	memcpy(e, s.v, sizeof(e));
+	e[0] += e[1];
+	memcpy(q, e, sizeof(q));
+	return q[0] + q[1];
+}
+
 static inline float sum_of(struct lanes s)
 {
-	typedef float v4f __attribute__((vector_size(16)));
-	v4f q[4], p;
+	v4f p = four_of(s);
 
-	memcpy(q, s.v, sizeof(q));
-	p = (q[0] + q[2]) + (q[1] + q[3]);
 	return (p[0] + p[2]) + (p[1] + p[3]);
+}
+
+/* Of four at once. */
+static inline v4f sums_of(const struct lanes *s)
+{
+	v4f p[4], a, b;
+
+	EACH (i, 4)
+		p[i] = four_of(s[i]);
+	a = __builtin_shufflevector(p[0], p[1], 0, 4, 1, 5) + __builtin_shufflevector(p[0], p[1], 2, 6, 3, 7);
+	b = __builtin_shufflevector(p[2], p[3], 0, 4, 1, 5) + __builtin_shufflevector(p[2], p[3], 2, 6, 3, 7);
+	return __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);
 }
 
 /*
@@ -263,9 +286,77 @@ INLINE void dots(const float *a, const void *rows, bool bf16, int64_t n_rows, in
 	}
 }
 
-static void dots_bf16(const float *a, const uint16_t *rows, int64_t n_rows, int64_t dim, float *out)
+/* A key is widened once for all heads; four sums at a time are added up together. */
+INLINE void keys(int n, const struct gen_heads *h, int64_t at, const uint16_t *rows, int64_t n_rows)
 {
-	dots(a, rows, true, n_rows, dim, out);
+	const int step = 4 / n;
+	int64_t r = 0;
+
+	for (; r + step <= n_rows; r += step) {
+		struct lanes s[4];
+		v4f sums;
+
+		EACH (i, 4)
+			s[i] = (struct lanes){ { { 0 } } };
+		for (int64_t i = 0; i < h->dim; i += 16)
+			EACH (k, step) {
+				const struct lanes key = load_bf16(rows + (r + k) * h->dim + i);
+
+				EACH (j, n)
+					add_products(&s[k * n + j], h->q + j * h->dim + i, key);
+			}
+		sums = sums_of(s);
+		EACH (i, 4)
+			h->scores[i % n * h->stride + at + r + i / n] = sums[i];
+	}
+	for (; r < n_rows; r++)
+		EACH (j, n) {
+			struct lanes s = { { { 0 } } };
+
+			for (int64_t i = 0; i < h->dim; i += 16)
+				add_products(&s, h->q + j * h->dim + i, load_bf16(rows + r * h->dim + i));
+			h->scores[j * h->stride + at + r] = sum_of(s);
+		}
+}
+
+static void attend_keys(const struct gen_heads *h, int64_t at, const uint16_t *rows, int64_t n_rows)
+{
+	if (h->n == 4)
+		keys(4, h, at, rows, n_rows);
+	else if (h->n == 2)
+		keys(2, h, at, rows, n_rows);
+	else
+		keys(1, h, at, rows, n_rows);
+}
+
+/* Sixteen columns at a time stay in registers over all rows. */
+INLINE void values(int n, const struct gen_heads *h, int64_t at, const uint16_t *rows, int64_t n_rows)
+{
+	for (int64_t c = 0; c < h->dim; c += 16) {
+		struct lanes s[4];
+
+		EACH (j, n)
+			memcpy(s[j].v, h->out + j * h->dim + c, sizeof(s[j].v));
+		for (int64_t r = 0; r < n_rows; r++) {
+			const struct lanes row = load_bf16(rows + r * h->dim + c);
+
+			EACH (j, n)
+				EACH (v, LANE_VECS)
+					s[j].v[v] += h->scores[j * h->stride + at + r] * row.v[v];
+		}
+		EACH (j, n)
+			memcpy(h->out + j * h->dim + c, s[j].v, sizeof(s[j].v));
+	}
+}
+
+static void attend_values(const struct gen_heads *h, int64_t at, const uint16_t *rows, int64_t n_rows)
+{
+	if (h->n == 4)
+		values(4, h, at, rows, n_rows);
+	else if (h->n == 2)
+		values(2, h, at, rows, n_rows);
+	else
+		values(1, h, at, rows, n_rows);
 }
 
 static void dots_i8(const struct assay_block_inputs *x, const uint8_t *rows, int64_t n_rows, int64_t dim, float *out)
@@ -327,23 +418,6 @@ static void head_rows(enum assay_generate_head head, const void *input, const ui
 		break;
 	default:
 		dots(input, rows, true, n_rows, dim, out);
-	}
-}
-
-/* Sixteen columns at a time stay in registers over all rows. */
-static void weighted_sum(const float *w, const uint16_t *rows, int64_t n_rows, int64_t dim, float *acc)
-{
-	for (int64_t c = 0; c < dim; c += 16) {
-		struct lanes s;
-
-		memcpy(s.v, acc + c, sizeof(s.v));
-		for (int64_t i = 0; i < n_rows; i++) {
-			struct lanes row = load_bf16(rows + i * dim + c);
-
-			for (int v = 0; v < LANE_VECS; v++)
-				s.v[v] += w[i] * row.v[v];
-		}
-		memcpy(acc + c, s.v, sizeof(s.v));
 	}
 }
 
@@ -424,10 +498,10 @@ const struct gen_vector VECTOR_TABLE = {
 	.bits = 32 * VEC,
 	.rmsnorm = rmsnorm,
 	.quantize = quantize,
-	.dots_bf16 = dots_bf16,
+	.attend_keys = attend_keys,
+	.attend_values = attend_values,
 	.head_input = head_input,
 	.head_rows = head_rows,
-	.weighted_sum = weighted_sum,
 	.relu2_gate = relu2_gate,
 	.add = add,
 	.softmax = softmax,

@@ -15,12 +15,10 @@ int assay_matmul_ternary_avx512vnni_trits(struct assay_job *job);
 int assay_matmul_ternary_neon_dotprod(struct assay_job *job);
 int assay_matmul_q8_0_ref(struct assay_job *job);
 int assay_matmul_q8_0_avx2(struct assay_job *job);
-int assay_matmul_q8_0_avx512vnni(struct assay_job *job);
-int assay_matmul_q8_0_neon_dotprod(struct assay_job *job);
+int assay_matmul_q8_0_avx512vnni(struct assay_job *job), assay_matmul_q8_0_neon_dotprod(struct assay_job *job);
 int assay_matmul_q6_k_ref(struct assay_job *job);
 int assay_matmul_q6_k_avx2(struct assay_job *job);
-int assay_matmul_q6_k_avx512vnni(struct assay_job *job);
-int assay_matmul_q6_k_neon_dotprod(struct assay_job *job);
+int assay_matmul_q6_k_avx512vnni(struct assay_job *job), assay_matmul_q6_k_neon_dotprod(struct assay_job *job);
 
 /* Publish the operations of a call of that shape. */
 static inline void matmul_publish(const struct assay_job *job, const int64_t *axis)

@@ -463,12 +463,42 @@ TEST(test_softmax)
 	}
 }
 
+/* Heads that attend together have the bits of one alone: whole fours of rows and one more. */
+static void compare_heads_together(const struct gen_vector *t, int n, int64_t dim)
+{
+	enum { MAX = 272, ROWS = 5, HEADS = 4 };
+	static float q[HEADS * MAX], scores[2][HEADS * ROWS], out[2][HEADS * MAX];
+	static uint16_t rows[ROWS * MAX];
+
+	for (int64_t i = 0; i < HEADS * dim; i++)
+		q[i] = out[0][i] = out[1][i] = noise(5000 + (uint64_t)i);
+	for (int64_t i = 0; i < ROWS * dim; i++)
+		rows[i] = assay_bf16_of_f32(noise(7000 + (uint64_t)i));
+	for (int j = 0; j < HEADS; j += n) {
+		const struct gen_heads h = { n, dim, ROWS, q + j * dim, scores[0] + j * ROWS, out[0] + j * dim };
+
+		t->attend_keys(&h, 0, rows, ROWS);
+		t->attend_values(&h, 0, rows, ROWS);
+	}
+	for (int j = 0; j < HEADS; j++) {
+		const struct gen_heads h = { 1, dim, ROWS, q + j * dim, scores[1] + j * ROWS, out[1] + j * dim };
+
+		/* in two pieces */
+		for (int64_t at = 0; at < ROWS; at += 3)
+			assay_generate_vector_base.attend_keys(&h, at, rows + at * dim, at ? ROWS - at : 3);
+		for (int64_t at = 0; at < ROWS; at += 3)
+			assay_generate_vector_base.attend_values(&h, at, rows + at * dim, at ? ROWS - at : 3);
+	}
+	assert_memory_equal(scores[0], scores[1], sizeof(scores[0]));
+	assert_memory_equal(out[0], out[1], (size_t)(HEADS * dim) * 4);
+}
+
 /* Every width gives the bits of the narrowest, whatever the length. */
 static void compare_tables(const struct gen_vector *t, const struct gen_vector *base, int64_t n)
 {
-	enum { MAX = 272, ROWS = 5 };
+	enum { MAX = 272 };
 	float x[MAX], y[MAX], got[MAX], want[MAX];
-	uint16_t rows[ROWS * MAX], h[2][MAX];
+	uint16_t h[2][MAX];
 	int8_t q[2][MAX];
 	int64_t dim = n - n % 16;
 
@@ -476,8 +506,6 @@ static void compare_tables(const struct gen_vector *t, const struct gen_vector *
 		x[i] = noise(100 + (uint64_t)i) * 3;
 		y[i] = noise(900 + (uint64_t)i);
 	}
-	for (int64_t i = 0; i < ROWS * dim; i++)
-		rows[i] = assay_bf16_of_f32(noise(3000 + (uint64_t)i));
 #define SAME(want_, got_, bytes) assert_memory_equal(want_, got_, bytes)
 	memcpy(got, x, sizeof(got));
 	memcpy(want, x, sizeof(want));
@@ -485,18 +513,15 @@ static void compare_tables(const struct gen_vector *t, const struct gen_vector *
 	SAME(want, got, (size_t)n * 4);
 	if (!dim)
 		return;
+	for (int heads = 1; heads <= 4; heads *= 2)
+		compare_heads_together(t, heads, dim);
 	t->rmsnorm(x, y, dim, got);
 	base->rmsnorm(x, y, dim, want);
 	SAME(want, got, (size_t)dim * 4);
 	assert_true(t->quantize(x, dim, q[0]) == base->quantize(x, dim, q[1]));
 	SAME(q[1], q[0], (size_t)dim);
-	t->dots_bf16(x, rows, ROWS, dim, got);
-	base->dots_bf16(x, rows, ROWS, dim, want);
-	SAME(want, got, ROWS * 4);
 	memcpy(got, y, sizeof(got));
 	memcpy(want, y, sizeof(want));
-	t->weighted_sum(x, rows, ROWS, dim, got);
-	base->weighted_sum(x, rows, ROWS, dim, want);
 	t->add(got, x, dim);
 	base->add(want, x, dim);
 	t->rope(y, dim, got);
