@@ -446,12 +446,12 @@ run_of() {
 	# samples as they come, and the interval that they narrow
 	page_value 'onEvent({ event: "case", at: 0, n: 1, case: "a<b>" }); [[10, 9, 11], [20, 9.5, 10.5], [20, 0, 0], [30, 9.9, 10.1]].forEach(([n, lo, hi]) =>
 		onEvent({ event: "part", done_frac: n / 40, samples: n, sample_ns: 10, median_ns: 10, ci95_ns: [lo, hi] }))' >/dev/null
-	page_is 'byId("live-text").textContent === "a<b>: 30 samples, median 10.0 ns, 95 % of it within ±1.00 %"'
-	page_is 'sampling.data[0].join() === "10,20,30" && byId("live-chart").querySelector("canvas") !== null'
+	page_is 'byId("live-text").textContent === "a<b>: 30 samples, median 10.0 ns, 95 % interval 9.90 ns to 10.1 ns"'
+	page_is 'sampling.data[0].join() === "10,20,30" && byId("live-chart").querySelector(".u-value").textContent === "30" && sampling.chart.axes[0].incrs()[0] === 1'
 	page_value 'onEvent({ event: "case", at: 0, n: 1, case: "next" })' >/dev/null
 	page_is 'byId("live-chart").querySelector("canvas") !== null'
 	page_value 'onEvent({ event: "part", done_frac: 0.1, samples: 1, sample_ns: 5 })' >/dev/null
-	page_is 'byId("live-chart").querySelector("canvas") === null && byId("live-text").textContent === "next: 1 samples"'
+	page_is 'byId("live-chart").querySelector("canvas") === null && byId("live-text").textContent === "next: 1 sample"'
 	page_value 'byId("run-list").querySelector(".link").click()' >/dev/null
 	page_until 'byId("run").querySelectorAll("tbody .link").length > 0'
 	page_value 'byId("case").value = byId("run").querySelector("tbody .link").textContent; byId("case-form").requestSubmit()' >/dev/null

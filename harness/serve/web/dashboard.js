@@ -148,6 +148,10 @@ function ticks(_, at) {
 	});
 }
 
+const count = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
+/* An axis that counts has no halves. */
+const whole = [1, 10, 100, 1e3, 1e4, 1e5, 1e6].flatMap((d) => [d, 2 * d, 5 * d]);
+
 /* Without a cursor the legend has the newest values. */
 const newest = (u, i) => u.data[i][u.data[i].length - 1];
 const moment = (s) => s == null ? "" : new Date(1000 * s).toISOString().slice(0, 19).replace("T", " ");
@@ -159,9 +163,9 @@ function chart(at, title, series, data, options = {}) {
 		width: Math.max(200, box.clientWidth),
 		height: options.height || 160,
 		scales: { x: { time: !options.count, range: (_, lo, hi) => data[0].length > 1 ? [lo, hi] : [lo - 30, lo + 30] }, ...options.scales },
-		axes: [{ ...axis, space: 80, ...(options.count ? {} : { values: ticks }) }, { ...axis, size: 72, values: (_, v) => v.map(options.text), ...(options.incrs ? { incrs: options.incrs } : {}) }],
+		axes: [{ ...axis, space: 80, ...(options.count ? { incrs: whole } : { values: ticks }) }, { ...axis, size: 72, values: (_, v) => v.map(options.text), ...(options.incrs ? { incrs: options.incrs } : {}) }],
 		tzDate: (s) => uPlot.tzDate(new Date(1000 * s), "Etc/UTC"),
-		series: [options.count ? { label: options.count } : { value: (u, s) => moment(s ?? newest(u, 0)) }, ...series.map(([label, name, more]) => ({ label, stroke: () => colour(name), width: 2, value: (u, v, i) => (v ?? newest(u, i)) == null ? "" : options.text(v ?? newest(u, i)), ...more }))],
+		series: [options.count ? { label: options.count, value: (u, v) => v ?? newest(u, 0) } : { value: (u, s) => moment(s ?? newest(u, 0)) }, ...series.map(([label, name, more]) => ({ label, stroke: () => colour(name), width: 2, value: (u, v, i) => (v ?? newest(u, i)) == null ? "" : options.text(v ?? newest(u, i)), ...more }))],
 		plugins: options.plugins || [],
 		cursor: options.cursor || {},
 	}, data, box);
@@ -256,8 +260,8 @@ function showSampling(e) {
 	if (!e.samples || e.samples <= x[x.length - 1])
 		return;
 	[e.samples, e.sample_ns, e.median_ns, lo, hi].forEach((v, i) => sampling.data[i].push(v == null ? null : v));
-	byId("live-text").textContent = `${sampling.key}: ${e.samples} samples` + (e.median_ns ? `, median ${time(e.median_ns)}` : "") +
-		(e.median_ns && hi ? `, 95 % of it within ±${(50 * (hi - lo) / e.median_ns).toFixed(2)} %` : "");
+	byId("live-text").textContent = `${sampling.key}: ${count(e.samples, "sample")}` + (e.median_ns ? `, median ${time(e.median_ns)}` : "") +
+		(e.median_ns && hi ? `, 95 % interval ${time(lo)} to ${time(hi)}` : "");
 	if (sampling.chart)
 		sampling.chart.setData(sampling.data);
 	else if (x.length > 1)
@@ -282,7 +286,7 @@ async function showLive(force) {
 		const o = await ask("/api/runs/last"), done = o.cases.filter((c) => c.status !== "skipped");
 
 		if (Date.parse(o.run.started) / 1000 + 1 >= job.started_s)
-			byId("live").replaceChildren(table(pick(5), done.slice(-12), `Run r${o.run.id}: the newest of ${done.length} results`));
+			byId("live").replaceChildren(table(pick(5), done.slice(-12), `Run r${o.run.id}: the newest of ${count(done.length, "result")}`));
 	} catch (_) {
 		/* it has none yet */
 	}
