@@ -128,9 +128,8 @@ TEST_WITH(a_file_of_another_user_above_is_not_believed, fresh, NULL)
 {
 	char dir[ASSAY_INSTALLED_PATH_MAX];
 
-	if (geteuid())
-		skip();
-	assert_int_equal(chown("../assay.conf", 12345, 12345), 0);
+	if (chown("../assay.conf", 12345, 12345))
+		skip(); /* no root, or in a namespace that has no such user */
 	refused("belongs to another user");
 	/* a checkout of another user as a whole is what was meant, and so is the folder itself */
 	assert_int_equal(chown(".", 12345, 12345), 0);
