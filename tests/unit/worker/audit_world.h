@@ -15,13 +15,22 @@ static inline bool comparing_is_slow(void)
 	return ASSAY_SANITIZED_HEAP || getenv("ASSAY_TEST_QEMU");
 }
 
+/* Some audits miss a kernel that keeps whole answers: comparing its inputs takes a good part of the work. */
+static inline int tries_of(const char *variant, const char *reason)
+{
+	return reason && !strcmp(variant, "memo") ? 6 : 1;
+}
+
 /* The head's variant, alone: WRONG for @reason, or right where that is NULL. */
 static inline void check_alone(struct sides *s, const char *variant, int64_t n, enum assay_cache cache,
 			       unsigned threads, const char *reason)
 {
 	struct assay_result r = { .status = ASSAY_STATUS_OK };
 
-	measure_alone(s, variant, n, cache, threads, &r);
+	for (int i = tries_of(variant, reason); i && r.status == ASSAY_STATUS_OK; i--) {
+		assay_result_release(&r);
+		measure_alone(s, variant, n, cache, threads, &r);
+	}
 	if (r.status != (reason ? ASSAY_STATUS_WRONG : ASSAY_STATUS_OK) || (reason && !strstr(r.reason, reason)))
 		fail_msg("'%s': %s, '%s'", r.c.key, assay_status_name(r.status), r.reason);
 	assert_int_equal(r.n_samples > 0, !reason);
@@ -34,7 +43,10 @@ static inline void check_in_pair(struct sides *s, const char *variant, int64_t n
 	struct assay_pair p = { 0 };
 	const struct assay_result *head = &p.side[ASSAY_HEAD];
 
-	measure_in_pair(s, variant, n, &p);
+	for (int i = tries_of(variant, reason); i && head->status == ASSAY_STATUS_OK; i--) {
+		assay_pair_release(&p);
+		measure_in_pair(s, variant, n, &p);
+	}
 	if (p.side[ASSAY_BASE].status != ASSAY_STATUS_OK ||
 	    head->status != (reason ? ASSAY_STATUS_WRONG : ASSAY_STATUS_OK) ||
 	    (reason && !strstr(head->reason, reason)))
