@@ -66,6 +66,7 @@ check 'a program is timed' used 'assay time --min-runs 5 true'
 check 'a suite is measured' used 'assay run --suite smoke'
 check 'a page is written' used 'assay report -o report.html && grep -q "</html>" report.html'
 check 'a man page is there' test -e /usr/share/man/man1/assay-compare.1.gz
+check 'zsh, as Debian has it, finds the completion' test -e /usr/share/zsh/vendor-completions/_assay
 check 'a plugin is written, built and verified' used 'mkdir mine && cd mine && git init -q && assay init --op quantize.q8_0 && make && assay verify'
 check 'a repository is gated without the network' used 'cd mine && git add . && git -c user.name=a -c user.email=a@b.c commit -qm a &&
 	echo "// same" >>mine.c && assay compare HEAD --only "quantize.q8_0/mine/*"'
