@@ -91,8 +91,7 @@ static const char *const endings[] = {
 	"<|im_end|>",
 	"<|return|>",
 	"<|tool_response>",
-	"<\xef\xbd\x9c"
-	"end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>",
+	"<\uff5cend\u2581of\u2581sentence\uff5c>",
 	"[EOS]",
 	"[EOT]",
 	"[e~[",
