@@ -140,7 +140,7 @@ static bool is_own(const struct assay_metric *m)
 	return !m->source[0] && !assay_metric_find(m->tag);
 }
 
-/* What the head's value of such a metric is against the base's. */
+/* How the head's value of such a metric differs from the base's. */
 static void change_note(const struct assay_pair *p, const char *name, char *note, size_t size)
 {
 	const struct assay_metric *base = assay_result_metric(&p->side[ASSAY_BASE], name);

@@ -120,7 +120,7 @@ static bool read_line(const struct fleet *f, const char *node, const char *file,
 
 #define LOG_SIZE 32
 
-/* What the task of @node prints. */
+/* The file with the output of the task of @node. */
 static const char *log_name(const struct fleet *f, const struct node *node, char buf[LOG_SIZE])
 {
 	snprintf(buf, LOG_SIZE, "%zu.log", (size_t)(node - f->nodes) + 1);
@@ -435,7 +435,7 @@ static int begin(struct fleet *f, const struct assay_slurm_node *v, size_t n, st
 
 /* ---- jobs -------------------------------------------------------------------------------------------------------- */
 
-/* What task.sh gets: the folder, the number of parts, and the command that measures. */
+/* The arguments of task.sh: the folder, the number of parts, and the command that measures. */
 static int command(const struct fleet *f, struct assay_strings *out, struct assay_err *err)
 {
 	const struct assay_fleet_request *q = f->q;

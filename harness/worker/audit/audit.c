@@ -29,7 +29,7 @@
 #define MORE_PAUSE_NS  220000u
 #define PAUSE_TRIES    16 /* another program may have the CPU in most of them */
 
-/* Of what is timed again in an audit because another program had the CPU meanwhile. */
+/* How often an audit times something again at most, because another program had the CPU meanwhile. */
 #define REPEATS 16
 
 #define PAGE 4096u
