@@ -125,7 +125,7 @@ $(BUILD)/tests/fuzz/fuzz_elf: | $(CODE_PROBES) $(BUILD)/tests/plugins/example_op
 SCALE_BIN := $(BUILD)/tests/make_database
 $(SCALE_BIN): tests/make_database.c $(BUILD)/lib/libassay-core.a $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(say)$(CC) $(filter-out -O0,$(UNIT_CFLAGS)) $(SANFLAGS) $(LDFLAGS) -o $@ $(filter-out %/flags,$^) $(LDLIBS)
+	$(say)$(CC) $(filter-out -O0,$(UNIT_CFLAGS)) $(SANFLAGS) $(LDFLAGS) -o $@ $(filter %.c %.a,$^) $(LDLIBS)
 fuzz-targets: $(FUZZ_BINS) ## build the fuzz targets; libFuzzer drives them with CC=clang SANITIZE=fuzzer-no-link,address,undefined
 	@:
 

@@ -10,11 +10,15 @@
 
 /* ---- iterations ---- */
 
-/* Trial samples of growing size, then a few more, of which the quickest decides: the first of a size is often slow. */
+/*
+ * Trial samples of growing size, then a few more, of which the quickest decides: the first of a size is often slow. One
+ * that is long enough only because others had the CPU meanwhile is taken again.
+ */
 
 #define MIN_SAMPLE_NS     100000.0 /* shorter samples drown in the bookkeeping between them */
 #define TIMER_ERROR_SHARE 1000.0   /* a sample lasts this many timer errors */
 #define CONFIRMATIONS     3
+#define REPEATS           8
 
 double assay_iterations_target_ns(const struct assay_clock *clock)
 {
@@ -26,14 +30,17 @@ int assay_iterations_find(struct assay_worker *w, double target_ns, uint64_t *it
 {
 	struct assay_worker_args args = { .iterations = 1, .count = 1 };
 	double ns = 0, per_call;
-	int left = CONFIRMATIONS;
+	int left = CONFIRMATIONS, repeats = 0;
 
 	while (left) {
 		int rc = assay_worker_call(w, ASSAY_CMD_SAMPLE, &args, end, err);
-		double one = (double)assay_worker_reply(w)->samples[0].ns;
+		const struct assay_sample *sample = &assay_worker_reply(w)->samples[0];
+		double one = (double)sample->ns;
 
 		if (rc || *end.status != ASSAY_STATUS_OK)
 			return rc ? rc : 1;
+		if (one >= target_ns && one - assay_samples_told_ns(sample, 1) < target_ns && repeats++ < REPEATS)
+			continue;
 		if (one < target_ns && left == CONFIRMATIONS && args.iterations < UINT64_MAX / 16) {
 			args.iterations *= (uint64_t)fmin(10, fmax(2, ceil(1.1 * target_ns / fmax(1, one))));
 			continue;

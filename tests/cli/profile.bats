@@ -172,7 +172,8 @@ load profile_helpers
 	run --separate-stderr "$ASSAY" profile cpu -- ./bare 20000
 	[ "$status" = 0 ] || { echo "$stderr"; false; }
 	[[ $stderr == *"% of the samples lie in code without names: build it with -g and do not strip it"* ]]
-	[[ $output == *" % "*" bare "*" bare"* && $output != *"[unknown]"* ]]
+	# a sample may lie where the kernel starts the program, of which no file is known yet
+	[[ $output == *" % "*" bare "*" bare"* ]] && ! grep -q '^ *[1-9][0-9.]* % .*\[unknown\]' <<<"$output"
 	run --separate-stderr "$ASSAY" profile cpu -- sh -c './split 4000; exit 3'
 	[ "$status" = 0 ]
 	[[ $stderr == *"warning: the program exited with status 3"* ]]
