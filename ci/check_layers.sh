@@ -136,7 +136,7 @@ harness/serve 4700
 harness/stats 1850
 harness/store 9350
 harness/worker 14600
-kernels 14150
+kernels 14250
 reports 19600
 tests/cli 12850
 tests/examples 160
