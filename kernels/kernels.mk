@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# Plugins: bench/ becomes ops.so; each kernels/<family> one object of variants, its OpenBLAS variants another.
+# Plugins: bench/ becomes ops.so; each kernels/<family> one object of variants, and its variants by a library that is found at run
+# time, <family>_<library>.c, another for each.
 OPS_SRCS := $(sort $(wildcard bench/*.c bench/*/*.c))
 FAMILIES := $(filter-out cuda,$(sort $(notdir $(patsubst %/,%,$(dir $(wildcard kernels/*/*_plugin.c))))))
-family_srcs = $(sort $(filter-out %_openblas.c %_openblas_plugin.c,$(wildcard kernels/$(1)/*.c)))
-blas_srcs   = $(sort $(wildcard kernels/$(1)/*_openblas.c kernels/$(1)/*_openblas_plugin.c))
+family_srcs = $(sort $(filter-out %_openblas.c %_onednn.c,$(wildcard kernels/$(1)/*.c)))
+LIBRARY_VARIANTS := $(patsubst kernels/%.c,%,$(wildcard kernels/*/*_openblas.c kernels/*/*_onednn.c))
+library_plugin = $(BUILD)/plugins/$(subst _,-,$(notdir $(1))).so
 # Families whose libraries or files are found at run time: a name with a hyphen makes their cases optional in manifests.
 family_plugin = $(BUILD)/plugins/$(1)$(if $(filter compress llama,$(1)),-libraries)$(if $(filter generate,$(1)),-files).so
-BLAS_FAMILIES := $(foreach f,$(FAMILIES),$(if $(call blas_srcs,$(f)),$(f)))
 
 # CUDA variants of all families are one plugin. nvcc compiles its kernels; without it the plugin says so of all its variants.
 ifeq (0,$(CUDA))
@@ -34,7 +35,7 @@ NVCC_FLAGS   = -std=c++17 -O3 -fmad=false $(foreach a,$(CUDA_ARCHS),-gencode arc
 CUDA_C_FLAGS = $(if $(NVCC),-DASSAY_CUDA=1 -Ikernels $(CUDA_INCLUDES),-DASSAY_CUDA=0)
 
 PLUGINS := $(BUILD)/plugins/ops.so $(foreach f,$(FAMILIES),$(call family_plugin,$(f))) \
-	$(if $(filter-out 0,$(OPENBLAS)),$(BLAS_FAMILIES:%=$(BUILD)/plugins/%-openblas.so)) \
+	$(foreach v,$(filter-out $(if $(filter 0,$(OPENBLAS)),%_openblas),$(LIBRARY_VARIANTS)),$(call library_plugin,$(v))) \
 	$(if $(filter-out 0,$(CUDA)),$(BUILD)/plugins/assay_cuda.so)
 KERNEL_COSTS := $(if $(NVCC),$(BUILD)/plugins/assay_cuda.kernels.json)
 
@@ -92,8 +93,11 @@ define family_rules
 $(call family_plugin,$(1)): $(patsubst %.c,$(BUILD)/obj/%.o,$(call family_srcs,$(1))) $(if $(filter generate,$(1)),$(filter %/types.o,$(GGUF_OBJS))) $(if $(filter llama,$(1)),$(GGUF_OBJS))
 	@mkdir -p $$(@D)
 	$$(say)$$(link_plugin) -lm -ldl
-$(BUILD)/plugins/$(1)-openblas.so: $(patsubst %.c,$(BUILD)/obj/%.o,$(call blas_srcs,$(1)))
+endef
+$(foreach f,$(FAMILIES),$(eval $(call family_rules,$(f))))
+define library_rules
+$(call library_plugin,$(1)): $(BUILD)/obj/kernels/$(1).o
 	@mkdir -p $$(@D)
 	$$(say)$$(link_plugin) -ldl
 endef
-$(foreach f,$(FAMILIES),$(eval $(call family_rules,$(f))))
+$(foreach v,$(LIBRARY_VARIANTS),$(eval $(call library_rules,$(v))))

@@ -34,9 +34,10 @@ $(addprefix $(BUILD)/tests/plugins/,hostile_page.so cheat_spy.so cupti_standin.s
 $(BUILD)/tests/plugins/compare_%.so: PLUGIN_CFLAGS += -falign-loops=64
 # Its threads run on when it is unloaded.
 $(BUILD)/tests/plugins/cheat_threads.so: PLUGIN_CFLAGS += -Wl,-z,nodelete
-# In the place of NVIDIA's libraries, under their names.
+# In the place of libraries, under their names.
 $(BUILD)/tests/plugins/cublas_standin.so: PLUGIN_CFLAGS += -Wl,-soname,libcublas.so.13
 $(BUILD)/tests/plugins/cublaslt_standin.so: PLUGIN_CFLAGS += -Wl,-soname,libcublasLt.so.13
+$(BUILD)/tests/plugins/onednn_standin.so: PLUGIN_CFLAGS += -Wl,-soname,libdnnl.so.3
 test_plugin = $(CC) $(PLUGIN_CFLAGS) -Wno-unused-parameter -DPLUGIN_$(notdir $*) -shared -Wl,--build-id -o $@ $<
 define variant_rule
 $(BUILD)/tests/plugins/$(2).so: $(BUILD)/tests/plugins/%.so: tests/plugins/$(1).c $(BUILD)/flags

@@ -17,7 +17,7 @@ static void *open_packer(void *dl, int level)
 {
 	struct brotli *z = calloc(1, sizeof(*z));
 
-	if (z && compress_find(dl, "BrotliEncoderCompress", &z->pack)) {
+	if (z && kernel_library_find(dl, "BrotliEncoderCompress", &z->pack)) {
 		z->level = level;
 		return z;
 	}
@@ -30,7 +30,7 @@ static void *open_unpacker(void *dl, int level)
 	struct brotli *z = calloc(1, sizeof(*z));
 
 	(void)level;
-	if (z && compress_find(dl, "BrotliDecoderDecompress", &z->unpack))
+	if (z && kernel_library_find(dl, "BrotliDecoderDecompress", &z->unpack))
 		return z;
 	free(z);
 	return NULL;

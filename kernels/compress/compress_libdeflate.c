@@ -19,8 +19,9 @@ static void *open_packer(void *dl, int level, const char *function)
 	struct packer *p = calloc(1, sizeof(*p));
 	void *(*make)(int level);
 
-	if (p && compress_find(dl, "libdeflate_alloc_compressor", &make) && compress_find(dl, function, &p->code) &&
-	    compress_find(dl, "libdeflate_free_compressor", &p->release) && (p->c = make(level)))
+	if (p && kernel_library_find(dl, "libdeflate_alloc_compressor", &make) &&
+	    kernel_library_find(dl, function, &p->code) &&
+	    kernel_library_find(dl, "libdeflate_free_compressor", &p->release) && (p->c = make(level)))
 		return p;
 	free(p);
 	return NULL;
@@ -31,8 +32,9 @@ static void *open_unpacker(void *dl, const char *function)
 	struct unpacker *u = calloc(1, sizeof(*u));
 	void *(*make)(void);
 
-	if (u && compress_find(dl, "libdeflate_alloc_decompressor", &make) && compress_find(dl, function, &u->code) &&
-	    compress_find(dl, "libdeflate_free_decompressor", &u->release) && (u->d = make()))
+	if (u && kernel_library_find(dl, "libdeflate_alloc_decompressor", &make) &&
+	    kernel_library_find(dl, function, &u->code) &&
+	    kernel_library_find(dl, "libdeflate_free_decompressor", &u->release) && (u->d = make()))
 		return u;
 	free(u);
 	return NULL;

@@ -6,11 +6,9 @@
 #ifndef COMPRESS_LIBRARY_H
 #define COMPRESS_LIBRARY_H
 
-#include <dlfcn.h>
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "../kernel_library.h"
 #include "assay/op_compress.h"
 
 /* One direction of one library. Every thread has a context of its own for the whole case. */
@@ -34,14 +32,5 @@ int compress_supports(const struct compress_codec *c, const struct assay_shape *
 int compress_prepare(const struct compress_codec *c, struct assay_job *job);
 int compress_run(struct assay_job *job);
 void compress_release(struct assay_job *job);
-
-/* POSIX lets a function travel as a pointer to data; C does not, so the bits are copied. */
-static inline bool compress_find(void *dl, const char *name, void *function)
-{
-	void *symbol = dlsym(dl, name);
-
-	memcpy(function, &symbol, sizeof(symbol));
-	return symbol;
-}
 
 #endif

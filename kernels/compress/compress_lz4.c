@@ -23,8 +23,8 @@ static void *open_packer(void *dl, int level)
 	struct lz4 *z = calloc(1, sizeof(*z));
 	int (*state_bytes)(void);
 
-	if (!z || !compress_find(dl, hc ? "LZ4_sizeofStateHC" : "LZ4_sizeofState", &state_bytes) ||
-	    !compress_find(dl, hc ? "LZ4_compress_HC_extStateHC" : "LZ4_compress_fast_extState", &z->pack)) {
+	if (!z || !kernel_library_find(dl, hc ? "LZ4_sizeofStateHC" : "LZ4_sizeofState", &state_bytes) ||
+	    !kernel_library_find(dl, hc ? "LZ4_compress_HC_extStateHC" : "LZ4_compress_fast_extState", &z->pack)) {
 		free(z);
 		return NULL;
 	}
@@ -41,7 +41,7 @@ static void *open_unpacker(void *dl, int level)
 	struct lz4 *z = calloc(1, sizeof(*z));
 
 	(void)level;
-	if (z && compress_find(dl, "LZ4_decompress_safe", &z->unpack))
+	if (z && kernel_library_find(dl, "LZ4_decompress_safe", &z->unpack))
 		return z;
 	free(z);
 	return NULL;

@@ -10,7 +10,7 @@ static void *open_call(void *dl, const char *function)
 {
 	struct snappy *z = calloc(1, sizeof(*z));
 
-	if (z && compress_find(dl, function, &z->code))
+	if (z && kernel_library_find(dl, function, &z->code))
 		return z;
 	free(z);
 	return NULL;

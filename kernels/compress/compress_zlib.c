@@ -36,8 +36,9 @@ static void *open_deflate(void *dl, int level, int window)
 	struct zlib *z = calloc(1, sizeof(*z));
 	deflate_init_fn init;
 
-	if (z && compress_find(dl, "deflateInit2_", &init) && compress_find(dl, "deflateReset", &z->reset) &&
-	    compress_find(dl, "deflate", &z->code) && compress_find(dl, "deflateEnd", &z->end) &&
+	if (z && kernel_library_find(dl, "deflateInit2_", &init) &&
+	    kernel_library_find(dl, "deflateReset", &z->reset) && kernel_library_find(dl, "deflate", &z->code) &&
+	    kernel_library_find(dl, "deflateEnd", &z->end) &&
 	    init(&z->s, level, DEFLATED, window, MEMORY_LEVEL, 0, "1", sizeof(z->s)) == OK)
 		return z;
 	free(z);
@@ -49,9 +50,9 @@ static void *open_inflate(void *dl, int window)
 	struct zlib *z = calloc(1, sizeof(*z));
 	inflate_init_fn init;
 
-	if (z && compress_find(dl, "inflateInit2_", &init) && compress_find(dl, "inflateReset", &z->reset) &&
-	    compress_find(dl, "inflate", &z->code) && compress_find(dl, "inflateEnd", &z->end) &&
-	    init(&z->s, window, "1", sizeof(z->s)) == OK)
+	if (z && kernel_library_find(dl, "inflateInit2_", &init) &&
+	    kernel_library_find(dl, "inflateReset", &z->reset) && kernel_library_find(dl, "inflate", &z->code) &&
+	    kernel_library_find(dl, "inflateEnd", &z->end) && init(&z->s, window, "1", sizeof(z->s)) == OK)
 		return z;
 	free(z);
 	return NULL;

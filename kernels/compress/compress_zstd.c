@@ -16,9 +16,10 @@ static void *open_packer(void *dl, int level)
 	struct zstd *z = calloc(1, sizeof(*z));
 	void *(*make)(void);
 
-	if (z && compress_find(dl, "ZSTD_createCCtx", &make) && compress_find(dl, "ZSTD_freeCCtx", &z->release) &&
-	    compress_find(dl, "ZSTD_compressCCtx", &z->pack) && compress_find(dl, "ZSTD_isError", &z->is_error) &&
-	    (z->c = make())) {
+	if (z && kernel_library_find(dl, "ZSTD_createCCtx", &make) &&
+	    kernel_library_find(dl, "ZSTD_freeCCtx", &z->release) &&
+	    kernel_library_find(dl, "ZSTD_compressCCtx", &z->pack) &&
+	    kernel_library_find(dl, "ZSTD_isError", &z->is_error) && (z->c = make())) {
 		z->level = level;
 		return z;
 	}
@@ -32,9 +33,10 @@ static void *open_unpacker(void *dl, int level)
 	void *(*make)(void);
 
 	(void)level;
-	if (z && compress_find(dl, "ZSTD_createDCtx", &make) && compress_find(dl, "ZSTD_freeDCtx", &z->release) &&
-	    compress_find(dl, "ZSTD_decompressDCtx", &z->unpack) && compress_find(dl, "ZSTD_isError", &z->is_error) &&
-	    (z->c = make()))
+	if (z && kernel_library_find(dl, "ZSTD_createDCtx", &make) &&
+	    kernel_library_find(dl, "ZSTD_freeDCtx", &z->release) &&
+	    kernel_library_find(dl, "ZSTD_decompressDCtx", &z->unpack) &&
+	    kernel_library_find(dl, "ZSTD_isError", &z->is_error) && (z->c = make()))
 		return z;
 	free(z);
 	return NULL;

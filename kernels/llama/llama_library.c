@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "llama_library.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "../kernel_library.h"
 
 #define REFUSE(why, ...) (snprintf((why)->text, sizeof((why)->text), __VA_ARGS__), -1)
 
@@ -35,15 +36,6 @@ int llama_library_find(struct assay_reason *why)
 	return load(why) ? 0 : -1;
 }
 
-/* POSIX lets a function travel as a pointer to data; C does not, so the bits are copied. */
-static bool find(void *dl, const char *name, void *function)
-{
-	void *symbol = dlsym(dl, name);
-
-	memcpy(function, &symbol, sizeof(symbol));
-	return symbol;
-}
-
 static void say_nothing(int level, const char *text, void *data)
 {
 	(void)level;
@@ -59,7 +51,7 @@ static void load_backends(void *dl, const void *of)
 	Dl_info self;
 	char *end;
 
-	if (!find(dl, "ggml_backend_load_all_from_path", &load_from) || !dladdr(of, &self))
+	if (!kernel_library_find(dl, "ggml_backend_load_all_from_path", &load_from) || !dladdr(of, &self))
 		return;
 	snprintf(folder, sizeof(folder), "%s", self.dli_fname);
 	end = strrchr(folder, '/');
@@ -80,10 +72,13 @@ int llama_library_open(struct llama_library *l, const char *path, struct assay_r
 
 	if (!dl)
 		return -1;
-	if (!find(dl, "llama_model_default_params", &defaults) ||
-	    !find(dl, "llama_model_load_from_file", &load_model) || !find(dl, "llama_model_get_vocab", &vocab_of) ||
-	    !find(dl, "llama_log_set", &log_to) || !find(dl, "llama_model_free", &l->free_model) ||
-	    !find(dl, "llama_tokenize", &l->tokenize) || !find(dl, "llama_detokenize", &l->detokenize))
+	if (!kernel_library_find(dl, "llama_model_default_params", &defaults) ||
+	    !kernel_library_find(dl, "llama_model_load_from_file", &load_model) ||
+	    !kernel_library_find(dl, "llama_model_get_vocab", &vocab_of) ||
+	    !kernel_library_find(dl, "llama_log_set", &log_to) ||
+	    !kernel_library_find(dl, "llama_model_free", &l->free_model) ||
+	    !kernel_library_find(dl, "llama_tokenize", &l->tokenize) ||
+	    !kernel_library_find(dl, "llama_detokenize", &l->detokenize))
 		return REFUSE(why, "%s lacks a function of llama.h, which it has since 2025", library());
 	log_to(say_nothing, NULL);
 	load_backends(dl, dlsym(dl, "llama_model_default_params"));

@@ -5,12 +5,10 @@
  * keeps it to the vectors of `--isa`. Where it is missing the variant is skipped and everything else works. This plugin
  * is its own shared object.
  */
-#include <dlfcn.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "../kernel_library.h"
 #include "matmul_variants.h"
 
 #define LIBRARY "libopenblas.so.0"
@@ -91,22 +89,14 @@ static void *load(uint32_t bits)
 	return dl;
 }
 
-/* POSIX lets a function travel as a pointer to data; C does not, so the bits are copied. */
-static int find(void *dl, const char *name, void *function)
-{
-	void *symbol = dlsym(dl, name);
-
-	memcpy(function, &symbol, sizeof(symbol));
-	return symbol ? 0 : -1;
-}
-
 static int openblas_open(struct openblas *b, const struct assay_shape *shape)
 {
 	b->dl = load(shape->host->vector_bits);
 	if (!b->dl)
 		return -1;
-	if (find(b->dl, "cblas_sgemm", &b->sgemm) || find(b->dl, "cblas_sgemv", &b->sgemv) ||
-	    find(b->dl, "openblas_set_num_threads", &b->set_num_threads)) {
+	if (!kernel_library_find(b->dl, "cblas_sgemm", &b->sgemm) ||
+	    !kernel_library_find(b->dl, "cblas_sgemv", &b->sgemv) ||
+	    !kernel_library_find(b->dl, "openblas_set_num_threads", &b->set_num_threads)) {
 		dlclose(b->dl);
 		return -1;
 	}

@@ -137,10 +137,10 @@ gone() {
 	measure --json --cpus "$cpu" | jq -e --argjson c "$cpu" '[.cases[].cpus] | unique == [[$c]]'
 }
 
-# The results of a run's cases that depend on no clock and no kernel. Two threads in OpenBLAS may wait for each other at its own locks.
+# The results of a run's cases that depend on no clock and no kernel. Two threads in OpenBLAS or oneDNN may wait for each other at its locks.
 bytes_of_work() {
 	jq '[.cases[] | {key, axes, status, reason, correct, digest, max_rel_err, samples, iterations, copies, rounds, code_hash,
-		counters: ((.variant == "openblas") as $locks | .counters | map_values(select(.source | IN("sde", "exact", "heap")))
+		counters: ((.variant | IN("openblas", "onednn")) as $locks | .counters | map_values(select(.source | IN("sde", "exact", "heap")))
 			| if $locks then del(.syscalls) else . end), roof: .roof.bounds}]' "$1"
 }
 
