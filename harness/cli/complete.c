@@ -22,7 +22,6 @@
 #include "drive/show/show.h"
 
 #define GIT_NS     UINT64_C(1000000000)
-#define RUNS_MOST  20
 #define WORDS_MOST 32
 #define FILES      ":files"
 
@@ -60,6 +59,7 @@ struct completion {
 	char before[512];  /* "--option=" and the first ones of a list, where these are part of the word */
 	bool of_variants;  /* --variants was given, so that sides are variants */
 	struct assay_strings *said;
+	struct assay_store **store; /* opened when it is needed first */
 };
 
 static void say(const struct completion *c, const char *value, const char *help)
@@ -184,147 +184,6 @@ static void say_variants(const struct completion *c)
 	assay_session_close(&s);
 }
 
-static void say_cases(const struct completion *c)
-{
-	struct assay_run_info *runs = NULL;
-	struct assay_newest_result *v = NULL;
-	struct assay_err err = { 0 };
-	size_t n_runs = 0, n = 0;
-
-	if (!assay_stored_runs(c->s->r.db, 1, &runs, &n_runs, &err) && n_runs &&
-	    !assay_stored_newest_results(c->s->r.db, runs[0].machine_id, &v, &n, &err))
-		for (size_t i = 0; i < n; i++)
-			say(c, v[i].key, NULL);
-	free(v);
-	free(runs);
-}
-
-static void say_runs(const struct completion *c)
-{
-	struct assay_run_info *v = NULL;
-	struct assay_err err = { 0 };
-	char name[32], help[160];
-	size_t n = 0;
-
-	if (assay_stored_runs(c->s->r.db, RUNS_MOST, &v, &n, &err))
-		n = 0;
-	if (n)
-		say(c, "last", "the newest");
-	for (size_t i = 0; i < n; i++) {
-		snprintf(name, sizeof(name), "r%lld", (long long)v[i].id);
-		snprintf(help, sizeof(help), "%s, %zu cases", v[i].suite, v[i].n_cases);
-		say(c, name, help);
-		if (v[i].label[0])
-			say(c, v[i].label, help);
-	}
-	free(v);
-}
-
-static void say_machines(const struct completion *c)
-{
-	struct assay_run_info *v = NULL;
-	struct assay_err err = { 0 };
-	size_t n = 0;
-
-	if (assay_stored_runs(c->s->r.db, 0, &v, &n, &err))
-		n = 0;
-	for (size_t i = 0; i < n; i++)
-		say(c, v[i].machine_label, NULL);
-	free(v);
-}
-
-/* The newest run has these metrics and counts. */
-static void say_metrics(const struct completion *c)
-{
-	struct assay_strings names = { 0 };
-	struct assay_run run = { 0 };
-	struct assay_err err = { 0 };
-
-	if (!assay_stored_run(c->s->r.db, 0, NULL, &run, &err))
-		for (size_t i = 0; i < run.n_results; i++) {
-			assay_result_names(&run.results[i], &names, &err);
-			for (size_t k = 0; k < run.results[i].n_histograms; k++)
-				say(c, run.results[i].histograms[k].tag, "a histogram");
-		}
-	for (size_t i = 0; i < names.n; i++) {
-		const struct assay_metric_info *m = assay_metric_find(names.v[i]);
-
-		say(c, names.v[i], m ? m->help : NULL);
-	}
-	assay_strings_release(&names);
-	assay_run_release(&run);
-}
-
-static void say_axes(const struct completion *c)
-{
-	struct assay_run run = { 0 };
-	struct assay_err err = { 0 };
-
-	if (!assay_stored_run(c->s->r.db, 0, NULL, &run, &err))
-		for (size_t i = 0; i < run.n_results; i++)
-			for (unsigned k = 0; k < run.results[i].c.n_axes; k++)
-				say(c, run.results[i].c.axes[k].name, NULL);
-	assay_run_release(&run);
-}
-
-static void say_comparisons(const struct completion *c)
-{
-	struct assay_comparison_info *v = NULL;
-	struct assay_err err = { 0 };
-	char name[32], help[600];
-	size_t n = 0;
-
-	if (assay_stored_comparisons(c->s->r.db, &v, &n, &err))
-		n = 0;
-	for (size_t i = 0; i < n && i < RUNS_MOST; i++) {
-		snprintf(name, sizeof(name), "c%lld", (long long)v[i].id);
-		snprintf(help, sizeof(help), "%s against %s", v[i].head, v[i].base);
-		say(c, name, help);
-	}
-	free(v);
-}
-
-static void say_profiles(const struct completion *c)
-{
-	struct assay_profile_info *v = NULL;
-	struct assay_err err = { 0 };
-	char name[32];
-	size_t n = 0;
-
-	if (assay_profiles_stored(c->s->r.db, &v, &n, &err))
-		n = 0;
-	for (size_t i = 0; i < n && i < RUNS_MOST; i++) {
-		snprintf(name, sizeof(name), "p%lld", (long long)v[i].id);
-		say(c, name, v[i].what);
-		say(c, v[i].name, v[i].what);
-	}
-	free(v);
-}
-
-static void say_profile_names(const struct completion *c)
-{
-	struct assay_profile_info *v = NULL;
-	struct assay_err err = { 0 };
-	size_t n = 0;
-
-	if (!assay_profiles_stored(c->s->r.db, &v, &n, &err))
-		for (size_t i = 0; i < n; i++)
-			say(c, v[i].name, v[i].what);
-	free(v);
-}
-
-static void say_baselines(const struct completion *c)
-{
-	struct assay_baseline_info *v = NULL;
-	struct assay_err err = { 0 };
-	size_t n = 0;
-
-	if (!assay_baseline_list(c->s->r.db, NULL, &v, &n, &err))
-		for (size_t i = 0; i < n; i++)
-			say(c, v[i].name, v[i].suite);
-	assay_baseline_infos_release(v, n);
-}
-
 static void say_revisions(const struct completion *c)
 {
 	static const char *const argv[] = { "git",        "for-each-ref", "--count=50",   "--sort=-committerdate",
@@ -376,6 +235,34 @@ static void say_export_formats(const struct completion *c)
 	for (size_t i = 0; (format = assay_export_format(i)); i++)
 		say(c, format, NULL);
 }
+
+static void say_offered(const void *arg, const char *name, const char *help)
+{
+	say(arg, name, help);
+}
+
+static void say_stored(const struct completion *c, enum assay_offered what)
+{
+	struct assay_err err = { 0 };
+
+	if (*c->store || !assay_offered_open(c->store, c->s->r.db, &err))
+		assay_offered(*c->store, what, say_offered, c);
+}
+
+#define SAY_STORED(name, what)                                                                                         \
+	static void name(const struct completion *c)                                                                   \
+	{                                                                                                              \
+		say_stored(c, ASSAY_OFFERED_##what);                                                                   \
+	}
+SAY_STORED(say_runs, RUNS)
+SAY_STORED(say_comparisons, COMPARISONS)
+SAY_STORED(say_profiles, PROFILES)
+SAY_STORED(say_profile_names, PROFILE_NAMES)
+SAY_STORED(say_baselines, BASELINES)
+SAY_STORED(say_cases, CASES)
+SAY_STORED(say_machines, MACHINES)
+SAY_STORED(say_metrics, METRICS)
+SAY_STORED(say_axes, AXES)
 
 /* The meaning of a capital word of a usage, or of an option's value. */
 static const struct {
@@ -560,7 +447,8 @@ void assay_complete_command(const struct assay_command_line *line, int argc, cha
 	const char *last = argc > 1 ? argv[argc - 1] : "", *v[WORDS_MOST], *value;
 	const struct assay_option *o = NULL;
 	struct assay_strings said = { 0 };
-	struct completion c = { .s = args, .typed = last, .said = &said };
+	struct assay_store *store = NULL;
+	struct completion c = { .s = args, .typed = last, .said = &said, .store = &store };
 	struct assay_err ignored = { 0 };
 	size_t n = 0, at;
 
@@ -591,5 +479,6 @@ void assay_complete_command(const struct assay_command_line *line, int argc, cha
 		say_options(line, last);
 	else
 		say_arguments(&c, line, command, v, n);
+	assay_offered_close(store);
 	assay_strings_release(&said);
 }

@@ -13,6 +13,7 @@ struct assay_store;
 
 enum assay_store_mode {
 	ASSAY_STORE_READ,  /* the file must exist; ASSAY_ENOTFOUND otherwise */
+	ASSAY_STORE_NAMES, /* likewise; its pages are not checked, since only names are offered from it */
 	ASSAY_STORE_WRITE, /* created and migrated where needed */
 };
 

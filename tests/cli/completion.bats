@@ -47,6 +47,10 @@ offers() {
 	offers show r1 quant | grep -q '^quantize.*/ref/'
 	[ "$(offers show r1 quant | wc -l)" = "$(assay show last --json | jq '[.cases[].key | select(startswith("quant"))] | length')" ]
 	[ "$(offers gate --baseline g)" = golden ]
+	if command -v strace >/dev/null; then # for runs, comparisons and profiles the database is opened once
+		strace -e trace=openat -o opened.txt "$ASSAY" __complete show "" >/dev/null
+		[ "$(grep -c '/assay.db"' opened.txt)" = 1 ]
+	fi
 	"$ASSAY" __complete diff --metric tim | grep -qx $'time_s\ttime per call, median of the samples'
 	[ "$(offers plot sweep --axis "")" = "$(assay show last --json | jq -r '[.cases[].axes | keys[]] | unique | .[]')" ]
 	[ "$(offers history x --machine "")" = "$(assay show last --json | jq -r .run.machine.label)" ]

@@ -58,6 +58,27 @@ int assay_stored_comparison(const char *db, int64_t id, const char *only, struct
 			    struct assay_err *err);
 void assay_stored_comparison_release(struct assay_stored_comparison *c);
 
+/*
+ * The names of what is stored, for completion. @store is opened once for all of them, as ASSAY_STORE_NAMES says. What
+ * cannot be read is not offered.
+ */
+enum assay_offered {
+	ASSAY_OFFERED_RUNS,
+	ASSAY_OFFERED_COMPARISONS,
+	ASSAY_OFFERED_PROFILES,
+	ASSAY_OFFERED_PROFILE_NAMES,
+	ASSAY_OFFERED_BASELINES,
+	ASSAY_OFFERED_CASES,
+	ASSAY_OFFERED_MACHINES,
+	ASSAY_OFFERED_METRICS, /* and counts: those of the newest run */
+	ASSAY_OFFERED_AXES,    /* likewise */
+};
+/* @help may be NULL. */
+typedef void assay_offer_fn(const void *arg, const char *name, const char *help);
+int assay_offered_open(struct assay_store **store, const char *db, struct assay_err *err);
+void assay_offered(struct assay_store *store, enum assay_offered what, assay_offer_fn *say, const void *arg);
+void assay_offered_close(struct assay_store *store);
+
 /* The stored runs of a machine, case by case. All-zero is closed. */
 struct assay_history {
 	const char *db; /* borrowed */
