@@ -7,6 +7,7 @@
 #define BLOCK_ROWS_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "assay/float_bits.h"
@@ -450,12 +451,20 @@ struct block_product {
 	int add;
 };
 
-/* Integers of block @b for @n tokens. */
+/*
+ * Rows of a float and of codes in eight bits, as the heads of generate.* have them: blocks of q8_0 whose scale, and
+ * that of the inputs, is the row's. No type of GGUF files has this number.
+ */
+#define BLOCK_I8_ROW 255
+
+/* Integers of the block whose codes @block has, for @n tokens. */
 INLINE void block_lanes(uint32_t type, const uint8_t *block, int n, const struct assay_block_inputs *in,
 			block_ints *out)
 {
 	if (type == ASSAY_BLOCK_Q8_0)
 		block_q8_0(block, n, in, out);
+	else if (type == BLOCK_I8_ROW)
+		block_q8_0(block - 2, n, in, out); /* its codes lie behind two bytes */
 	else if (type == ASSAY_BLOCK_Q6_K)
 		block_q6_k(block, n, in, out);
 	else if (type == ASSAY_BLOCK_TQ1_0)
@@ -472,8 +481,10 @@ struct block_tile {
 
 INLINE void block_tile(uint32_t type, const struct block_product *p, struct block_tile at)
 {
-	const int64_t size = assay_block_size(type), bytes = assay_block_bytes(type), blocks = p->k / size;
-	const uint8_t *w = p->w + at.row * blocks * bytes;
+	const bool of_row = type == BLOCK_I8_ROW;
+	const int64_t size = of_row ? 32 : assay_block_size(type), bytes = of_row ? 32 : assay_block_bytes(type);
+	const int64_t blocks = p->k / size, head = of_row ? sizeof(float) : 0, row_bytes = head + blocks * bytes;
+	const uint8_t *first = p->w + at.row * row_bytes, *w = first + head;
 	struct assay_block_inputs in[BLOCK_TOKENS];
 	block_floats sum[BLOCK_ROWS * BLOCK_TOKENS];
 	block_ints lanes[BLOCK_TOKENS];
@@ -484,13 +495,13 @@ INLINE void block_tile(uint32_t type, const struct block_product *p, struct bloc
 		sum[i] = block_zero();
 	for (int64_t b = 0; b < blocks; b++, w += bytes) {
 		EACH (r, at.rows) {
-			const uint8_t *block = w + r * at.apart * blocks * bytes;
-			const float scale = block_scale(block + assay_block_scale_at(type));
+			const uint8_t *block = w + r * at.apart * row_bytes;
+			const float scale = of_row ? 1 : block_scale(block + assay_block_scale_at(type));
 
 			block_lanes(type, block, at.tokens, in, lanes);
 			EACH (t, at.tokens)
 				sum[r * at.tokens + t] =
-					block_add(sum[r * at.tokens + t], scale * in[t].d[b], lanes[t]);
+					block_add(sum[r * at.tokens + t], of_row ? 1 : scale * in[t].d[b], lanes[t]);
 		}
 		EACH (t, at.tokens) {
 			in[t].q += size;
@@ -499,9 +510,13 @@ INLINE void block_tile(uint32_t type, const struct block_product *p, struct bloc
 	}
 	EACH (t, at.tokens)
 		EACH (r, at.rows) {
-			const float y = block_sum(sum[r * at.tokens + t]);
 			float *out = p->y + (at.token + t) * p->m + at.row + r * at.apart;
+			float y = block_sum(sum[r * at.tokens + t]), scale = 1;
 
+			if (of_row) {
+				memcpy(&scale, first + r * at.apart * row_bytes, sizeof(scale));
+				y *= scale * in[t].d[0];
+			}
 			*out = p->add ? *out + y : y;
 		}
 }

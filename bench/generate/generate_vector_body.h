@@ -359,25 +359,6 @@ static void attend_values(const struct gen_heads *h, int64_t at, const uint16_t 
 		values(1, h, at, rows, n_rows);
 }
 
-static void dots_i8(const struct assay_block_inputs *x, const uint8_t *rows, int64_t n_rows, int64_t dim, float *out)
-{
-	for (int64_t r = 0; r < n_rows; r++, rows += sizeof(float) + dim) {
-		block_floats sum = block_zero();
-		block_ints lanes;
-		float scale;
-
-		memcpy(&scale, rows, sizeof(scale));
-		for (int64_t i = 0; i < dim; i += 32) {
-			const struct assay_block_inputs part = { .q = x->q + i };
-
-			/* a block of q8_0 has its codes behind two bytes */
-			block_q8_0(rows + sizeof(float) + i - 2, 1, &part, &lanes);
-			sum = block_add(sum, 1, lanes);
-		}
-		out[r] = block_sum(sum) * (scale * x->d[0]);
-	}
-}
-
 static const void *head_input(enum assay_generate_head head, const float *x, int64_t n, void *room)
 {
 	const struct assay_block_inputs in = assay_block_inputs(room, n);
@@ -401,7 +382,6 @@ static void head_rows(enum assay_generate_head head, const void *input, const ui
 		      int64_t dim, float *out)
 {
 	const struct block_product p = { .w = rows, .in = input, .y = out, .m = n_rows, .k = dim, .n = 1 };
-	const struct assay_block_inputs in = assay_block_inputs((void *)input, dim);
 
 	switch (head) {
 	case ASSAY_GENERATE_HEAD_F32:
@@ -414,7 +394,7 @@ static void head_rows(enum assay_generate_head head, const void *input, const ui
 		block_product(ASSAY_BLOCK_Q6_K, &p, 0, n_rows);
 		break;
 	case ASSAY_GENERATE_HEAD_I8_ROW:
-		dots_i8(&in, rows, n_rows, dim, out);
+		block_product(BLOCK_I8_ROW, &p, 0, n_rows);
 		break;
 	default:
 		dots(input, rows, true, n_rows, dim, out);
