@@ -58,7 +58,7 @@ say = $(if $(filter 1,$(V)),,@echo '  make  $(@:$(BUILD)/%=%)';)
 include $(wildcard ci/build.mk harness/harness.mk reports/reports.mk kernels/kernels.mk tests/tests.mk ci/install.mk)
 
 .PHONY: all plugins help clean test unit-tests golden fuzz-targets soak soak-programs cross-tests test-pmu test-arm64 test-gpu bench gate compare report manifests lint format man install install-files dist deb FORCE
-all: $(BUILD)/features $(BUILD)/bin/assay $(PLUGINS) $(KERNEL_COSTS) $(HEAP_LIB) $(THREADS_LIB) $(GPU_LIB) $(BUILD)/share/assay $(BUILD)/include ## build the program and its plugins
+all: $(BUILD)/features $(BUILD)/bin/assay $(PLUGINS) $(PEERS) $(KERNEL_COSTS) $(HEAP_LIB) $(THREADS_LIB) $(GPU_LIB) $(BUILD)/share/assay $(BUILD)/include ## build the program and its plugins
 	@:
 
 plugins: $(PLUGINS) $(KERNEL_COSTS) ## build the plugins alone, as `assay compare` does for a revision

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Plugins: bench/ becomes ops.so; each kernels/<family> one object of variants, and its variants by a library that is found at run
 # time, <family>_<library>.c, another for each.
-OPS_SRCS := $(sort $(wildcard bench/*.c bench/*/*.c))
+OPS_SRCS := $(filter-out bench/peers/%,$(sort $(wildcard bench/*.c bench/*/*.c)))
+# Libraries of others as variants, which are loaded where a command names the plugin.
+PEERS := $(patsubst bench/peers/%.c,$(BUILD)/peers/%.so,$(wildcard bench/peers/*.c))
 FAMILIES := $(filter-out cuda,$(sort $(notdir $(patsubst %/,%,$(dir $(wildcard kernels/*/*_plugin.c))))))
 family_srcs = $(sort $(filter-out %_openblas.c %_onednn.c,$(wildcard kernels/$(1)/*.c)))
 LIBRARY_VARIANTS := $(patsubst kernels/%.c,%,$(wildcard kernels/*/*_openblas.c kernels/*/*_onednn.c))
@@ -65,6 +67,10 @@ link_plugin = $(CC) $(SANFLAGS) $(LDFLAGS) -shared -Wl,--build-id $(PLUGIN_LDFLA
 $(BUILD)/plugins/ops.so: $(OPS_SRCS:%.c=$(BUILD)/obj/%.o) $(GGUF_OBJS)
 	@mkdir -p $(@D)
 	$(say)$(link_plugin) -lm -ldl
+
+$(BUILD)/peers/%.so: $(BUILD)/obj/bench/peers/%.o
+	@mkdir -p $(@D)
+	$(say)$(link_plugin) -ldl
 
 # What the compiler tells of each kernel's registers stays beside the object. Its parts name shared memory and tables after the
 # folder of the source, so that the same kernels from two folders would be different code. They are told another folder, by an

@@ -87,7 +87,7 @@ $(BUILD)/tests/test_worker: | $(CODE_PROBES)
 $(BUILD)/tests/test_kernels: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard bench/generate/generate_vector_*.c))
 $(BUILD)/tests/test_cli: $(BUILD)/obj/harness/cli/progress.o
 $(BUILD)/tests/test_drive: | $(PLUGINS) $(BUILD)/share/assay
-$(BUILD)/tests/test_kernels: | $(PLUGINS) $(if $(CXX_FOUND),$(EMULATED))
+$(BUILD)/tests/test_kernels: | $(PLUGINS) $(PEERS) $(if $(CXX_FOUND),$(EMULATED))
 # allocations of the harness that fail when the test says so
 $(BUILD)/tests/test_judge: private LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
