@@ -124,7 +124,7 @@ harness/cli 6900
 harness/counters 14400
 harness/drive 23200
 harness/formats 2850
-harness/gguf 3250
+harness/gguf 3650
 harness/include 2400
 harness/judge 9800
 harness/machine 5300
@@ -136,7 +136,7 @@ harness/serve 4700
 harness/stats 1850
 harness/store 9350
 harness/worker 14600
-kernels 14270
+kernels 14300
 reports 19600
 tests/cli 12850
 tests/examples 160
