@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "assay/unicode_classes.h"
+#include "gguf/patterns.h"
 
 #define SPACE_MARK "\xe2\x96\x81" /* U+2581, SPM's space */
 
@@ -168,10 +169,17 @@ int assay_tokenizer_init(struct assay_tokenizer *t, const struct assay_vocab *v,
 		assay_tokenizer_release(t);
 		return -1;
 	}
+	if (v->model == ASSAY_VOCAB_BPE && v->pre >= ASSAY_N_PRES) {
+		t->patterns = assay_patterns_new(v->pre, why);
+		if (!t->patterns) {
+			assay_tokenizer_release(t);
+			return -1;
+		}
+	}
 	assay_unicode_classes(t->classes);
 	fill_tables(t);
 	for (int i = 0; i < 256; i++)
-		if (t->byte_ids[i] < 0 && (v->model == ASSAY_VOCAB_BPE || v->unknown < 0)) {
+		if (t->byte_ids[i] < 0 && v->model == ASSAY_VOCAB_SPM && v->unknown < 0) {
 			snprintf(why->text, sizeof(why->text), "the vocabulary has no token for byte 0x%02x", i);
 			assay_tokenizer_release(t);
 			return -1;
@@ -190,6 +198,7 @@ void assay_tokenizer_release(struct assay_tokenizer *t)
 	free(t->by_bytes);
 	free(t->by_pair);
 	free(t->special);
+	assay_patterns_free(t->patterns);
 	*t = (struct assay_tokenizer){ 0 };
 }
 
@@ -289,6 +298,8 @@ static int64_t put_symbols(const struct assay_tokenizer *t, const uint8_t *s, in
 		for (int32_t i = 0; x->id < 0 && i < x->len; i++) {
 			int32_t id = t->byte_ids[s[at + i]];
 
+			if (id < 0 && t->v->model == ASSAY_VOCAB_BPE)
+				continue; /* some files lack bytes that text hardly ever has; llama.cpp drops them */
 			ids[n_ids++] = id < 0 ? t->v->unknown : id;
 		}
 	}
@@ -335,25 +346,45 @@ static int64_t merge(struct assay_tokenizer *t, const uint8_t *s, int64_t n, int
 	return put_symbols(t, s, n, ids);
 }
 
+/* What encode_piece() adds to. */
+struct pieces {
+	struct assay_tokenizer *t;
+	int32_t *ids;
+	int64_t n_ids;
+};
+
+static int encode_piece(void *arg, const uint8_t *s, int64_t n)
+{
+	struct pieces *p = arg;
+	struct assay_tokenizer *t = p->t;
+	int32_t id = -1;
+	int64_t more = 1;
+
+	if (t->v->whole_words) {
+		t->counts[ASSAY_TOKENIZER_LOOKUPS]++;
+		id = *cell_of_bytes(t, s, n);
+	}
+	if (id >= 0)
+		p->ids[p->n_ids] = id;
+	else if ((more = merge(t, s, n, p->ids + p->n_ids)) < 0)
+		return -1;
+	p->n_ids += more;
+	return 0;
+}
+
 static int64_t encode_pieces(struct assay_tokenizer *t, const uint8_t *s, int64_t n, int32_t *ids)
 {
-	int64_t n_ids = 0, len, more;
+	struct pieces p = { t, ids, 0 };
+	int64_t len;
 
-	for (int64_t at = 0; at < n; at += len, n_ids += more) {
-		int32_t id = -1;
-
+	if (t->patterns)
+		return assay_patterns_split(t->patterns, s, n, encode_piece, &p) ? -1 : p.n_ids;
+	for (int64_t at = 0; at < n; at += len) {
 		len = assay_tokenizer_piece(t, s + at, n - at);
-		if (t->v->whole_words) {
-			t->counts[ASSAY_TOKENIZER_LOOKUPS]++;
-			id = *cell_of_bytes(t, s + at, len);
-		}
-		more = 1;
-		if (id >= 0)
-			ids[n_ids] = id;
-		else if ((more = merge(t, s + at, len, ids + n_ids)) < 0)
+		if (encode_piece(&p, s + at, len))
 			return -1;
 	}
-	return n_ids;
+	return p.n_ids;
 }
 
 /* SPM: each part of the text that begins it or follows a special token has the prefix. */

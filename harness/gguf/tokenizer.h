@@ -57,6 +57,7 @@ struct assay_tokenizer {
 	bool special_starts[256];
 	uint64_t counts[ASSAY_TOKENIZER_N_COUNTERS]; /* added to by each call */
 	struct tokenizer_work *work;
+	struct assay_patterns *patterns; /* NULL: the pieces are those of assay_tokenizer_piece() */
 };
 
 /* @v has to outlive @t. 0; or -1 with the reason, and nothing to release. */
@@ -84,7 +85,7 @@ int64_t assay_tokenizer_next(const struct assay_tokenizer *t, int32_t id, void *
 
 /* The token of these bytes, or -1. */
 int32_t assay_tokenizer_find(const struct assay_tokenizer *t, const void *s, int64_t n);
-/* Length of the first piece of @n bytes, of which there is at least one: BPE. */
+/* Length of the first piece of @n bytes, of which there is at least one: the pre-tokenizers of enum assay_vocab_pre. */
 int64_t assay_tokenizer_piece(const struct assay_tokenizer *t, const uint8_t *s, int64_t n);
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "assay/unicode_classes.h"
+#include "gguf/patterns.h"
 
 const char *const assay_vocab_names[] = { "gpt-2", "llama-bpe", "qwen2", "spm", NULL };
 
@@ -72,38 +73,89 @@ static int64_t bytes_of(const int16_t alphabet[324], const char *s, size_t len, 
 
 /* ---- tokens ---- */
 
-/* Tokens that end a text or a turn, whatever the types and ids in the file say: llama.cpp knows them by these names. */
+/* llama.cpp knows some control tokens by their names, whatever the types and ids in the file say. */
+
+/* Those that end a text or a turn, or that only stand between texts. */
 static const char *const endings[] = {
 	"</s>",
 	"<EOT>",
+	"<PAD>",
+	"<REPO>",
+	"<\uff5cend\u2581of\u2581sentence\uff5c>",
 	"<end_of_turn>",
 	"<end_of_utterance>",
 	"<eos>",
+	"<fim-pad>",
+	"<fim-repo>",
+	"<fim_pad>",
+	"<reponame>",
 	"<turn|>",
-	"<|call|>",
 	"<|calls|>",
+	"<|call|>",
 	"<|end_of_text|>",
 	"<|endoftext|>",
 	"<|end|>",
 	"<|eom_id|>",
 	"<|eot_id|>",
+	"<|file_sep|>",
+	"<|fim_pad|>",
+	"<|fim_repo|>",
 	"<|flush|>",
 	"<|im_end|>",
+	"<|repo_name|>",
 	"<|return|>",
 	"<|tool_response>",
-	"<\uff5cend\u2581of\u2581sentence\uff5c>",
 	"[EOS]",
 	"[EOT]",
+	"[PAD]",
 	"[e~[",
 	"_<EOT>",
 };
 
-static bool is_ending(const void *s, size_t n)
+/* Those that stand around a gap to be filled. */
+static const char *const gaps[] = {
+	"<MID>",
+	"<PRE>",
+	"<SUF>",
+	"<\uff5cfim\u2581begin\uff5c>",
+	"<\uff5cfim\u2581end\uff5c>",
+	"<\uff5cfim\u2581hole\uff5c>",
+	"<fim-middle>",
+	"<fim-prefix>",
+	"<fim-suffix>",
+	"<fim_middle>",
+	"<fim_prefix>",
+	"<fim_suffix>",
+	"<|code_middle|>",
+	"<|code_prefix|>",
+	"<|code_suffix|>",
+	"<|fim_middle|>",
+	"<|fim_prefix|>",
+	"<|fim_suffix|>",
+	"<|middle|>",
+	"<|prefix|>",
+	"<|suffix|>",
+	"\u2581<MID>",
+	"\u2581<PRE>",
+	"\u2581<SUF>",
+};
+
+static bool is_one_of(const char *const names[], size_t n_names, const void *s, size_t n)
 {
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
-		if (strlen(endings[i]) == n && !memcmp(endings[i], s, n))
+	for (size_t i = 0; i < n_names; i++)
+		if (strlen(names[i]) == n && !memcmp(names[i], s, n))
 			return true;
 	return false;
+}
+
+static bool is_ending(const void *s, size_t n)
+{
+	return is_one_of(endings, sizeof(endings) / sizeof(endings[0]), s, n);
+}
+
+static bool is_gap(const void *s, size_t n)
+{
+	return is_one_of(gaps, sizeof(gaps) / sizeof(gaps[0]), s, n);
 }
 
 bool assay_vocab_ends(const struct assay_vocab *v, int32_t id)
@@ -199,7 +251,7 @@ static int read_tokens(struct tokenizer_vocab *out, const struct assay_gguf *g, 
 		const struct assay_gguf_string s = assay_gguf_next_string(&at);
 		int64_t n;
 
-		if (is_ending(s.s, s.len))
+		if (is_ending(s.s, s.len) || is_gap(s.s, s.len))
 			out->types[i] = ASSAY_TOKEN_CONTROL;
 		n = token_text(v, alphabet, i, s, out->bytes + out->starts[i]);
 		if (n < 0)
@@ -272,14 +324,7 @@ static int read_merges(struct tokenizer_vocab *out, const struct assay_gguf *g, 
 
 static int read_pre(struct assay_vocab *v, const struct assay_gguf *g, struct assay_reason *why)
 {
-	static const struct {
-		const char *name;
-		enum assay_vocab_pre pre;
-	} known[] = {
-		{ "gpt-2", ASSAY_PRE_GPT_2 },      { "llama-bpe", ASSAY_PRE_LLAMA_BPE },
-		{ "llama3", ASSAY_PRE_LLAMA_BPE }, { "llama-v3", ASSAY_PRE_LLAMA_BPE },
-		{ "qwen2", ASSAY_PRE_QWEN2 },
-	};
+	const struct assay_pre_tokenizer *known;
 	struct assay_gguf_string name;
 	int rc = assay_gguf_text(g, "tokenizer.ggml.pre", &name, why);
 
@@ -289,14 +334,17 @@ static int read_pre(struct assay_vocab *v, const struct assay_gguf *g, struct as
 			      "would be a guess");
 	if (rc < 0)
 		return rc;
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (assay_gguf_string_is(name, known[i].name)) {
-			v->pre = known[i].pre;
-			v->whole_words = v->add_bos = v->pre == ASSAY_PRE_LLAMA_BPE;
-			return 0;
-		}
-	return REFUSE(why, "tokenizer.ggml.pre is '%.*s', expected gpt-2, llama-bpe or qwen2",
-		      (int)(name.len < 64 ? name.len : 64), name.s);
+	known = assay_pre_tokenizer_named(name, &v->pre_name);
+	if (!known)
+		return REFUSE(
+			why,
+			"tokenizer.ggml.pre is '%.*s', which is no pre-tokenizer that assay knows, such as gpt-2, "
+			"llama-bpe or qwen2",
+			(int)(name.len < 64 ? name.len : 64), name.s);
+	v->pre = known->pre;
+	v->whole_words = known->whole_words;
+	v->add_bos = known->add_bos;
+	return 0;
 }
 
 static int read_id(const struct assay_vocab *v, const struct assay_gguf *g, const char *key, int32_t *out,
@@ -429,7 +477,7 @@ void assay_vocab_write(struct assay_gguf_writer *w, const struct assay_vocab *v)
 	for (int32_t i = 0; i < v->n_tokens; i++)
 		assay_gguf_write_data(w, &(int32_t){ v->types[i] }, sizeof(int32_t));
 	if (v->model == ASSAY_VOCAB_BPE) {
-		assay_gguf_write_text(w, "tokenizer.ggml.pre", assay_vocab_names[v->pre]);
+		assay_gguf_write_text(w, "tokenizer.ggml.pre", v->pre_name);
 		assay_gguf_write_array(w, "tokenizer.ggml.merges", ASSAY_GGUF_STRING, (uint64_t)v->n_merges);
 		for (int32_t i = 0; i < v->n_merges; i++)
 			write_merge(w, letters, v, v->merges[i]);

@@ -343,6 +343,7 @@ static int new_vocab(struct tokenizer_vocab *out, int64_t name, size_t most)
 	*out = (struct tokenizer_vocab){ .v = { .size = sizeof(out->v) } };
 	v->model = assay_tokenizer_model(name);
 	v->pre = name == ASSAY_N_PRES ? 0 : (uint32_t)name;
+	v->pre_name = assay_vocab_names[name];
 	v->space_prefix = v->model == ASSAY_VOCAB_SPM;
 	v->whole_words = name == ASSAY_PRE_LLAMA_BPE;
 	v->bytes = out->bytes = malloc(most * MOST_LETTERS * 4);

@@ -76,7 +76,7 @@ enum assay_token_type {
 struct assay_vocab {
 	uint32_t size;
 	uint32_t model; /* enum assay_vocab_model */
-	uint32_t pre;   /* enum assay_vocab_pre, of BPE */
+	uint32_t pre;   /* enum assay_vocab_pre, of BPE; beyond it, in files: patterns for PCRE2 */
 	int32_t n_tokens, n_merges;
 	int32_t bos, eos, unknown; /* ids; -1: there is none */
 	uint32_t space_prefix, whole_words;
@@ -87,6 +87,7 @@ struct assay_vocab {
 	int32_t (*merges)[3];  /* by rank: left id, right id, id of both together */
 	int32_t eot;           /* of the end of a turn; -1: there is none */
 	uint32_t add_bos;      /* a prompt begins with bos */
+	const char *pre_name;  /* as the file has it, of BPE */
 };
 
 /* What job->op_state points to. */
