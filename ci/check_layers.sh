@@ -138,7 +138,7 @@ harness/store 9350
 harness/worker 14600
 kernels 14300
 reports 19600
-tests/cli 12850
+tests/cli 12900
 tests/examples 160
 tests/fixtures 2670
 tests/fuzz 1250
