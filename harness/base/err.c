@@ -2,6 +2,7 @@
 /* Error codes and messages. Must not print or exit. */
 #include "err.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,4 +61,9 @@ const char *assay_error_text(int code)
 	default:
 		return code ? "unknown error" : "no error";
 	}
+}
+
+int assay_error_of_errno(int os, int otherwise)
+{
+	return os == ENOSPC || os == EDQUOT ? ASSAY_ENOSPACE : otherwise;
 }

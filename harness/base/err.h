@@ -19,7 +19,8 @@
 	X(ELIMIT, -10, "over a limit")                                                                                 \
 	X(EINTERRUPTED, -11, "interrupted")                                                                            \
 	X(EINTERNAL, -12, "internal error")                                                                            \
-	X(EWRONG, -13, "wrong result")
+	X(EWRONG, -13, "wrong result")                                                                                 \
+	X(ENOSPACE, -14, "no space is left on a disk")
 
 enum assay_error {
 #define X(name, value, text) ASSAY_##name = (value),
@@ -45,5 +46,8 @@ int assay_err_prefix(struct assay_err *err, const char *fmt, ...) __attribute__(
 
 /* "input/output error"; unknown codes have a text too. */
 const char *assay_error_text(int code);
+
+/* ASSAY_ENOSPACE where the errno @os says that a disk or a quota is full, else @otherwise. */
+int assay_error_of_errno(int os, int otherwise);
 
 #endif

@@ -197,10 +197,10 @@ static int write_all(int fd, const char *data, size_t len)
 /* Describe errno after writing @path failed, with a remedy. */
 static int cannot_write(const char *path, struct assay_err *err)
 {
-	const bool full = errno == ENOSPC || errno == EDQUOT;
+	const int code = assay_error_of_errno(errno, ASSAY_EIO);
 
-	return assay_err_set(err, ASSAY_EIO, "cannot write '%s': %s%s", path, strerror(errno),
-			     full ? ", free some space or name a file on another disk" : "");
+	return assay_err_set(err, code, "cannot write '%s': %s%s", path, strerror(errno),
+			     code == ASSAY_ENOSPACE ? ", free some space or name a file on another disk" : "");
 }
 
 /* Terminals, pipes and devices cannot be replaced by a rename. */

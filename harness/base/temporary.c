@@ -70,7 +70,7 @@ int assay_temporary_make(struct assay_temporary *t, const char *what, struct ass
 		errno = ENAMETOOLONG;
 	if (n < 0 || n >= (int)sizeof(t->path) || !mkdtemp(t->path)) {
 		*t = (struct assay_temporary){ 0 };
-		return assay_err_set(err, ASSAY_EUSAGE,
+		return assay_err_set(err, assay_error_of_errno(errno, ASSAY_EUSAGE),
 				     "cannot make a folder in '%s': %s, set TMPDIR to one that can be written", place(),
 				     strerror(errno));
 	}
@@ -90,7 +90,7 @@ int assay_temporary_room(const struct assay_temporary *t, uint64_t bytes, struct
 		close(fd);
 		unlinkat(t->fd, "room", 0);
 	}
-	return no ? assay_err_set(err, ASSAY_EUSAGE,
+	return no ? assay_err_set(err, assay_error_of_errno(no, ASSAY_EUSAGE),
 				  "no room in '%s': %s, free some space or set TMPDIR to another folder", place(),
 				  strerror(no))
 		  : 0;

@@ -106,7 +106,8 @@ static int exit_of(int code)
 	case ASSAY_EABI:
 	case ASSAY_EUNAVAILABLE:
 	case ASSAY_ELIMIT:
-	case ASSAY_ESTORE: /* of a file that the user chose: damaged, read-only, on a full disk */
+	case ASSAY_ESTORE: /* of a file that the user chose: damaged, read-only */
+	case ASSAY_ENOSPACE:
 		return ASSAY_EXIT_USAGE;
 	case ASSAY_EINTERRUPTED:
 		return ASSAY_CLI_EXIT_INTERRUPTED;

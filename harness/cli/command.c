@@ -207,6 +207,9 @@ static void on_event(void *arg, const struct assay_event *e)
 		w->busy = false;
 		assay_progress_hide(&w->progress);
 		break;
+	case ASSAY_EVENT_READY:
+	case ASSAY_EVENT_FAILED:
+		break;
 	}
 }
 
@@ -214,7 +217,7 @@ int assay_command(const struct assay_command_line *line, int argc, char **argv, 
 {
 	struct assay_settings *s = args;
 	struct assay_err err = { 0 };
-	struct assay_watcher w;
+	struct assay_watcher w = { 0 };
 	int status = 0, rc = assay_settings_init(s, &err);
 
 	if (assay_completing()) {
@@ -238,6 +241,8 @@ int assay_command(const struct assay_command_line *line, int argc, char **argv, 
 			assay_cli_warn("%s", w.late.v[i]);
 		assay_strings_release(&w.late);
 	}
+	if (rc && s->progress_json)
+		write_line(&w, &(struct assay_event){ .kind = ASSAY_EVENT_FAILED, .text = err.text, .code = rc });
 	assay_settings_release(s);
 	return rc ? assay_cli_fail(&err) : status;
 }

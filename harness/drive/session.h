@@ -46,7 +46,7 @@ int assay_session_groups(struct assay_counter_groups *g, const char *bench_dir, 
 int assay_session_counters_check(const struct assay_session *s, const struct assay_request *q, struct assay_err *err);
 /* The names of all suites, sorted. */
 int assay_session_suites(const struct assay_request *q, struct assay_strings *out, struct assay_err *err);
-/* Is there such a suite? For commands that build before they plan: ASSAY_EUSAGE with the nearest name. */
+/* Is there such a suite? For commands that build before they plan: ASSAY_ENOTFOUND with the nearest name. */
 int assay_session_suite_check(const struct assay_request *q, struct assay_err *err);
 /* Topology, plugins and what they offer. Close in either case. */
 int assay_session_open(struct assay_session *s, const struct assay_request *q, struct assay_err *err);

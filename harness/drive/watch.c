@@ -33,6 +33,7 @@ static const char *const names[] = {
 	[ASSAY_EVENT_HEAD] = "head",       [ASSAY_EVENT_CASES] = "cases",       [ASSAY_EVENT_ROUND] = "round",
 	[ASSAY_EVENT_CASE] = "case",       [ASSAY_EVENT_NOTE] = "note",         [ASSAY_EVENT_PART] = "part",
 	[ASSAY_EVENT_SPAN] = "span",       [ASSAY_EVENT_SHARE] = "share",       [ASSAY_EVENT_DONE] = "done",
+	[ASSAY_EVENT_READY] = "ready",     [ASSAY_EVENT_FAILED] = "failed",
 };
 
 /* The newest sample and, of this process alone, the median and its interval, which tells when to stop. */
@@ -72,12 +73,16 @@ char *assay_event_line(const struct assay_event *e, const struct assay_case *cas
 		if (e->at < n_cases)
 			json_object_set_new(o, "case", json_string(cases[e->at].key));
 		break;
+	case ASSAY_EVENT_FAILED:
+		json_object_set_new(o, "code", json_integer(e->code));
+		break;
 	case ASSAY_EVENT_SPAN:
 		json_object_set_new(o, "expected_s", json_real(e->expected_ns * 1e-9));
 		break;
 	case ASSAY_EVENT_PART:
 	case ASSAY_EVENT_SHARE:
-		json_object_set_new(o, "done_frac", json_real(e->done_frac));
+		/* the last round may take longer than was planned */
+		json_object_set_new(o, "done_frac", json_real(e->done_frac < 1 ? e->done_frac : 1));
 		if (e->so_far && e->so_far->n_samples)
 			add_so_far(o, e->so_far);
 		break;

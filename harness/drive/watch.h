@@ -27,6 +27,8 @@ enum assay_event_kind {
 	ASSAY_EVENT_SPAN,     /* expected_ns: something that takes about so long begins */
 	ASSAY_EVENT_SHARE,    /* done_frac, text: so much of it is done, and this is next */
 	ASSAY_EVENT_DONE,     /* the cases, or the span, have ended, also by an error */
+	ASSAY_EVENT_READY,    /* the case of a profile is known */
+	ASSAY_EVENT_FAILED,   /* code, text: the command ends with this error */
 };
 
 /*
@@ -43,6 +45,7 @@ struct assay_event {
 	const bool *in_turn;    /* one a case: it then takes turns with its limit; NULL: none does */
 	const bool *wanted;     /* one a case */
 	double done_frac, expected_ns;
+	int code; /* enum assay_error */
 	const struct assay_result *so_far; /* of this process of the case; NULL: it takes no samples */
 };
 

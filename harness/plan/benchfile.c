@@ -239,7 +239,7 @@ static int unknown_suite(const char *dir, const char *name, struct assay_err *er
 
 	rc = assay_plan_suites(dir, &known, err);
 	if (!rc)
-		rc = assay_err_set(err, ASSAY_EUSAGE, "unknown suite '%s'%s", name,
+		rc = assay_err_set(err, ASSAY_ENOTFOUND, "unknown suite '%s'%s", name,
 				   assay_conf_hint(name, (const char *const *)known.v, known.n, hint, sizeof(hint)));
 	assay_strings_release(&known);
 	return rc;

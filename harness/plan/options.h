@@ -56,7 +56,7 @@ bool assay_plan_threads_parse(const char *word, unsigned *out);
 
 /* Names of the suites in @bench_dir, sorted. */
 int assay_plan_suites(const char *bench_dir, struct assay_strings *out, struct assay_err *err);
-/* ASSAY_EUSAGE, with the nearest of them, unless @name is one. */
+/* ASSAY_ENOTFOUND, with the nearest of them, unless @name is one. */
 int assay_plan_suite_check(const char *bench_dir, const char *name, struct assay_err *err);
 
 #endif

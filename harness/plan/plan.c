@@ -207,9 +207,9 @@ static int no_match(const struct planning *p, const char *glob)
 	if (!near && slash)
 		near = near_name(p, slash + 1, true);
 	if (near)
-		return assay_err_set(p->err, ASSAY_EUSAGE, "no case of suite '%s' matches '%s', did you mean '%s'?",
+		return assay_err_set(p->err, ASSAY_ENOTFOUND, "no case of suite '%s' matches '%s', did you mean '%s'?",
 				     p->suite->name, glob, near);
-	return assay_err_set(p->err, ASSAY_EUSAGE,
+	return assay_err_set(p->err, ASSAY_ENOTFOUND,
 			     "no case of suite '%s' matches '%s', expected a glob over keys such as '%s'",
 			     p->suite->name, glob, p->cases.v[0].c.key);
 }

@@ -29,8 +29,9 @@ struct assay_plan {
 };
 
 /*
- * Every problem is ASSAY_EUSAGE with "file:line: …, expected …" or what the nearest known name is: syntax, unknown
- * suite, op, variant, axis, symbol, value out of range, glob that selects nothing. Variants that cannot run here are
+ * An unknown suite, and a glob of @only that selects nothing, are ASSAY_ENOTFOUND with the nearest known name. Every
+ * other problem is ASSAY_EUSAGE with "file:line: …, expected …" or the nearest known name: syntax, unknown op, variant,
+ * axis, symbol, value out of range, glob of a suite that selects nothing. Variants that cannot run here are
  * planned with their skip_reason, never left out; those built for another architecture only by a glob of @only that
  * selects no others. On error @plan is unchanged.
  */

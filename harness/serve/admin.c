@@ -67,14 +67,25 @@ static void add_common(const struct assay_http_query *q, struct assay_strings *a
 	add(argv, "--json", NULL, err);
 }
 
+/*
+ * Start a job, and answer once it has found what it is about, because the command knows best whether there is such a
+ * case.
+ */
 static void ask(const struct assay_http_query *q, const char *kind, const char *what, struct assay_strings *argv,
 		struct assay_err *err, uint64_t *id, struct assay_http_answer *a)
 {
+	struct assay_server_job job;
+
 	if (!err->code)
 		assay_jobs_ask(&q->server->jobs, kind, what, argv, id, err);
 	assay_strings_release(argv);
 	if (err->code) {
 		assay_http_fail_err(a, err);
+		return;
+	}
+	assay_jobs_wait_begun(&q->server->jobs, *id, &job);
+	if (job.id == *id && job.code && !job.stopped) {
+		assay_http_fail_job(a, &job);
 		return;
 	}
 	a->status = 202;
@@ -288,7 +299,7 @@ void assay_serve_profile_wait(const struct assay_http_query *q, struct assay_htt
 	if (!assay_jobs_wait(&q->server->jobs, id, &job))
 		assay_http_fail(a, 503, "the server ends");
 	else if (job.exit)
-		assay_http_fail(a, job.exit == 2 ? 400 : 500, "%s", job.stopped ? "it was stopped" : job.error);
+		assay_http_fail_job(a, &job);
 	else if (assay_profile_find(q->server->q->what->db, "last", kind, &p, &err))
 		assay_http_fail_err(a, &err);
 	else if (!graph)

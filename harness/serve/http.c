@@ -71,9 +71,22 @@ void assay_http_fail_err(struct assay_http_answer *a, const struct assay_err *er
 				: err->code == ASSAY_ELIMIT       ? 409
 				: err->code == ASSAY_EUNAVAILABLE ? 501
 				: err->code == ASSAY_ESTORE       ? 503
+				: err->code == ASSAY_ENOSPACE     ? 507
 								  : 500;
 
 	assay_http_fail(a, status, "%s", err->text);
+}
+
+void assay_http_fail_job(struct assay_http_answer *a, const struct assay_server_job *job)
+{
+	/* a limit that the job met is none of other jobs */
+	struct assay_err err = { .code = job->code == ASSAY_ELIMIT ? ASSAY_EUSAGE : job->code };
+
+	snprintf(err.text, sizeof(err.text), "%s", job->error);
+	if (job->stopped)
+		assay_http_fail(a, 409, "it was stopped");
+	else
+		assay_http_fail_err(a, &err);
 }
 
 void assay_http_emit(struct assay_http_answer *a, const struct assay_report *r, const char *format)

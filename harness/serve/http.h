@@ -37,8 +37,9 @@ struct assay_server {
 	struct assay_jobs jobs;
 	struct assay_chat chat;
 	sem_t readers;        /* so many more answers may read the database at the same time */
-	pthread_mutex_t lock; /* of the next two */
+	pthread_mutex_t lock; /* of the next three */
 	struct assay_http_counts counts;
+	struct assay_err not_pruned;      /* why old profiles could not be removed the last time; text "": they were */
 	struct timespec read_at[2];       /* when the database was written to that /healthz could read */
 	pthread_mutex_t results_lock;     /* of the rest: held while the database is read */
 	struct assay_alert_report alerts; /* as results are */
@@ -85,6 +86,8 @@ void assay_http_fail(struct assay_http_answer *a, unsigned status, const char *f
 	__attribute__((format(printf, 3, 4)));
 /* The same with the status that goes with the code of @err. */
 void assay_http_fail_err(struct assay_http_answer *a, const struct assay_err *err);
+/* The same for a job that ended and did not end well. */
+void assay_http_fail_job(struct assay_http_answer *a, const struct assay_server_job *job);
 /* Answer with @r as @format. */
 void assay_http_emit(struct assay_http_answer *a, const struct assay_report *r, const char *format);
 /* Answer with @o, which is released. */

@@ -17,6 +17,7 @@
 
 #define SLICE_MS 100
 #define LINE_MAX 4096
+#define BEGIN_S  60
 /* After an interrupt a command has so long to keep what it finished. */
 #define PATIENCE_NS UINT64_C(20000000000)
 
@@ -146,6 +147,20 @@ bool assay_jobs_wait(struct assay_jobs *j, uint64_t id, struct assay_server_job 
 	return out->id == id && out->state == ASSAY_JOB_ENDED;
 }
 
+void assay_jobs_wait_begun(struct assay_jobs *j, uint64_t id, struct assay_server_job *out)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += BEGIN_S;
+	pthread_mutex_lock(&j->lock);
+	while (!j->over && j->job.id == id && !j->job.begun &&
+	       pthread_cond_timedwait(&j->changed, &j->lock, &until) != ETIMEDOUT)
+		;
+	*out = j->job;
+	pthread_mutex_unlock(&j->lock);
+}
+
 char *assay_jobs_event(struct assay_jobs *j, uint64_t *seen, unsigned ms)
 {
 	struct timespec until;
@@ -195,6 +210,9 @@ static void take_line(struct assay_jobs *j, const char *line)
 		else if (text && !strcmp(kind, "share"))
 			snprintf(j->job.at, sizeof(j->job.at), "%s", text);
 		j->job.done_frac = json_number_value(json_object_get(e, "done_frac"));
+		j->job.begun |= !strcmp(kind, "cases") || !strcmp(kind, "ready");
+		if (!strcmp(kind, "failed"))
+			j->job.code = (int)json_integer_value(json_object_get(e, "code"));
 		add_event(j, strdup(line));
 	}
 	pthread_mutex_unlock(&j->lock);
@@ -265,6 +283,7 @@ static void end_job(struct assay_jobs *j, int exit, const char *error)
 {
 	pthread_mutex_lock(&j->lock);
 	j->job.state = ASSAY_JOB_ENDED;
+	j->job.begun = true;
 	j->job.exit = exit;
 	if (error)
 		snprintf(j->job.error, sizeof(j->job.error), "%s", error);

@@ -30,8 +30,9 @@ struct assay_server_job {
 	double done_frac;     /* of the case or, where there are no cases, of the whole */
 	unsigned n, position; /* cases, and the one that is measured, from 1; 0: unknown */
 	int exit;             /* of the command, once it has ended; -1: it was killed */
+	int code;             /* enum assay_error with which it ended; 0: none that it told */
 	char error[512];      /* its last message, if it did not end well */
-	bool stopped;         /* somebody stopped it */
+	bool begun, stopped;  /* what it is about was found, or it has ended; somebody stopped it */
 };
 
 /* As an object of JSON; NULL: out of memory. */
@@ -65,6 +66,8 @@ uint64_t assay_jobs_newest(struct assay_jobs *j);
 struct assay_server_job assay_jobs_look(struct assay_jobs *j);
 /* Wait until job @id has ended, and how; false where the server ends before. */
 bool assay_jobs_wait(struct assay_jobs *j, uint64_t id, struct assay_server_job *out);
+/* Wait, but no longer than a minute, until job @id has begun, and how it is then. */
+void assay_jobs_wait_begun(struct assay_jobs *j, uint64_t id, struct assay_server_job *out);
 /*
  * Wait up to @ms for an event after number *@seen, and copy its line. NULL: there is none, or out of memory. Events
  * that are not kept any more are passed over.

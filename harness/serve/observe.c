@@ -145,14 +145,19 @@ void assay_serve_healthz(const struct assay_http_query *q, struct assay_http_ans
 	struct assay_err err = { 0 }, why;
 	struct assay_nvml_use gpus;
 	const bool ok = is_ready(q->server, &err), known = look_at_gpus(q->server, &gpus, &why);
+	struct assay_err not_pruned;
 
 	look(q->server, &m);
+	pthread_mutex_lock(&q->server->lock);
+	not_pruned = q->server->not_pruned;
+	pthread_mutex_unlock(&q->server->lock);
 	a->status = ok ? 200 : 503;
 	assay_http_json(a,
-			json_pack("{s:i,s:s,s:s?,s:f,s:f,s:f,s:o,s:s?,s:f,s:f}", "schema", 1, "status",
-				  ok ? "ok" : "unhealthy", "reason", ok ? NULL : err.text, "latency_p50",
-				  quantile_s(&n, 0.5), "latency_p95", quantile_s(&n, 0.95), "memory_usage_mb",
-				  (double)m.process_bytes / 1e6, "gpu_utilization",
+			json_pack("{s:i,s:s,s:s*,s:s?,s:s?,s:f,s:f,s:f,s:o,s:s?,s:f,s:f}", "schema", 1, "status",
+				  ok ? "ok" : "unhealthy", "error", ok ? NULL : err.text, "reason",
+				  ok ? NULL : err.text, "storage_error", not_pruned.text[0] ? not_pruned.text : NULL,
+				  "latency_p50", quantile_s(&n, 0.5), "latency_p95", quantile_s(&n, 0.95),
+				  "memory_usage_mb", (double)m.process_bytes / 1e6, "gpu_utilization",
 				  known ? json_real(gpus.busy_frac) : json_null(), "gpu_utilization_reason",
 				  known ? NULL : why.text, "error_rate", all ? (double)n.by_class[5] / (double)all : 0,
 				  "uptime_s", (double)(assay_monotonic_ns() - q->server->began_ns) * 1e-9));

@@ -27,12 +27,16 @@ static void prune(void *arg)
 {
 	struct assay_server *s = arg;
 	const struct assay_profiling_conf *c = &s->q->profiling;
+	struct assay_err err = { 0 };
 	size_t removed;
 
 	if (assay_monotonic_ns() < s->prune_at_ns)
 		return;
-	/* a database that cannot be written is told of by /readyz, and by whoever writes into it */
-	assay_profiles_prune(s->q->what->db, (size_t)c->keep_profiles, (unsigned)c->keep_days, &removed, NULL);
+	if (!assay_profiles_prune(s->q->what->db, (size_t)c->keep_profiles, (unsigned)c->keep_days, &removed, &err))
+		err.text[0] = '\0';
+	pthread_mutex_lock(&s->lock);
+	s->not_pruned = err;
+	pthread_mutex_unlock(&s->lock);
 	s->prune_at_ns = assay_monotonic_ns() + PRUNE_EVERY_NS;
 }
 

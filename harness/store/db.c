@@ -42,7 +42,7 @@ static bool is_disk_full(int rc, int os)
 {
 	if (primary(rc) == SQLITE_FULL)
 		return true;
-	return primary(rc) == SQLITE_IOERR && (os == ENOSPC || os == EDQUOT);
+	return primary(rc) == SQLITE_IOERR && assay_error_of_errno(os, 0);
 }
 
 /*
@@ -60,10 +60,8 @@ static bool is_read_only(const struct assay_store *s, int rc, int os)
 }
 
 /* The rest of the line: why, and what to do. */
-static void explain(const struct assay_store *s, int rc, char *buf, size_t size)
+static void explain(const struct assay_store *s, int rc, int os, char *buf, size_t size)
 {
-	int os = system_errno(s);
-
 	if (is_disk_full(rc, os))
 		snprintf(buf, size, "the disk is full; free some space; what is stored is intact");
 	else if (primary(rc) == SQLITE_IOERR && os == EFBIG)
@@ -93,6 +91,7 @@ static void explain(const struct assay_store *s, int rc, char *buf, size_t size)
 int assay_store_fail(const struct assay_store *s, int rc, struct assay_err *err, const char *what, ...)
 {
 	char why[256], head[ASSAY_KEY_MAX + 64];
+	const int os = system_errno(s);
 	va_list ap;
 
 	if (rc < 0)
@@ -101,12 +100,12 @@ int assay_store_fail(const struct assay_store *s, int rc, struct assay_err *err,
 		return assay_err_set(err, ASSAY_EINTERRUPTED, "interrupted");
 	if (primary(rc) == SQLITE_NOMEM)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory in the database '" SHOWN_PATH "'", s->path);
-	explain(s, rc, why, sizeof(why));
+	explain(s, rc, os, why, sizeof(why));
 	va_start(ap, what);
 	vsnprintf(head, sizeof(head), what, ap);
 	va_end(ap);
-	return assay_err_set(err, ASSAY_ESTORE, "%.*s in database '" SHOWN_PATH "': %s", (int)sizeof(head), head,
-			     s->path, why);
+	return assay_err_set(err, is_disk_full(rc, os) ? ASSAY_ENOSPACE : ASSAY_ESTORE,
+			     "%.*s in database '" SHOWN_PATH "': %s", (int)sizeof(head), head, s->path, why);
 }
 
 sqlite3_stmt *assay_store_prepared(struct assay_store *s, const void *key)

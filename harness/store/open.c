@@ -222,8 +222,8 @@ static int name_file(const char *file, const char *path)
 
 static int cannot_create(const struct assay_store *s, struct assay_err *err)
 {
-	return assay_err_set(err, ASSAY_ESTORE, "cannot create database '%.200s': %s; use another --db", s->path,
-			     strerror(errno));
+	return assay_err_set(err, assay_error_of_errno(errno, ASSAY_ESTORE),
+			     "cannot create database '%.200s': %s; use another --db", s->path, strerror(errno));
 }
 
 static int create(struct assay_store *s, struct assay_err *err)

@@ -223,9 +223,20 @@ nobody_left() {
 	ask GET '/api/runs?offset=1'
 	jq -e '.runs == []' body
 
+	# what is not there is told at once
 	admin POST /api/runs -d '{"suite":"quick","only":"no.such*"}'
-	[ "$code" = 202 ]
-	ended | jq -e '.exit == 2 and (.error | contains("no.such*"))'
+	gets 404 "no case of suite 'quick' matches 'no.such*'"
+	for path in start cpu memory flamegraph continuous; do
+		admin POST "/admin/profile/$path?case=no.such/case"
+		gets 404 "no case of suite 'quick' matches 'no.such/case'"
+		admin POST "/admin/profile/$path?suite=quik&case=$key"
+		gets 404 "unknown suite 'quik', did you mean 'quick'?"
+	done
+	admin POST "/admin/profile/start?case=*"
+	gets 400 "cases, such as"
+	ended | jq -e '.state == "ended" and .exit == 2'
+	admin POST /admin/profile/stop
+	gets 409 "nothing is under way"
 }
 
 @test "metrics: every family has a type, counters of requests grow, and numbers are those of the newest run" {
@@ -269,7 +280,7 @@ nobody_left() {
 	ask GET /readyz
 	gets 503 "assay.db"
 	ask GET /healthz
-	[ "$code" = 503 ]
+	gets 503 "assay.db"
 }
 
 @test "GPUs: how busy they are, by the library of their driver, or why that is not known" {
@@ -401,6 +412,33 @@ run_of() {
 	ended | jq -e '.exit == 0 and (.what | startswith("cpu,heap of"))'
 	admin GET /api/profiles
 	jq -e '[.profiles[] | select(.name == "c").kind] | sort == ["cpu", "heap"]' body
+}
+
+@test "a full disk is 507 where a job meets it, and /healthz says that old profiles stay" {
+	need_own_mounts
+	measure >/dev/null
+	local key own=-m
+	[ "$(id -u)" = 0 ] || own=-rm
+	key=$("$ASSAY" show last --json | jq -r '[.cases[] | select(.status == "ok")][0].key')
+	for name in a a; do
+		"$ASSAY" profile heap --name a --json -- true >/dev/null || skip "no heap profile can be taken here"
+	done
+	sqlite3 assay.db 'UPDATE profile SET started_ns = started_ns - 20 * 86400000000000'
+	echo 'storage { profiles = "1" days = "10" }' >assay.conf
+	mkdir small
+	# the process keeps its number
+	printf '#!/bin/sh\nexec unshare %s sh -c '\''mount -t tmpfs -o size=8m none small && cp assay.db small && { cat /dev/zero >small/rest; exec "$@"; }'\'' sh %s "$@"\n' \
+		"$own" "$ASSAY" >on_full_disk
+	chmod +x on_full_disk
+	ASSAY=./on_full_disk serve --db small/assay.db
+	admin POST "/admin/profile/memory?duration=0.1&case=$key"
+	gets 507 "the disk is full; free some space"
+	for _ in $(seq 1200); do
+		ask GET /healthz
+		[ "$(jq .storage_error body)" = null ] || break
+		sleep 0.1
+	done
+	jq -e '.storage_error | contains("the disk is full")' body
 }
 
 @test "killed during a job it leaves nobody, loses nothing, and starts again" {

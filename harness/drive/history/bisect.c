@@ -206,7 +206,7 @@ static int ask(struct search *s, const char *commit, const char **word, struct a
 	*word = "skip";
 	if (!rc)
 		rc = compare(s, s->r->good, commit, half(s), false, &a, &why);
-	if (rc == ASSAY_EUSAGE)
+	if (rc == ASSAY_EUSAGE || rc == ASSAY_ENOTFOUND)
 		return skip(s, commit, why.text, err);
 	if (rc) {
 		*err = why;
@@ -476,7 +476,7 @@ int assay_bisect_step(const struct assay_bisect_request *q, const struct assay_w
 	rc = assay_revision_resolve_watched(commit, NULL, NULL, w, &head, &why);
 	if (!rc)
 		rc = assay_compare_case(&compare, q->key, w, &a, &why);
-	if (rc == ASSAY_EUSAGE) {
+	if (rc == ASSAY_EUSAGE || rc == ASSAY_ENOTFOUND) {
 		snprintf(reason, size, "%s", why.text);
 		rc = 0;
 		goto out;

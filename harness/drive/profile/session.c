@@ -41,6 +41,8 @@ int assay_profile_session(const struct assay_profile_request *q, const struct as
 		rc = assay_session_ready(s, &what, w, err);
 	if (!rc)
 		rc = keep_one(s, q->key, err);
+	if (!rc)
+		assay_watch_tell(w, &(struct assay_event){ .kind = ASSAY_EVENT_READY });
 	assay_strings_release(&what.plan.only);
 	return rc;
 }

@@ -59,7 +59,7 @@ static int no_memory(struct assay_err *err)
  */
 static int put_off(struct timing *k, int rc, struct assay_err *err)
 {
-	if (rc != ASSAY_ESTORE && rc != ASSAY_EIO)
+	if (rc != ASSAY_ESTORE && rc != ASSAY_ENOSPACE && rc != ASSAY_EIO)
 		return rc;
 	k->unstored = rc;
 	k->why = *err;

@@ -56,7 +56,7 @@ STORE_TEST(test_database_is_full)
 	make_run(&run, "quick", "m1");
 	assert_ok(f, assay_store_run_begin(s, &run, &f->err));
 	added = fill(s, run.id, &f->err, &rc);
-	assert_int_equal(rc, ASSAY_ESTORE);
+	assert_int_equal(rc, ASSAY_ENOSPACE);
 	assert_non_null(strstr(f->err.text, "the disk is full; free some space; what is stored is intact"));
 	assert_true(added > 3 && added < 50);
 	/* the handle is not stuck in the transaction that failed */
@@ -108,7 +108,7 @@ STORE_TEST(test_a_database_is_made_whole_or_not_at_all)
 		rc = assay_store_open_with(&s, f->db, ASSAY_STORE_WRITE,
 					   &(struct assay_store_options){ .max_pages = pages }, &f->err);
 		if (rc) {
-			assert_int_equal(rc, ASSAY_ESTORE);
+			assert_int_equal(rc, ASSAY_ENOSPACE);
 			assert_non_null(strstr(f->err.text, "the disk is full; free some space"));
 			assert_non_null(strstr(f->err.text, f->db));
 			assert_int_equal(files_in(f), 0);
