@@ -84,7 +84,7 @@ function table(all, rows, caption) {
 		const r = make("tr");
 
 		for (const [title, value, number] of columns) {
-			const v = value(row), cell = make("td", null, { class: number ? "number" : title === "Case" || title === "Of" ? "key" : "" });
+			const v = value(row), cell = make("td", null, { class: number ? "number" : title === "Case" || title === "Of" ? "key" : title === "Reason" ? "reason" : title === "Base" || title === "Head" ? "side" : "" });
 
 			cell.append(v == null ? "" : v);
 			r.append(cell);
@@ -345,7 +345,7 @@ async function showRun(id) {
 	columns[0] = ["Case", (r) => r.status === "ok" ? link(r.key, () => showHistory(r.key)) : r.key];
 	byId("run").replaceChildren(make("h3", `Run r${id} of suite ${o.run.suite}`),
 		exports([["JSON", "/api/runs/r" + id, `r${id}.json`], ["CSV", `/api/runs/r${id}.csv`, `r${id}.csv`]]),
-		table(columns, o.cases, `${o.cases.length} cases`));
+		table(columns, o.cases, count(o.cases.length, "case")));
 	byId("run").scrollIntoView({ block: "nearest" });
 }
 
@@ -413,10 +413,12 @@ async function showHistory(key) {
 		const changes = h.changes.map((c) => h.points.find((p) => p.commit === c.to_commit)).filter(Boolean).map(seconds);
 		const band = { width: 1, points: { show: false } };
 
-		byId("case-text").textContent = `${h.case}: ${h.points.length} runs, newest ${time(h.points[h.points.length - 1].median_ns)}`;
+		byId("case-text").textContent = `${h.case}: ${count(h.points.length, "run")}, newest ${time(h.points[h.points.length - 1].median_ns)}`;
 		byId("case-chart").replaceChildren();
-		historyChart = chart("case-chart", "Median time and its 95 % interval",
-			[["median", "--head", { points: { show: true } }], ["95 % from", "--band", band], ["to", "--band", band]], data,
+		const known = h.points.some((p) => p.ci95_ns);
+
+		historyChart = chart("case-chart", known ? "Median time and its 95 % interval" : "Median time",
+			[["median", "--head", { points: { show: true } }], ...(known ? [["95 % from", "--band", band], ["to", "--band", band]] : [])], known ? data : data.slice(0, 2),
 			{ height: 260, text: time, plugins: [marks(changes)] });
 		byId("case-export").replaceChildren(exports([["JSON", "/api/history?case=" + encodeURIComponent(key), "history.json"],
 			["CSV", () => csv(h), "history.csv"], ["SVG", () => svg(h), "history.svg"]]));
@@ -450,7 +452,7 @@ async function showDiff(event) {
 			["Base", (c) => time(c.base_ns), true], ["Head", (c) => time(c.head_ns), true],
 			["Change", (c) => c.ratio == null ? c.reason || "" : make("span", percent(c.ratio - 1), { class: { slower: "bad", faster: "good" }[c.result] || "" }), true],
 			["95 % interval", (c) => c.ratio == null ? "" : percent(c.ci[0] - 1) + " to " + percent(c.ci[1] - 1), true], ["Result", (c) => c.result],
-		], o.cases, `${head} against ${base}: ${o.cases.length} cases`));
+		], o.cases, `${head} against ${base}: ${count(o.cases.length, "case")}`));
 	} catch (error) {
 		byId("diff").replaceChildren(make("p", error.message, { class: "note" }));
 	}
@@ -463,7 +465,7 @@ async function showComparison(id) {
 		exports([["JSON", "/api/comparisons/c" + id, `c${id}.json`]]), table([
 			["Case", (c) => c.key], ["Verdict", (c) => make("span", c.verdict, { class: c.verdict === "REGRESSED" ? "bad" : c.verdict === "IMPROVED" ? "good" : "" })],
 			["Change", (c) => c.ratio == null ? "" : percent(c.ratio - 1), true], ["Pairs", (c) => c.pairs, true], ["Reason", (c) => c.reason],
-		], o.cases, `${o.cases.length} verdicts`));
+		], o.cases, count(o.cases.length, "verdict")));
 }
 
 async function showComparisons() {
@@ -484,7 +486,7 @@ async function showAlerts() {
 	byId("alerts").hidden = !o.rules;
 	byId("alert-list").replaceChildren(o.alerts.length ? table([
 		["Alert", (a) => a.alert], ["State", (a) => make("span", a.state, { class: a.state === "firing" ? "bad" : "" })], ["Severity", (a) => a.severity],
-		["Case", (a) => a.case], ["Condition", (a) => a.when], ["Value", (a) => Number(a.value.toPrecision(4)), true],
+		["Case", (a) => a.case], ["Condition", (a) => a.when], ["Value", (a) => a.when.startsWith("time_s ") ? time(1e9 * a.value) : Number(a.value.toPrecision(4)), true],
 		["Since", (a) => new Date(1000 * a.since_s).toISOString().slice(0, 16).replace("T", " ")]], o.alerts, "Conditions that hold")
 		: make("p", `None of ${o.rules} holds.`, { class: "muted" }));
 }
@@ -503,7 +505,7 @@ async function showProfile(id) {
 		box.append(image, table([["Function", (f) => f.name], ["File", (f) => f.file ? f.file + (f.line ? ":" + f.line : "") : ""],
 			["Self", (f) => f.self_frac == null ? "" : (100 * f.self_frac).toFixed(1) + " %", true],
 			["Total", (f) => f.total_frac == null ? "" : (100 * f.total_frac).toFixed(1) + " %", true]],
-			o.functions.slice(0, 30), `${o.functions.length} functions, the largest first`));
+			o.functions.slice(0, 30), `${count(o.functions.length, "function")}, the largest first`));
 		image.src = URL.createObjectURL(await ask(`/api/profiles/${name}.svg`, { blob: true }));
 	} else {
 		box.append(make("p", "It has no stacks.", { class: "muted" }));
