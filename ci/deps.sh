@@ -33,6 +33,7 @@ build      optional  lib:libdw          libdw-dev         elfutils-devel   libel
 build      optional  lib:libmicrohttpd  libmicrohttpd-dev libmicrohttpd-devel libmicrohttpd assay serve
 run        optional  so:libopenblas.so.0 libopenblas0-pthread openblas-serial openblas the openblas variants of matmul
 run        optional  so:libdnnl.so    libdnnl-dev       onednn           onednn      the onednn variants of matmul
+run        optional  so:libpcre2-8.so.0 libpcre2-8-0     pcre2            pcre2       pre-tokenizers of vocabularies other than llama-bpe, qwen2 and gpt-2
 run        optional  tool:gnuplot       gnuplot-nox       gnuplot          gnuplot     plots
 test       required  lib:cmocka         libcmocka-dev     libcmocka-devel  cmocka      unit tests
 test       required  tool:bats          bats              bats             bash-bats   tests of the command line
@@ -55,7 +56,6 @@ test       optional  lib:benchmark      libbenchmark-dev  google-benchmark-devel
 test       optional  so:libdeflate.so.0  libdeflate0       libdeflate       libdeflate  tests of codecs
 test       optional  so:libsnappy.so.1   libsnappy1v5      snappy           snappy      tests of codecs
 test       optional  tool:brotli         brotli            brotli           brotli      tests of codecs
-test       optional  so:libpcre2-8.so.0  libpcre2-8-0     pcre2            pcre2       tests of tokenizers
 test       optional  tool:tmux         tmux              tmux             tmux        tests of completion in a terminal
 test       optional  tool:zsh          zsh               zsh              zsh         tests of completion
 test       optional  tool:fish         fish              fish             fish        tests of completion

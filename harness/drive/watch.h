@@ -45,7 +45,7 @@ struct assay_event {
 	const bool *in_turn;    /* one a case: it then takes turns with its limit; NULL: none does */
 	const bool *wanted;     /* one a case */
 	double done_frac, expected_ns;
-	int code; /* enum assay_error */
+	int code;                          /* enum assay_error */
 	const struct assay_result *so_far; /* of this process of the case; NULL: it takes no samples */
 };
 
