@@ -32,7 +32,6 @@ build      optional  file:/usr/include/Zydis/Zydis.h libzydis-dev zydis-devel zy
 build      optional  lib:libdw          libdw-dev         elfutils-devel   libelf      functions and lines of the code that is stepped through
 build      optional  lib:libmicrohttpd  libmicrohttpd-dev libmicrohttpd-devel libmicrohttpd assay serve
 run        optional  so:libopenblas.so.0 libopenblas0-pthread openblas-serial openblas the openblas variants of matmul
-run        optional  so:libdnnl.so    libdnnl-dev       onednn           onednn      the onednn variants of matmul
 run        optional  so:libpcre2-8.so.0 libpcre2-8-0     pcre2            pcre2       pre-tokenizers of vocabularies other than llama-bpe, qwen2 and gpt-2
 run        optional  tool:gnuplot       gnuplot-nox       gnuplot          gnuplot     plots
 test       required  lib:cmocka         libcmocka-dev     libcmocka-devel  cmocka      unit tests
