@@ -346,7 +346,7 @@ static int64_t merge(struct assay_tokenizer *t, const uint8_t *s, int64_t n, int
 	return put_symbols(t, s, n, ids);
 }
 
-/* What encode_piece() adds to. */
+/* The tokens of the pieces so far. */
 struct pieces {
 	struct assay_tokenizer *t;
 	int32_t *ids;
