@@ -22,9 +22,11 @@
 #define ENDS  "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
 /* A run of spaces leaves the last one to a word that follows. */
 #define SPACES "|" SPACE "+(?![^" WS "])|" SPACE "+"
-#define LINES  "|" SPACE "*[\\r\\n]+" SPACES
-#define OTHERS "| ?[^" WS "\\p{L}\\p{N}]+"
-#define BEFORE "[^\\r\\n\\p{L}\\p{N}]?"
+/* Where the piece before ended within a run of spaces, the rest of that run was already searched for a new line. */
+#define AFTER_NO_SPACE "(?<!(?![\\r\\n])" SPACE ")"
+#define LINES          "|" SPACE "*[\\r\\n]+" SPACES
+#define OTHERS         "| ?[^" WS "\\p{L}\\p{N}]+"
+#define BEFORE         "[^\\r\\n\\p{L}\\p{N}]?"
 
 #define GPT_2        "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+" OTHERS SPACES
 #define QWEN2        ENDS "|" BEFORE "\\p{L}+|\\p{N}" OTHERS "[\\r\\n]*" LINES
@@ -103,7 +105,7 @@ static const char *const rows[N_ROWS][MOST_PATTERNS] = {
 	[TEKKEN] = { CAMEL("") "|\\p{N}" OTHERS "[\\r\\n/]*" LINES },
 	[GPT_4O] = { CAMEL(ENDS "?") "|\\p{N}{1,3}" OTHERS "[\\r\\n/]*" LINES },
 	[QWEN35] = { ENDS "|" BEFORE "[\\p{L}\\p{M}]+|\\p{N}| ?[^" WS "\\p{L}\\p{M}\\p{N}]+[\\r\\n]*" LINES },
-	[JAIS_2] = { ENDS "|" BEFORE "\\p{L}+|\\p{N}{1,3}" OTHERS "[\\r\\n]*|" SPACE "*[\\r\\n]+|"
+	[JAIS_2] = { ENDS "|" BEFORE "\\p{L}+|\\p{N}{1,3}" OTHERS "[\\r\\n]*|" AFTER_NO_SPACE SPACE "*[\\r\\n]+|"
 			  "(?:" SPACE "{512}|" SPACE "{256}|" SPACE "{128}|" SPACE "{64}|" SPACE "{32}|" SPACE
 			  "{16}|" SPACE "{8}|" SPACE "{4}|" SPACE "{1,2})(?![^" WS "])|" SPACE },
 	[CHAMELEON] = { "<sentinel:[0-9]+>", "IMGIMG[A-I]{1,4}Z", "[\\t\\n]|    |  ", "\\p{N}",

@@ -390,6 +390,28 @@ TEST(test_patterns)
 	}
 }
 
+/* jais-2 cuts long runs of spaces, unless a new line ends them, which may follow a piece that itself ends with one. */
+TEST(test_runs_of_spaces)
+{
+	static const int64_t pieces[] = { 601, 512, 64, 16, 4, 2, 1, 3, 5, 512, 64, 16, 8 };
+	const char *stays = NULL;
+	struct assay_reason why = { "" };
+	struct ends e = { .n = 0 };
+	struct assay_patterns *p = assay_patterns_new(
+		assay_pre_tokenizer_named((struct assay_gguf_string){ "jais-2", 6 }, &stays)->pre, &why);
+	char text[2000];
+	const int n = snprintf(text, sizeof(text), "%600s\n%600s!\n%4s\n%600s", "", "", "", "");
+	const uint8_t *at = (const uint8_t *)text;
+
+	if (!p)
+		skip();
+	assert_int_equal(assay_patterns_split(p, at, n, add_end, &e), 0);
+	assert_int_equal(e.n, N_OF(pieces));
+	for (size_t i = 0; i < e.n; at = e.ends[i++])
+		assert_int_equal(e.ends[i] - at, pieces[i]);
+	assay_patterns_free(p);
+}
+
 /* ---- files ---- */
 
 static uint8_t file[1 << 16];
