@@ -9,6 +9,7 @@
 #include "../generate_file_ops.h"
 #include "assay/random.h"
 #include "generate_file_state.h"
+#include "gguf/tokenizer.h"
 
 const struct assay_axis assay_generate_file_axes[ASSAY_FILE_N_AXES] = {
 	{ "model", "the file, by its name", NULL, 0, 1 << 16, 0 },
@@ -61,6 +62,7 @@ int assay_generate_file_describe(const struct assay_shape *shape, struct assay_p
 	const uint32_t n_threads = shape->n_threads ? shape->n_threads : 1;
 	struct assay_file_model m;
 	struct file_model f;
+	double unread;
 
 	/* without a file, all variants say so by supports() */
 	if (!shape->axis[ASSAY_FILE_AXIS_MODEL]) {
@@ -70,6 +72,8 @@ int assay_generate_file_describe(const struct assay_shape *shape, struct assay_p
 	}
 	if (open_model(&f, &m, shape, why))
 		return -1;
+	/* of an embedding that is not the head, too, a token reads a row */
+	unread = m.head.data == m.embedding.data ? 0 : (double)m.vocab * (double)m.embedding.row_bytes;
 	out->n_tensors = ASSAY_FILE_N_TENSORS;
 	tensor(out, ASSAY_FILE_T_PROMPT, "prompt", ASSAY_INPUT, ASSAY_I32, pp);
 	tensor(out, ASSAY_FILE_T_TOKENS, "tokens", ASSAY_OUTPUT, ASSAY_I32, tg);
@@ -81,7 +85,7 @@ int assay_generate_file_describe(const struct assay_shape *shape, struct assay_p
 	       assay_file_work(&m, all, n_threads).len);
 	out->cost = (struct assay_cost){
 		.ops = 2 * assay_file_model_parameters(&m) * (double)(all - 1),
-		.bytes_read = (double)f.gguf.size * (double)tg,
+		.bytes_read = (assay_file_model_bytes(&f.gguf) - unread) * (double)tg,
 		.bytes_written = 4.0 * (double)tg,
 		.items = (double)all,
 		.item_name = "tokens",
@@ -109,10 +113,45 @@ static void fill_rope(const struct assay_file_model *m, int64_t n, float *rope)
 	}
 }
 
+/* The tokens of @text, again and again: those that 'assay generate --prompt' makes of it. */
+static int encode_prompt(struct assay_job *job, const char *text, int32_t *prompt, int64_t pp)
+{
+	const struct file_state *s = job->op_state;
+	const int64_t bytes = (int64_t)strlen(text);
+	struct tokenizer_vocab vocab = { .bytes = NULL };
+	struct assay_tokenizer t = { .v = NULL };
+	struct assay_reason why = { "" };
+	int64_t n = -1, first = 0;
+	int32_t *ids = NULL;
+	int rc = 0;
+
+	if (assay_vocab_read(&vocab, &s->file.gguf, &why) || assay_tokenizer_init(&t, &vocab.v, &why)) {
+		assay_vocab_release(&vocab);
+		return job->host->fail(job, "the model takes no text, only ids: %s", why.text);
+	}
+	ids = malloc((size_t)(assay_tokenizer_most_ids(vocab.v.model, bytes) + 1) * sizeof(*ids));
+	if (ids)
+		n = assay_tokenizer_encode(&t, text, bytes, true, ids);
+	if (n < 1)
+		rc = job->host->fail(job, n ? "out of memory for a prompt" : "the prompt has no token");
+	if (vocab.v.add_bos)
+		prompt[first++] = vocab.v.bos;
+	for (int64_t i = first; i < pp && !rc; i++)
+		prompt[i] = ids[(i - first) % n];
+	for (int64_t i = 0; i < pp && !rc; i++)
+		if (prompt[i] >= s->state.model.vocab)
+			rc = job->host->fail(job, "the model has no token %d of its tokenizer", (int)prompt[i]);
+	free(ids);
+	assay_tokenizer_release(&t);
+	assay_vocab_release(&vocab);
+	return rc;
+}
+
 int assay_generate_file_fill(struct assay_job *job)
 {
 	const int64_t pp = job->shape->axis[ASSAY_FILE_AXIS_PP], tg = job->shape->axis[ASSAY_FILE_AXIS_TG];
 	int32_t *prompt = job->tensors[ASSAY_FILE_T_PROMPT].data;
+	const char *text = getenv(ASSAY_PROMPT_VARIABLE);
 	struct file_state *s = job->op_state;
 	struct assay_reason why = { "" };
 
@@ -132,7 +171,7 @@ int assay_generate_file_fill(struct assay_job *job)
 					      (uint32_t)s->state.model.vocab >>
 				      32);
 	fill_rope(&s->state.model, pp + tg, job->tensors[ASSAY_FILE_T_ROPE].data);
-	return 0;
+	return text && *text ? encode_prompt(job, text, prompt, pp) : 0;
 }
 
 void assay_generate_file_release(struct assay_job *job)

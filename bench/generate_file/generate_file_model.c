@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The differences between architectures. Another one of this family needs no more than an entry here. */
 static const struct architecture {
@@ -297,6 +298,16 @@ static int check_unused(struct loading *l)
 		      l->n_used);
 }
 
+static int check_memory(struct loading *l)
+{
+	const double all = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE),
+		     bytes = assay_file_model_bytes(l->g);
+
+	return bytes <= all ? 0
+			    : refuse(l, "its tensors have %.1f GiB, and this machine has %.1f GiB of memory",
+				     bytes / (1 << 30), all / (1 << 30));
+}
+
 int assay_file_model_open(struct file_model *f, const char *path, struct assay_file_model *out,
 			  struct assay_reason *why)
 {
@@ -308,7 +319,7 @@ int assay_file_model_open(struct file_model *f, const char *path, struct assay_f
 	*out = (struct assay_file_model){ .layers = 0 };
 	rc = assay_gguf_open(&f->gguf, path, &reason);
 	if (!rc)
-		rc = find_architecture(&l) || take_sizes(&l) || load_tables(&l) ? -1 : 0;
+		rc = check_memory(&l) || find_architecture(&l) || take_sizes(&l) || load_tables(&l) ? -1 : 0;
 	/* each layer has tensors of its own, which the file has paid for */
 	if (!rc && (size_t)out->layers > f->gguf.n_tensors)
 		rc = refuse(&l, "it has %d layers and %zu tensors", out->layers, f->gguf.n_tensors);
@@ -333,6 +344,15 @@ void assay_file_model_close(struct file_model *f)
 	free(f->layers);
 	assay_gguf_close(&f->gguf);
 	f->layers = NULL;
+}
+
+double assay_file_model_bytes(const struct assay_gguf *g)
+{
+	double bytes = 0;
+
+	for (size_t i = 0; i < g->n_tensors; i++)
+		bytes += (double)g->tensors[i].bytes;
+	return bytes;
 }
 
 double assay_file_model_parameters(const struct assay_file_model *m)

@@ -18,6 +18,7 @@ struct file_model {
 int assay_file_model_open(struct file_model *f, const char *path, struct assay_file_model *out,
 			  struct assay_reason *why);
 void assay_file_model_close(struct file_model *f);
+double assay_file_model_bytes(const struct assay_gguf *g); /* of all tensors */
 /* Values of all matrices that a token goes through; the head counts. */
 double assay_file_model_parameters(const struct assay_file_model *m);
 

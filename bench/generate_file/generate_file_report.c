@@ -24,6 +24,18 @@ struct texts {
 	int32_t *ids;
 };
 
+/* The text of the prompt, or one like English. */
+static void fill_text(struct texts *t)
+{
+	const char *prompt = getenv(ASSAY_PROMPT_VARIABLE);
+	const size_t n = prompt ? strlen(prompt) : 0;
+
+	if (!n)
+		assay_corpus_bytes(t->job->seed, assay_corpus_named("text"), 0, t->text, t->bytes);
+	for (int64_t i = 0; n && i < t->bytes; i++)
+		t->text[i] = (uint8_t)prompt[(size_t)i % n];
+}
+
 /* The bytes at the beginning of the text that @n tokens take. */
 static int64_t bytes_of_tokens(struct texts *t, int64_t n)
 {
@@ -41,7 +53,7 @@ static void report_texts(struct texts *t)
 	struct gen_ring encode_s = { .n = 0 }, decode_s = { .n = 0 };
 	int64_t bytes;
 
-	assay_corpus_bytes(t->job->seed, assay_corpus_named("text"), 0, t->text, t->bytes);
+	fill_text(t);
 	bytes = bytes_of_tokens(t, pp);
 	for (int i = 0; i < REPEATS; i++) {
 		const uint64_t begin_ns = job->host->now_ns();
@@ -52,7 +64,7 @@ static void report_texts(struct texts *t)
 		assay_tokenizer_decode(&t->tokenizer, answer, tg, false, t->text, bytes);
 		assay_generate_ring_push(&encode_s, (double)(between_ns - begin_ns) * 1e-9);
 		assay_generate_ring_push(&decode_s, (double)(job->host->now_ns() - between_ns) * 1e-9);
-		assay_corpus_bytes(t->job->seed, assay_corpus_named("text"), 0, t->text, t->bytes);
+		fill_text(t);
 	}
 	job->host->metric(job, "encode_s", assay_generate_ring_median(&encode_s, t->l->sorted));
 	job->host->metric(job, "decode_s", assay_generate_ring_median(&decode_s, t->l->sorted));
@@ -87,11 +99,8 @@ int assay_generate_file_report(struct assay_job *job)
 {
 	struct file_state *s = job->op_state;
 	const struct assay_file_model *m = &s->state.model;
-	double bytes = 0;
 
-	for (size_t i = 0; i < s->file.gguf.n_tensors; i++)
-		bytes += (double)s->file.gguf.tensors[i].bytes;
-	job->host->metric(job, "model_bytes", bytes);
+	job->host->metric(job, "model_bytes", assay_file_model_bytes(&s->file.gguf));
 	job->host->metric(job, "kv_bytes",
 			  8.0 * (double)m->layers * (double)m->kv_heads * (double)m->head_dim *
 				  (double)s->state.max_pos);

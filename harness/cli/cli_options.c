@@ -178,6 +178,15 @@ static int add_model(void *to, const char *arg, const char *name, struct assay_e
 	return rc ? rc : add_text(to, arg, name, err);
 }
 
+/* Texts reach workers in their environment, where a variable may have 128 KiB. */
+static int set_prompt(void *to, const char *arg, const char *name, struct assay_err *err)
+{
+	if (!arg[0] || strlen(arg) > 65536)
+		return assay_err_set(err, ASSAY_EUSAGE, "%s has a text of %zu bytes, expected 1 to 65536", name,
+				     strlen(arg));
+	return assay_option_text(to, arg, name, err);
+}
+
 static int add_list(void *to, const char *arg, const char *name, struct assay_err *err)
 {
 	(void)name;
@@ -210,11 +219,14 @@ const struct assay_option assay_options_load[] = {
 const struct assay_option assay_options_models[] = {
 	{ "model", 0, "FILE", add_model, AT(r.plan.models),
 	  "Measure the model of this GGUF file (default: those of ASSAY_MODEL); may be given several times" },
+	{ "prompt", 0, "TEXT", set_prompt, AT(r.plan.prompt),
+	  "Let models of files read this text, repeated or cut to as many tokens as the case says (default: random "
+	  "tokens)" },
 	{ 0 },
 };
 const struct assay_option assay_options_select[] = {
 	{ "suite", 's', "NAME", assay_option_text, AT(r.plan.suite),
-	  "Suite of benches (default " ASSAY_DEFAULT_SUITE ")" },
+	  "Suite of benches (default " ASSAY_DEFAULT_SUITE "; with --model " ASSAY_MODEL_SUITE ")" },
 	{ "only", 'o', "GLOB", add_glob, AT(r.plan.only),
 	  "Only the cases whose key matches, such as 'matmul.*/avx2/*'; without * any part of the key. May be given "
 	  "several times: the cases that any of them selects" },

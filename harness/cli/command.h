@@ -57,7 +57,7 @@ void assay_settings_release(struct assay_settings *s);
 
 /* Tables of struct assay_settings. */
 extern const struct assay_option assay_options_load[];     /* --plugin --no-default-plugins --bench-dir */
-extern const struct assay_option assay_options_models[];   /* --model */
+extern const struct assay_option assay_options_models[];   /* --model --prompt */
 extern const struct assay_option assay_options_select[];   /* --suite --only --isa */
 extern const struct assay_option assay_options_place[];    /* --threads --cpus --device --placement --smt */
 extern const struct assay_option assay_options_measure[];  /* --seed --memory-limit */

@@ -18,6 +18,7 @@
 #include "worker/protocol.h"
 
 #define ASSAY_DEFAULT_SUITE "quick"
+#define ASSAY_MODEL_SUITE   "file" /* in place of it, if models are named and this one exists */
 /* Any number would do; because it is always the same, two runs are comparable without naming it. */
 #define ASSAY_DEFAULT_SEED 42
 #define ASSAY_DEFAULT_DB   "assay.db"

@@ -99,12 +99,21 @@ int assay_session_suites(const struct assay_request *q, struct assay_strings *ou
 	return rc ? rc : assay_plan_suites(s.bench_dir, out, err);
 }
 
+static const char *default_suite(const struct assay_session *s, const struct assay_request *q)
+{
+	struct assay_err none;
+
+	return q->plan.models.n && !assay_plan_suite_check(s->bench_dir, ASSAY_MODEL_SUITE, &none)
+		       ? ASSAY_MODEL_SUITE
+		       : ASSAY_DEFAULT_SUITE;
+}
+
 int assay_session_suite_check(const struct assay_request *q, struct assay_err *err)
 {
 	struct assay_session s = { 0 };
 	int rc = find_benches(&s, q, err);
 
-	return rc ? rc : assay_plan_suite_check(s.bench_dir, q->plan.suite ? q->plan.suite : ASSAY_DEFAULT_SUITE, err);
+	return rc ? rc : assay_plan_suite_check(s.bench_dir, q->plan.suite ? q->plan.suite : default_suite(&s, q), err);
 }
 
 /* Add @file by its full path, where there is one, unless it is there. */
@@ -119,8 +128,8 @@ static int add_model(struct assay_session *s, const char *file, struct assay_err
 }
 
 /*
- * Ops read the list from the environment, which all processes that are started inherit. Behind an empty entry are files
- * that only benches name.
+ * Ops read the list and the prompt from the environment, which all processes that are started inherit. Behind an empty
+ * entry of the list are files that only benches name.
  */
 static int name_models(struct assay_session *s, const struct assay_request *q, size_t *n_named, struct assay_err *err)
 {
@@ -147,6 +156,9 @@ static int name_models(struct assay_session *s, const struct assay_request *q, s
 		assay_text_addf(&list, "%s%s%s", i == *n_named ? ":" : "", i ? ":" : "", s->models.v[i]);
 	if (!rc && (list.failed || (list.s && setenv(ASSAY_MODEL_VARIABLE, list.s, 1))))
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory for the names of models");
+	unsetenv(ASSAY_PROMPT_VARIABLE);
+	if (!rc && q->plan.prompt && setenv(ASSAY_PROMPT_VARIABLE, q->plan.prompt, 1))
+		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory for a prompt");
 	assay_text_release(&list);
 	return rc;
 }
@@ -387,21 +399,24 @@ static int check_formats(const struct assay_session *s, struct assay_err *err)
 	return rc;
 }
 
-/* A model that no case takes was meant for another suite. */
+/* A model or a prompt that no case takes was meant for another suite. */
 static int check_models(const struct assay_session *s, const struct assay_request *q, struct assay_err *err)
 {
-	for (size_t i = 0; i < s->plan.n_cases && q->plan.models.n; i++) {
+	const bool named = q->plan.models.n > 0;
+
+	if (!named && !q->plan.prompt)
+		return 0;
+	for (size_t i = 0; i < s->plan.n_cases; i++) {
 		const struct assay_catalog_op *op = assay_catalog_op(s->catalog, s->plan.cases[i].op);
 
 		if (op && op->model_axis)
 			return 0;
 	}
-	return !q->plan.models.n
-		       ? 0
-		       : assay_err_set(err, ASSAY_EUSAGE,
-				       "--model names '%.200s', and suite '%s' has no case that takes a model: "
-				       "name one that has, such as --suite file",
-				       q->plan.models.v[0], s->plan.suite);
+	return assay_err_set(err, ASSAY_EUSAGE,
+			     "%s '%.200s', and suite '%s' has no case that takes a model: name one that has, such as "
+			     "--suite " ASSAY_MODEL_SUITE,
+			     named ? "--model names" : "--prompt is", named ? q->plan.models.v[0] : q->plan.prompt,
+			     s->plan.suite);
 }
 
 int assay_session_plan(struct assay_session *s, const struct assay_request *q, struct assay_err *err)
@@ -417,7 +432,7 @@ int assay_session_plan(struct assay_session *s, const struct assay_request *q, s
 	if (!rc)
 		rc = group_names(&s->groups, &groups, err);
 	plan.bench_dir = s->bench_dir;
-	plan.suite = plan.suite ? plan.suite : ASSAY_DEFAULT_SUITE;
+	plan.suite = plan.suite ? plan.suite : default_suite(s, q);
 	plan.counter_groups = &groups;
 	plan.all_threads = s->all_threads;
 	if (!rc)

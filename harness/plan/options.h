@@ -31,6 +31,7 @@ struct assay_plan_options {
 		bench_dir; /* the folder of the .bench files, with suites/ in it; NULL in requests: the installed one */
 	const char *suite; /* name of a suite file; NULL in requests: the default one */
 	struct assay_strings models; /* files of models; empty: those of ASSAY_MODEL */
+	const char *prompt;          /* text that these models read; NULL: random tokens */
 	struct assay_strings only;   /* globs over keys, of which any selects; empty: all */
 	unsigned shard, n_shards; /* of the cases that many equal parts, and which of them, from 1 on; 0: all cases */
 	unsigned *threads;        /* replaces the threads axis of every bench */

@@ -4,6 +4,13 @@
 # cannot be run.
 load helpers
 
+# suite SHAPES: the suite "file" of the current folder has them.
+suite() {
+	mkdir -p suites
+	printf 'bench "m" { op = "generate.file" shapes = {%s} threads = {"1", "all"} budget = "20ms" }\n' "$1" >m.bench
+	printf 'suite "file" { use "m" { } }\n' >suites/file.suite
+}
+
 # The expected ids are those of llama.cpp (node-llama-cpp 3.22.1, temperature 0) for the same files of 'assay model synth'.
 @test "the ids are those of llama.cpp" {
 	local type
@@ -19,12 +26,10 @@ load helpers
 
 @test "every type is right by the oracle, with the same ids by every variant and on any number of threads" {
 	local type
-	mkdir suites
+	suite '"pp=5,tg=3"'
 	for type in bf16 q8_0 q6_k tq1_0 tq2_0 i2_s; do
 		assay model synth m.gguf --type $type --layers 1 --ffn 256 --force
-		printf 'bench "m" { op = "generate.file" shapes = {"pp=5,tg=3"} threads = {"1", "all"} }\n' >m.bench
-		printf 'suite "m" { use "m" { } }\n' >suites/m.suite
-		assay verify --suite m --bench-dir . --model m.gguf --json >out
+		assay verify --bench-dir . --model m.gguf --json >out
 		jq -e '[.cases[] | select(.status == "ok")] | length >= 2 and ([.[].digest] | unique | length) == 1' out
 	done
 	assay generate m.gguf 1 2 3 --only '*/ref/*' --threads 1 >one
@@ -60,10 +65,8 @@ load helpers
 @test "what is published of a run: times of the model and of the tokenizer, memory, tokens and steps" {
 	assay model synth m.gguf --layers 1 --ffn 256
 	assay model synth mute.gguf --layers 1 --vocab 64
-	mkdir suites
-	printf 'bench "m" { op = "generate.file" shapes = {"pp=70,tg=3"} threads = {"1"} budget = "20ms" }\n' >m.bench
-	printf 'suite "m" { use "m" { } }\n' >suites/m.suite
-	assay run --suite m --bench-dir . --only '*/ref/*' --model m.gguf --model mute.gguf --json >out
+	suite '"pp=70,tg=3"'
+	assay run --bench-dir . --only '*/ref/*t=1/*' --model m.gguf --model mute.gguf --json >out
 	jq -e '.cases[0].metrics as $m | all("tokens_per_s", "tokens_per_ms", "forward_s", "sampling_s", "ttft_s", "tpot_p50_s", "encode_s", "decode_s";
 		$m[.].value > 0) and ($m.tokens_per_ms.value * 1000 / $m.tokens_per_s.value | . > 0.999 and . < 1.001)' out
 	jq -e '.cases[1].metrics | has("forward_s") and (has("encode_s") or has("decode_s") | not)' out
@@ -73,13 +76,33 @@ load helpers
 	jq -e '.cases[0].counters | [.tokens, .prefill_steps, .decode_steps, .kv_lookups, .kv_misses] | map(.value) == [72, 2, 2, 70, 70]' out
 }
 
+# A prompt of this vocabulary begins with <s>, and each word with the three bytes of the mark for a space.
+@test "a run reads a prompt of text, repeated or cut to the tokens of the case" {
+	assay model synth m.gguf --layers 1 --ffn 256
+	suite '"pp=6,tg=3", "pp=11,tg=3"'
+	local prompt
+	for prompt in 'Hi' 'Hi Hi' 'HiHo' 'Ho Hi'; do
+		assay verify --bench-dir . --only '*/ref/*t=1/*' --model m.gguf --prompt "$prompt" --json |
+			jq -r '[.cases[] | select(.status == "ok").digest] | join(" ")' >>digests
+	done
+	read -r short long <digests
+	[ -n "$long" ] && [ "$short" != "$long" ]
+	[ "$(sed -n 2p digests)" = "$short $long" ]
+	[[ $(sed -n 3p digests) = "$short "* ]]
+	run ! grep -qE "$short|$long" <(sed -n 4p digests)
+	assay model synth mute.gguf --layers 1 --vocab 64
+	run -4 --separate-stderr assay verify --bench-dir . --only '*/ref/*' --model mute.gguf --prompt Hi --json
+	jq -e 'all(.cases[]; .reason | contains("the model takes no text, only ids: tokenizer.ggml.model"))' <<<"$output"
+	fails 2 "--prompt has a text of 0 bytes, expected 1 to 65536" run --model m.gguf --prompt ''
+	fails 2 "--prompt is 'Hi', and suite 'smoke' has no case that takes a model" run --suite smoke --prompt Hi
+}
+
 @test "a table as llama-bench prints it" {
 	assay model synth m.gguf --layers 1 --ffn 256
-	mkdir suites
-	printf 'bench "m" { op = "generate.file" shapes = {"pp=9,tg=1", "pp=1,tg=5", "pp=2,tg=3"} threads = {"1"} budget = "20ms" }\n' >m.bench
+	suite '"pp=9,tg=1", "pp=1,tg=5", "pp=2,tg=3"'
 	printf 'bench "q" { op = "quantize.q8_0" shapes = {"n=512"} threads = {"1"} budget = "20ms" }\n' >q.bench
-	printf 'suite "m" { use "m" { } use "q" { } }\n' >suites/m.suite
-	assay run --suite m --bench-dir . --only '*/ref/*' --model m.gguf
+	printf 'suite "file" { use "m" { } use "q" { } }\n' >suites/file.suite
+	assay run --bench-dir . --only '*/ref/*t=1/*' --model m.gguf
 	assay export llama-bench >table
 	[ "$(head -1 table)" = '| model | size | backend | threads | test | t/s |' ]
 	[ "$(sed 1,2d table | grep -c '^| .*m.gguf.* | 2.*MiB | CPU ref | 1 | ')" = 3 ]
@@ -89,33 +112,30 @@ load helpers
 @test "the file is an axis: results of two models have keys of their own in one database" {
 	assay model synth a.gguf --layers 1 --ffn 256
 	assay model synth b.gguf --layers 1 --ffn 256 --seed 7
-	mkdir suites sub
-	printf 'bench "m" { op = "generate.file" shapes = {"pp=5,tg=3"} threads = {"1"} budget = "20ms" }\n' >m.bench
-	printf 'suite "m" { use "m" { } }\nsuite "n" { use "m" { sweep = {"model=a.gguf,%s"} } }\n' "$PWD/b.gguf" >suites/m.suite
-	cp suites/m.suite suites/n.suite
-	sed -i 's/suite "n".*//' suites/m.suite
-	sed -i 's/suite "m".*//' suites/n.suite
+	mkdir sub
+	suite '"pp=5,tg=3"'
+	printf 'suite "n" { use "m" { sweep = {"model=a.gguf,%s"} } }\n' "$PWD/b.gguf" >suites/n.suite
 	# named twice by options, and in the environment
-	assay run --suite m --bench-dir . --only '*/ref/*' --model a.gguf --model ./b.gguf --json >out
+	assay run --bench-dir . --only '*/ref/*t=1/*' --model a.gguf --model ./b.gguf --json >out
 	jq -e '[.cases[].key] == ["generate.file/ref/model=a.gguf,pp=5,tg=3/t=1/warm", "generate.file/ref/model=b.gguf,pp=5,tg=3/t=1/warm"]
 		and all(.cases[]; .status == "ok") and .cases[0].digest != .cases[1].digest' out
-	ASSAY_MODEL=b.gguf assay run --suite m --bench-dir . --only '*/ref/*' --json >again
+	ASSAY_MODEL=b.gguf assay run --suite file --bench-dir . --only '*/ref/*t=1/*' --json >again
 	jq -e --slurpfile o out '.cases == [.cases[] | select(.axes.model == "b.gguf" and .digest == $o[0].cases[1].digest)]
 		and (.cases | length) == 1' again
 	# by the suite
-	assay list cases --suite n --bench-dir . --only '*/ref/*' >keys
+	assay list cases --suite n --bench-dir . --only '*/ref/*t=1/*' >keys
 	[ "$(cut -d/ -f3 keys | paste -sd' ')" = "model=a.gguf,pp=5,tg=3 model=b.gguf,pp=5,tg=3" ]
 	# a gate of files takes a manifest that names them
-	assay list --manifest --suite m --bench-dir . --model a.gguf >manifest
-	grep -q 'generate.file/ref/model=a.gguf,pp=5,tg=3/t=1/warm' manifest
+	assay list --manifest --suite file --bench-dir . --model a.gguf >manifest
+	grep -q 'generate.file/ref/model=a.gguf,pp=5,tg=3/t=' manifest
 
 	rm assay.db*
 	cp a.gguf sub/a.gguf
-	fails 2 "two models are called 'a.gguf'" run --suite m --bench-dir . --model a.gguf --model sub/a.gguf
+	fails 2 "two models are called 'a.gguf'" run --suite file --bench-dir . --model a.gguf --model sub/a.gguf
 	cp a.gguf 'a b.gguf'
-	fails 2 "'a b.gguf' cannot stand in the key of a case" run --suite m --bench-dir . --model 'a b.gguf'
+	fails 2 "'a b.gguf' cannot stand in the key of a case" run --suite file --bench-dir . --model 'a b.gguf'
 	fails 2 "--model names 'a.gguf', and suite 'smoke' has no case that takes a model" run --suite smoke --model a.gguf
-	fails 2 "cannot read 'none.gguf': No such file" run --suite m --bench-dir . --model none.gguf
+	fails 2 "cannot read 'none.gguf': No such file" run --suite file --bench-dir . --model none.gguf
 	rm b.gguf
 	fails 2 "cannot run '$PWD/b.gguf': No such file" run --suite n --bench-dir .
 }
@@ -139,6 +159,14 @@ load helpers
 	head -c 100000 m.gguf >cut.gguf
 	fails 2 "ends beyond the file, which has 100000 bytes" generate cut.gguf 1
 	fails 2 "cannot read 'none.gguf': No such file" generate none.gguf 1
+	# behind the name of the last tensor stand the number of dimensions, these, and the type
+	local at=$(($(grep -abo 'output.weight' m.gguf | tail -1 | cut -d: -f1) + 13))
+	cp m.gguf q4_k.gguf
+	printf '\14' | dd of=q4_k.gguf bs=1 seek=$((at + 20)) conv=notrunc status=none
+	fails 2 "tensor 'output.weight' is of type q4_k, which has no kernels; expected one of f32, f16, bf16, q8_0, q6_k, tq1_0, tq2_0, i2_s" generate q4_k.gguf 1
+	printf '\377\377' | dd of=m.gguf bs=1 seek=$((at + 14)) conv=notrunc status=none
+	truncate -s 5T m.gguf # sparse
+	fails 2 "its tensors have 4095.9 GiB, and this machine has" run --model m.gguf
 	assay model synth short.gguf --layers 1 --context 100
 	fails 2 "1024 tokens are more than the context of" generate short.gguf 1
 	run -4 --separate-stderr assay run --suite file --json

@@ -3,9 +3,9 @@
 # tokenizer.*: variants that agree, counters that are the same in every run, values that do not exist.
 load helpers
 
-# tokens ARGUMENT...: runs the bench "b" of the current folder in one short round, with JSON in the file "run".
+# Runs the bench "b" of the current folder in one short round, with JSON in the file "run".
 tokens() {
-	"$ASSAY" run --bench-dir benches --suite s --rounds 1 --budget 5ms --db tokens.db --json "$@" >run
+	"$ASSAY" run --bench-dir benches --suite s --rounds 1 --budget 5ms --db tokens.db --json >run
 }
 
 bench() {

@@ -28,6 +28,8 @@
 
 /* Names the files of generate.file: see ASSAY_OP_MODEL_AXIS. */
 #define ASSAY_MODEL_VARIABLE "ASSAY_MODEL"
+/* Has the text of --prompt; unset: prompts are random tokens. */
+#define ASSAY_PROMPT_VARIABLE "ASSAY_PROMPT"
 
 enum assay_file_matrix_index {
 	ASSAY_FILE_WQ,
