@@ -231,6 +231,10 @@ static __attribute__((noreturn)) void child_main(const struct launch *l)
 		if (now >= 0)
 			personality((unsigned long)now | ADDR_NO_RANDOMIZE);
 	}
+	if (l->o->instead) {
+		close(l->report_fd);
+		_exit(l->o->instead(l->o->keep_fd));
+	}
 	execve(l->path, (char *const *)(uintptr_t)l->o->argv, l->env);
 	child_fail(l, "start");
 }

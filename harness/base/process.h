@@ -42,6 +42,11 @@ struct assay_process_options {
 	/* Called in the parent while the child waits, before it becomes the program. NULL: it does not wait. */
 	void (*before_exec)(void *arg, pid_t pid);
 	void *before_exec_arg;
+	/*
+	 * Called in the child with keep_fd instead of starting the program, for a parent that has one thread; the child
+	 * ends with what it returns. NULL: the program is started.
+	 */
+	int (*instead)(int fd);
 };
 /*
  * Also fails when the program could not be executed: ASSAY_ENOTFOUND when there is none of that name, ASSAY_EIO

@@ -123,7 +123,7 @@ static void say_devices(const struct completion *c)
 	struct assay_err err = { 0 };
 	char name[ASSAY_DEVICE_MAX];
 
-	if (!assay_session_open(&s, &c->s->r, &err))
+	if (!assay_session_names(&s, &c->s->r, &err))
 		for (size_t i = 0; i < s.catalog->n_devices; i++)
 			for (int k = 0; k < s.catalog->devices[i].count; k++) {
 				snprintf(name, sizeof(name), "%s:%d", s.catalog->devices[i].name, k);
@@ -148,7 +148,7 @@ static void say_models(const struct completion *c)
 	struct assay_err err = { 0 };
 
 	q.plan.suite = ASSAY_GENERATE_SUITE;
-	if (!assay_session_open(&s, &q, &err) && !assay_session_plan(&s, &q, &err))
+	if (!assay_session_models(&s, &q, &err))
 		for (size_t i = 0; i < s.plan.n_cases; i++)
 			for (unsigned k = 0; k < s.plan.cases[i].n_axes; k++)
 				if (!strcmp(s.plan.cases[i].axes[k].name, "model"))
@@ -161,7 +161,7 @@ static void say_ops(const struct completion *c)
 	struct assay_session s = { 0 };
 	struct assay_err err = { 0 };
 
-	if (!assay_session_open(&s, &c->s->r, &err))
+	if (!assay_session_names(&s, &c->s->r, &err))
 		for (size_t i = 0; i < s.catalog->n_ops; i++)
 			say(c, s.catalog->ops[i].name, s.catalog->ops[i].help);
 	assay_session_close(&s);
@@ -173,7 +173,7 @@ static void say_variants(const struct completion *c)
 	struct assay_err err = { 0 };
 	char name[ASSAY_KEY_MAX];
 
-	if (!assay_session_open(&s, &c->s->r, &err))
+	if (!assay_session_names(&s, &c->s->r, &err))
 		for (size_t i = 0; i < s.catalog->n_variants; i++) {
 			const struct assay_catalog_variant *v = &s.catalog->variants[i];
 

@@ -163,6 +163,18 @@ static int name_models(struct assay_session *s, const struct assay_request *q, s
 	return rc;
 }
 
+static int ask_plugins(struct assay_session *s, const struct assay_request *q, const char *parts,
+		       const struct assay_host_info *host, struct assay_err *err)
+{
+	int rc = assay_inventory_open(&s->inventory, &s->plugins, parts, host, err);
+
+	if (!rc && q->isa)
+		rc = assay_inventory_cap(s->inventory, q->isa, err);
+	if (!rc)
+		s->catalog = assay_inventory_catalog(s->inventory);
+	return rc;
+}
+
 static int take_inventory(struct assay_session *s, const struct assay_request *q, const char *parts,
 			  struct assay_err *err)
 {
@@ -175,13 +187,8 @@ static int take_inventory(struct assay_session *s, const struct assay_request *q
 		return rc;
 	assay_topology_host_info(s->topology, &s->host);
 	s->host.vector_bits = q->isa ? assay_isa_vector_bits(q->isa) : 0;
-	rc = assay_inventory_open(&s->inventory, &s->plugins, parts, &s->host, err);
-	if (!rc && q->isa)
-		rc = assay_inventory_cap(s->inventory, q->isa, err);
-	if (rc)
-		return rc;
-	s->catalog = assay_inventory_catalog(s->inventory);
-	return assay_plan_models(assay_inventory_extend(s->inventory), &s->models, n_models, err);
+	rc = ask_plugins(s, q, parts, &s->host, err);
+	return rc ? rc : assay_plan_models(assay_inventory_extend(s->inventory), &s->models, n_models, err);
 }
 
 int assay_session_groups(struct assay_counter_groups *g, const char *bench_dir, struct assay_err *err)
@@ -207,6 +214,30 @@ int assay_session_open(struct assay_session *s, const struct assay_request *q, s
 	if (!rc)
 		rc = gather_plugins(s, q, err);
 	return rc ? rc : take_inventory(s, q, NULL, err);
+}
+
+int assay_session_names(struct assay_session *s, const struct assay_request *q, struct assay_err *err)
+{
+	int rc = gather_plugins(s, q, err);
+
+	return rc ? rc : ask_plugins(s, q, NULL, NULL, err);
+}
+
+int assay_session_models(struct assay_session *s, const struct assay_request *q, struct assay_err *err)
+{
+	struct assay_plan_options plan = q->plan;
+	size_t n_models = 0;
+	int rc = find_benches(s, q, err);
+
+	if (!rc)
+		rc = name_models(s, q, &n_models, err);
+	if (!rc)
+		rc = assay_session_names(s, q, err);
+	if (!rc)
+		rc = assay_plan_models(assay_inventory_extend(s->inventory), &s->models, n_models, err);
+	plan.bench_dir = s->bench_dir;
+	plan.all_threads = 1;
+	return rc ? rc : assay_plan_load(&s->plan, &plan, s->catalog, err);
 }
 
 int assay_session_open_with(struct assay_session *s, const struct assay_request *q, const struct assay_strings *plugins,

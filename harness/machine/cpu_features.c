@@ -286,14 +286,6 @@ void assay_cpu_features_list(const struct assay_cpu_features *f, char *buf, size
 			len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? "," : "", kernel_features[i]);
 }
 
-bool assay_cpu_has_all(const char *needs, char *missing, size_t size)
-{
-	struct assay_cpu_features f;
-
-	assay_cpu_features_load(&f, NULL);
-	return assay_cpu_features_has_all(&f, needs, missing, size);
-}
-
 void assay_cpu_identity(struct assay_cpu_identity *out)
 {
 	struct assay_cpu_features f;

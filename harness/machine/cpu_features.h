@@ -22,19 +22,15 @@ struct assay_cpu_features {
  */
 void assay_cpu_features_load(struct assay_cpu_features *f, const char *cpuinfo);
 bool assay_cpu_features_has(const struct assay_cpu_features *f, const char *name);
-/* As assay_cpu_has_all below. */
+/*
+ * Do the CPU, and the operating system for its registers, have all of the comma separated @needs ("avx2,fma",
+ * "asimddp")? NULL needs nothing. The first that is missing is copied into @missing (may be NULL).
+ */
 bool assay_cpu_features_has_all(const struct assay_cpu_features *f, const char *needs, char *missing, size_t size);
 /* Forget @name, as if the CPU lacked it. */
 void assay_cpu_features_drop(struct assay_cpu_features *f, const char *name);
 /* The flags that kernels care about, separated by commas. */
 void assay_cpu_features_list(const struct assay_cpu_features *f, char *buf, size_t size);
-
-/*
- * Do the CPU, and the operating system for its registers, have all of the comma separated @needs ("avx2,fma",
- * "asimddp")? NULL needs nothing. The first that is missing is copied into @missing (may be NULL). Reads /proc/cpuinfo
- * at each call (about 30 us).
- */
-bool assay_cpu_has_all(const char *needs, char *missing, size_t size);
 
 /* "AMD EPYC", family/model/stepping and microcode for the fingerprint; empty strings where unknown. */
 struct assay_cpu_identity {

@@ -42,9 +42,11 @@ static struct assay_digest variant_hash(const struct assay_loaded_plugin *p, con
 		(const void *)(uintptr_t)v->release,
 		(const void *)(uintptr_t)v->supports,
 	};
-	struct assay_digest d;
+	struct assay_digest d = { 0 };
 
-	return assay_code_hash(p->path, p->dl, entries, &d, NULL) ? p->file.code : d;
+	if (assay_code_hash(p->path, p->dl, entries, &d, NULL))
+		assay_plugin_file_code(p->path, &d, NULL);
+	return d;
 }
 
 /* Of all code that is timed: a composite op's driver is, besides the variant that it runs on. */

@@ -33,10 +33,15 @@ offers() {
 	offers generate "" | grep -qx tiny
 	[ "$(offers serve --profile cpu,th)" = cpu,threads ]
 	[ "$(offers plot trend --by "")" = $'commit\ndate' ]
-	[ "$(offers compare --variants quantize.q8_0/re)" = quantize.q8_0/ref ]
+	[ "$(offers compare --variants --plugin "$ASSAY_BUILD/tests/plugins/bad_crash.so" quantize.q8_0/re)" = quantize.q8_0/ref ]
 	! offers compare "" | grep -qx quantize.q8_0/ref
 	[ -z "$(offers no-such-command "")" ] && [ -z "$(offers run --no-such-option=x)" ]
 	[ ! -e assay.db ]
+	if command -v strace >/dev/null; then # plugins are asked by a copy of the process, and no other process is looked at
+		strace -f -e trace=execve,openat -o asked.txt "$ASSAY" __complete new variant "" >/dev/null
+		[ "$(grep -c execve asked.txt)" = 1 ]
+		[ ! -e /proc/thread-self/children ] || ! grep -q '"/proc"' asked.txt
+	fi
 }
 
 @test "what is stored is offered by its names, and revisions as git knows them" {

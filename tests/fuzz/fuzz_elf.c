@@ -38,6 +38,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_write("input.so", data, size);
 	rc = assay_plugin_file_read("input.so", &file, &err);
 	fuzz_check_refusal(rc, &err);
+	err = (struct assay_err){ 0 };
+	rc = assay_plugin_file_code("input.so", &digest, &err);
+	fuzz_check_refusal(rc, &err);
 
 	FUZZ_CHECK(self && !dlinfo(self, RTLD_DI_LINKMAP, &map));
 	find_entries(map->l_addr, entries);

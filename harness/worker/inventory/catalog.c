@@ -378,6 +378,9 @@ static void lacks_device(const struct assay_catalog *cat, unsigned kind, char *w
 
 int assay_catalog_mark_unavailable(struct assay_catalog *cat, struct assay_err *err)
 {
+	struct assay_cpu_features cpu;
+
+	assay_cpu_features_load(&cpu, NULL);
 	for (size_t i = 0; i < cat->n_variants; i++) {
 		struct assay_catalog_variant *v = &cat->variants[i];
 		char why[256] = "", missing[ASSAY_NAME_MAX];
@@ -387,7 +390,7 @@ int assay_catalog_mark_unavailable(struct assay_catalog *cat, struct assay_err *
 			v->other_arch = NULL;
 		if (v->other_arch)
 			snprintf(why, sizeof(why), "built for %s, this is %s", v->other_arch, assay_arch());
-		else if (!assay_cpu_has_all(v->needs, missing, sizeof(missing)))
+		else if (!assay_cpu_features_has_all(&cpu, v->needs, missing, sizeof(missing)))
 			snprintf(why, sizeof(why), "this CPU has no %s", missing);
 		if (v->device_kind != ASSAY_DEVICE_CPU && !why[0])
 			lacks_device(cat, v->device_kind, why, sizeof(why));

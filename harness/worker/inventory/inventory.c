@@ -27,6 +27,7 @@ struct broken {
 struct assay_inventory {
 	struct assay_catalog cat;
 	char *parts; /* NULL: all of everything */
+	bool names_only;
 	struct assay_host_info host;
 	struct assay_inventory_process child; /* has loaded all plugins that load */
 	bool *given_up;                       /* by plugin: not loaded any more */
@@ -101,7 +102,7 @@ static int finish_catalog(struct assay_inventory *inv, struct assay_err *err)
 /* One child, all plugins that were not given up. ASSAY_EWORKER with *at: it is the fault of that plugin. */
 static int load_once(struct assay_inventory *inv, bool first, size_t *at, struct assay_err *err)
 {
-	int rc = assay_inventory_process_start(&inv->child, err);
+	int rc = assay_inventory_process_start(&inv->child, inv->names_only, err);
 
 	*at = SIZE_MAX;
 	for (size_t i = 0; i < inv->cat.n_plugins && !rc; i++)
@@ -170,7 +171,9 @@ int assay_inventory_open(struct assay_inventory **out, const struct assay_string
 
 	if (!inv)
 		return assay_err_set(err, ASSAY_ENOMEM, "out of memory for the inventory");
-	inv->host = *host;
+	inv->names_only = !host;
+	if (host)
+		inv->host = *host;
 	rc = add_plugins(inv, plugins, err);
 	if (!rc && parts && !(inv->parts = strndup(parts, plugins->n)))
 		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory for the inventory");

@@ -14,7 +14,8 @@ struct assay_inventory;
 /*
  * Load @plugins in a child and describe them; @parts has a letter for each (see enum assay_plugin_part), NULL: all of
  * everything. A plugin that is refused, crashes or hangs while loading stands in the catalog
- * with its error; the others are there. On error nothing is kept.
+ * with its error; the others are there. On error nothing is kept. @host NULL: only names are wanted, and no case is
+ * described.
  */
 int assay_inventory_open(struct assay_inventory **inv, const struct assay_strings *plugins, const char *parts,
 			 const struct assay_host_info *host, struct assay_err *err);
@@ -55,8 +56,11 @@ struct assay_inventory_process {
 	json_int_t question; /* the last one asked */
 };
 
-/* Start it; @p is not running. On error it is not running either. */
-int assay_inventory_process_start(struct assay_inventory_process *p, struct assay_err *err);
+/*
+ * Start it; @p is not running. On error it is not running either. @fork_only: as a copy of this process, which takes
+ * half the time of a fresh one.
+ */
+int assay_inventory_process_start(struct assay_inventory_process *p, bool fork_only, struct assay_err *err);
 /* Kill it and all that it started, where it runs. */
 void assay_inventory_process_stop(struct assay_inventory_process *p);
 

@@ -22,12 +22,12 @@
 #define WORDS_MAX_BYTES  ((size_t)4 << 10)
 #define READ_BYTES       ((size_t)64 << 10)
 
-int assay_inventory_process_start(struct assay_inventory_process *p, struct assay_err *err)
+int assay_inventory_process_start(struct assay_inventory_process *p, bool fork_only, struct assay_err *err)
 {
 	const struct timeval timeout = { .tv_sec = ANSWER_TIMEOUT_S };
 	char number[16];
 	const char *argv[] = { "/proc/self/exe", ASSAY_INVENTORY_COMMAND, number, NULL };
-	struct assay_process_options o = { .argv = argv };
+	struct assay_process_options o = { .argv = argv, .instead = fork_only ? assay_inventory_child : NULL };
 	int fds[2], rc;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))

@@ -18,7 +18,7 @@
 /*
  * @dl is the handle of dlopen and @path the file it was loaded from. ASSAY_EUNAVAILABLE with the reason when the file
  * cannot tell: it keeps no relocations or symbols (`-Wl,--emit-relocs`, not stripped), has a kind of relocation that is
- * not known here, or an entry lies in another file. The caller then takes assay_plugin_file.code, which covers more.
+ * not known here, or an entry lies in another file. The caller then takes assay_plugin_file_code, which covers more.
  *
  * How fine it is depends on the plugin: what is told apart is a section. With `-ffunction-sections -fdata-sections` and
  * `-Wl,--unique=.text.*,--unique=.rodata*,--unique=.data.*,--unique=.bss.*` each function and each object is one.

@@ -67,17 +67,27 @@ static bool decides(const struct assay_elf *e, const Elf64_Shdr *s)
 	       assay_elf_inside(e, s->sh_offset, s->sh_size);
 }
 
-static int hash_code(const struct assay_elf *e, struct assay_digest *out, struct assay_err *err)
+int assay_plugin_file_code(const char *path, struct assay_digest *out, struct assay_err *err)
 {
-	struct assay_hasher *h = assay_hasher_new();
+	struct assay_hasher *h = NULL;
+	struct assay_elf e;
+	const void *data = NULL;
+	size_t len;
+	int rc = assay_file_map(path, &data, &len, err);
 
-	if (!h)
-		return assay_err_set(err, ASSAY_ENOMEM, "out of memory while hashing a plugin");
-	for (size_t i = 0; i < e->n_sections; i++)
-		if (decides(e, &e->sections[i]))
-			assay_hasher_add(h, e->data + e->sections[i].sh_offset, e->sections[i].sh_size);
-	*out = assay_hasher_finish(h);
-	return 0;
+	if (rc)
+		return rc;
+	if (!assay_elf_open(&e, data, len))
+		rc = assay_err_set(err, ASSAY_EPLUGIN, "'%s' is not a shared object for this processor", path);
+	else if (!(h = assay_hasher_new()))
+		rc = assay_err_set(err, ASSAY_ENOMEM, "out of memory while hashing a plugin");
+	for (size_t i = 0; !rc && i < e.n_sections; i++)
+		if (decides(&e, &e.sections[i]))
+			assay_hasher_add(h, e.data + e.sections[i].sh_offset, e.sections[i].sh_size);
+	if (!rc)
+		*out = assay_hasher_finish(h);
+	assay_file_unmap(data, len);
+	return rc;
 }
 
 int assay_plugin_file_read(const char *path, struct assay_plugin_file *out, struct assay_err *err)
@@ -118,7 +128,6 @@ int assay_plugin_file_read(const char *path, struct assay_plugin_file *out, stru
 		goto out;
 	}
 	read_build_id(&e, out->build_id, sizeof(out->build_id));
-	rc = hash_code(&e, &out->code, err);
 out:
 	assay_file_unmap(data, len);
 	return rc;

@@ -20,8 +20,7 @@
 
 struct assay_plugin_file {
 	uint16_t abi_major, abi_minor;
-	char build_id[65];        /* hex; "" when the linker wrote none */
-	struct assay_digest code; /* of all its machine code, constants and imports */
+	char build_id[65]; /* hex; "" when the linker wrote none */
 };
 
 /*
@@ -29,6 +28,8 @@ struct assay_plugin_file {
  * major version; both are named, and abi_major and abi_minor are filled.
  */
 int assay_plugin_file_read(const char *path, struct assay_plugin_file *out, struct assay_err *err);
+/* The digest of all its machine code, constants and imports. Reads the whole file. */
+int assay_plugin_file_code(const char *path, struct assay_digest *out, struct assay_err *err);
 
 /* ---- loading ---- */
 

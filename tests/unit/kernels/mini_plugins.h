@@ -145,7 +145,10 @@ static inline bool mini_cpu_has(const char *needs)
 	return !needs || !*needs || !strcmp(needs, ASSAY_NEEDS(neon)) ||
 	       (!strcmp(needs, ASSAY_NEEDS(dotprod)) && getauxval(AT_HWCAP) & HWCAP_ASIMDDP);
 #else
-	return assay_cpu_has_all(needs, NULL, 0);
+	struct assay_cpu_features cpu;
+
+	assay_cpu_features_load(&cpu, NULL);
+	return assay_cpu_features_has_all(&cpu, needs, NULL, 0);
 #endif
 }
 
