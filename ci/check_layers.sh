@@ -136,7 +136,7 @@ harness/serve 4700
 harness/stats 1850
 harness/store 9350
 harness/worker 14600
-kernels 14300
+kernels 14520
 reports 19600
 tests/cli 12920
 tests/examples 160

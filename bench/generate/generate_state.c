@@ -56,7 +56,7 @@ void assay_generate_state_fill(const struct gen_plan *plan, struct assay_generat
 		.slot_count = plan->trace_count,
 		.layer_bytes = assay_generate_matrix_at(m, 1, 0),
 		.layer_norms = assay_generate_norm_at(m, 1, 0),
-		.head_at = m->tied ? 0 : (int64_t)m->vocab * m->dim,
+		.head_at = m->tied ? 0 : m->vocab * plan->row_bytes,
 		.table_at = m->vocab + plan->max_pos,
 		.took = took,
 		.users = plan->users,
@@ -66,6 +66,8 @@ void assay_generate_state_fill(const struct gen_plan *plan, struct assay_generat
 		.reply = plan->reply,
 		.table_len = (plan->max_pos + ASSAY_GENERATE_KV_BLOCK - 1) / ASSAY_GENERATE_KV_BLOCK,
 		.requests = assay_generate_plan_requests,
+		.row_bytes = plan->row_bytes,
+		.head = plan->head,
 	};
 	for (int i = 0; i < ASSAY_GENERATE_N_MATRICES; i++) {
 		state->matrix_at[i] = assay_generate_matrix_at(m, 0, i);

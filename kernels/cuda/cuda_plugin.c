@@ -2,7 +2,6 @@
 /* The descriptor of assay_cuda.so. What runs nowhere without nvcc is listed all the same, with its device's reason. */
 #include <stdio.h>
 
-#include "assay/op_generate.h"
 #include "cuda_blas.h"
 #include "cuda_variants.h"
 
@@ -31,26 +30,7 @@ static int not_compiled(struct assay_job *job)
 #define GENERATE_CALLS(kind)
 #endif
 
-static int only_bf16(int64_t head, struct assay_reason *why)
-{
-	if (head == ASSAY_GENERATE_HEAD_BF16)
-		return 0;
-	snprintf(why->text, sizeof(why->text), "has kernels for the head bf16 only");
-	return -1;
-}
-
-static int supports_prefill(const struct assay_shape *shape, struct assay_reason *why)
-{
-	return only_bf16(shape->axis[ASSAY_GENERATE_PREFILL_HEAD], why);
-}
-
-static int supports_decode(const struct assay_shape *shape, struct assay_reason *why)
-{
-	return only_bf16(shape->axis[ASSAY_GENERATE_DECODE_HEAD], why);
-}
-
-#define GENERATE(kind, supports_, help_)                                                                               \
-	CUDA("generate." #kind, generate_##kind, GENERATE_CALLS(kind).supports = supports_, .help = help_)
+#define GENERATE(kind, help_) CUDA("generate." #kind, generate_##kind, GENERATE_CALLS(kind).help = help_)
 
 #if ASSAY_CUDA
 #define STREAM(fn)                                                                                                     \
@@ -99,9 +79,9 @@ static const struct assay_variant variants[] = {
 	LIBRARY("matmul.ternary", "cublaslt", "cublasLtMatmul on weights of one byte, then the scales",
 		assay_cublaslt_supports, CUBLASLT_CALLS),
 	CUBLAS("matmul.f32", "cublas", f32, "cublasSgemm"),
-	GENERATE(prefill, supports_prefill, "all on the device: weights, KV cache, fused norms, attention"),
-	GENERATE(decode, supports_decode, "all on the device, a step replayed as a CUDA graph"),
-	GENERATE(chat, NULL, "all on the device, requests planned before the run"),
+	GENERATE(prefill, "all on the device: weights, KV cache, fused norms, attention"),
+	GENERATE(decode, "all on the device, a step replayed as a CUDA graph"),
+	GENERATE(chat, "all on the device, requests planned before the run"),
 };
 
 ASSAY_PLUGIN = {

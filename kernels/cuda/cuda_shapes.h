@@ -48,6 +48,8 @@
 	KERNEL(generate_token_down, 320)                                                                               \
 	KERNEL(generate_token_last, 256)                                                                               \
 	KERNEL(generate_head, 128)                                                                                     \
+	KERNEL(generate_head_input, 256)                                                                               \
+	KERNEL(generate_head_rows, 256)                                                                                \
 	KERNEL(generate_greedy, 32)                                                                                    \
 	KERNEL(generate_sample, 1024)
 

@@ -73,7 +73,7 @@ static inline struct assay_block_inputs assay_block_inputs(void *at, int64_t n)
 /* ---- half precision ---- */
 
 /* Exact. */
-static inline float assay_f32_of_half(uint16_t h)
+static inline ASSAY_HD float assay_f32_of_half(uint16_t h)
 {
 	const uint32_t sign = (uint32_t)(h & 0x8000) << 16, rest = (uint32_t)(h & 0x7fff) << 13;
 
@@ -84,7 +84,7 @@ static inline float assay_f32_of_half(uint16_t h)
 }
 
 /* To nearest, ties to even. */
-static inline uint16_t assay_half_of_f32(float x)
+static inline ASSAY_HD uint16_t assay_half_of_f32(float x)
 {
 	const uint32_t sign = assay_f32_bits(x) >> 16 & 0x8000, rest = assay_f32_bits(x) & 0x7fffffff;
 

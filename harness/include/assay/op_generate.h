@@ -129,7 +129,7 @@ struct assay_generate_state {
 	int64_t rows[ASSAY_GENERATE_N_MATRICES], cols[ASSAY_GENERATE_N_MATRICES];
 	/* Likewise of the norms, in floats; after all layers comes the final norm. */
 	int64_t layer_norms, norm_at[ASSAY_GENERATE_N_NORMS];
-	int64_t head_at; /* where the head begins in the embedding tensor, in elements; of bf16 only */
+	int64_t head_at; /* where the head begins in the embedding tensor, in bytes */
 
 	/*
 	 * A record of the trace, in elements: int8 vectors in the order of the norms; their four scales; the residual
@@ -151,6 +151,9 @@ struct assay_generate_state {
 	 */
 	int (*requests)(const struct assay_job *job, const int32_t *prompt, struct assay_generate_request *out,
 			int32_t *tables, uint64_t counters[3]);
+
+	int64_t row_bytes; /* of the embedding and the head */
+	uint32_t head;     /* enum assay_generate_head */
 };
 
 /* The position that a slot of the trace records. */

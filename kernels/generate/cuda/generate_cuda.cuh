@@ -8,6 +8,7 @@
 #define GENERATE_CUDA_CUH
 
 #include "assay/float_bits.h"
+#include "assay/op_blocks.h"
 #include "assay/op_generate.h"
 #include "cuda/cuda_kernel.cuh"
 
@@ -42,7 +43,7 @@ struct generate_cuda {
 	struct assay_generate_state s;
 	const float *scales, *norms, *rope;
 	const uint8_t *weights;
-	const uint16_t *embedding, *head;
+	const uint8_t *embedding, *head; /* rows of s.row_bytes */
 	const int32_t *prompt;
 	int32_t *tokens, *table;
 	float *logits, *trace_f32, *trace_last;
@@ -52,6 +53,10 @@ struct generate_cuda {
 	/* Of a step: residual, outputs of the matrix under way, attention, quantized rows and their scales. */
 	float *resid, *y, *att, *x_scale, *normed;
 	int8_t *x;
+	/* The norm of the head in eight bits, its scales and sums, as in op_blocks.h. */
+	int8_t *head_x;
+	float *head_scale;
+	int16_t *head_sums;
 	int32_t *slots; /* trace slot of each position, or -1 */
 	float *probs;   /* of the sampler, like the next two [2][vocab] */
 	uint32_t *keys, *ids;
@@ -199,7 +204,7 @@ void assay_generate_begin_cuda(const struct assay_job *job, const generate_cuda 
 /* Enqueue parts of a step. */
 void assay_generate_rope_cuda(const struct assay_job *job, const generate_cuda &g, const generate_step &to);
 void assay_generate_attend_cuda(const struct assay_job *job, const generate_cuda &g, const generate_step &to);
-void assay_generate_head_cuda(const struct assay_job *job, const generate_cuda &g, const generate_step &to);
+void assay_generate_head_cuda(const struct assay_job *job, const generate_cuda &g);
 /* Which input of a norm: `layer` of the step says whose. */
 void assay_generate_norm_cuda(const struct assay_job *job, const generate_cuda &g, const generate_step &to,
 			      enum assay_generate_norm norm);

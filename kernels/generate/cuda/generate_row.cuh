@@ -163,17 +163,49 @@ static __device__ __forceinline__ uint32_t *generate_trace_i8(const generate_cud
 		       : (uint32_t *)(g.trace_i8 + ((int64_t)slot * g.s.layers + layer) * g.s.i8_len + g.s.i8_at[norm]);
 }
 
-/* The embedding of the token that stands at a position. */
-template <int THREADS, int VECTORS>
-static __device__ __forceinline__ void generate_embed(const generate_cuda &g, float4 (&to)[VECTORS], int64_t position)
+/* Value @i of a row of the embedding. */
+static __device__ __forceinline__ float generate_embedded(const generate_cuda &g, const uint8_t *row, int i)
+{
+	const int half = i % 256 / 128, part = i % 128 / 32, l = i % 32;
+	const uint8_t *block;
+
+	switch (g.s.head) {
+	case ASSAY_GENERATE_HEAD_F32:
+		return ((const float *)row)[i];
+	case ASSAY_GENERATE_HEAD_Q8_0:
+		block = row + i / 32 * 34;
+		return (float)(int8_t)block[2 + l] * assay_f32_of_half(*(const uint16_t *)block);
+	case ASSAY_GENERATE_HEAD_Q6_K:
+		block = row + i / 256 * 210;
+		return assay_f32_of_half(*(const uint16_t *)(block + 208)) * (float)(int8_t)block[192 + i % 256 / 16] *
+		       (float)(((block[64 * half + l + 32 * (part & 1)] >> 4 * (part / 2) & 15) |
+				(block[128 + 32 * half + l] >> 2 * part & 3) << 4) -
+			       32);
+	case ASSAY_GENERATE_HEAD_I8_ROW:
+		return (float)(int8_t)row[4 + i] * *(const float *)row;
+	default:
+		return assay_f32_of_bf16(((const uint16_t *)row)[i]);
+	}
+}
+
+/* The row of the embedding of the token that stands at a position. */
+static __device__ __forceinline__ const uint8_t *generate_embedding_at(const generate_cuda &g, int64_t position)
 {
 	const int64_t behind = position - g.at->prompt;
 	const int32_t token = behind < 0 ? g.prompt[position] : g.tokens[g.at->out + behind];
-	const uint16_t *row = g.embedding + (int64_t)token * g.s.dim;
+
+	return g.embedding + token * g.s.row_bytes;
+}
+
+/* The embedding of that token. */
+template <int THREADS, int VECTORS>
+static __device__ __forceinline__ void generate_embed(const generate_cuda &g, float4 (&to)[VECTORS], int64_t position)
+{
+	const uint8_t *row = generate_embedding_at(g, position);
 
 	GENERATE_EACH_VECTOR(g.s.dim)
-	to[v] = make_float4(assay_f32_of_bf16(row[4 * at]), assay_f32_of_bf16(row[4 * at + 1]),
-			    assay_f32_of_bf16(row[4 * at + 2]), assay_f32_of_bf16(row[4 * at + 3]));
+	to[v] = make_float4(generate_embedded(g, row, 4 * at), generate_embedded(g, row, 4 * at + 1),
+			    generate_embedded(g, row, 4 * at + 2), generate_embedded(g, row, 4 * at + 3));
 }
 
 /* An element of the feed-forward's middle. */

@@ -40,6 +40,9 @@ static uint64_t lay_out(generate_cuda *g, uint8_t *base)
 	g->x_scale = (float *)(base + take(&at, n * 4));
 	g->normed = (float *)(base + take(&at, (uint64_t)s.dim * 4));
 	g->x = (int8_t *)(base + take(&at, n * (row > s.dim ? row : s.dim)));
+	g->head_x = (int8_t *)(base + take(&at, (uint64_t)s.dim));
+	g->head_scale = (float *)(base + take(&at, (uint64_t)s.dim / 32 * 4));
+	g->head_sums = (int16_t *)(base + take(&at, (uint64_t)s.dim / 16 * 2));
 	g->slots = (int32_t *)(base + take(&at, (uint64_t)s.max_pos * 4));
 	g->at = (generate_progress *)(base + take(&at, sizeof(*g->at)));
 	g->probs = (float *)(base + take(&at, 2 * sampled * 4));
@@ -57,7 +60,7 @@ static void point(generate_cuda *g, const struct assay_job *job)
 {
 	g->weights = cuda_tensor<uint8_t>(job, ASSAY_GENERATE_T_WEIGHTS);
 	g->scales = cuda_tensor<float>(job, ASSAY_GENERATE_T_SCALES);
-	g->embedding = cuda_tensor<uint16_t>(job, ASSAY_GENERATE_T_EMBEDDING);
+	g->embedding = cuda_tensor<uint8_t>(job, ASSAY_GENERATE_T_EMBEDDING);
 	g->head = g->embedding + g->s.head_at;
 	g->norms = cuda_tensor<float>(job, ASSAY_GENERATE_T_NORMS);
 	g->rope = cuda_tensor<float>(job, ASSAY_GENERATE_T_ROPE);
@@ -225,7 +228,7 @@ static void enqueue_step(const struct assay_job *job, const generate_cuda &g, in
 	else
 		enqueue_layers(job, g, to);
 	if (last) {
-		assay_generate_head_cuda(job, g, to);
+		assay_generate_head_cuda(job, g);
 		assay_generate_choose_cuda(job, g, to);
 	}
 }

@@ -1,80 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logits and the token that follows. The head's kernel finds the greatest logit on its way. For topk and topp, one
-// block of threads sorts all logits by their bits, four passes of eight, which keeps equal ones by their ids.
+// The token that follows. For topk and topp, one block of threads sorts all logits by their bits, four passes of eight,
+// which keeps equal ones by their ids.
 #include "assay/random.h"
-#include "cuda/cuda_async.cuh"
 #include "generate_cuda.cuh"
 
-#define HEAD_ROWS (CUDA_THREADS_generate_head / 2)
-#define THREADS   CUDA_THREADS_generate_sample
-#define WARPS     (THREADS / CUDA_WARP)
-#define DIGITS    256
-#define CHUNK     4096
-
-// ---- logits: two threads a row, whose columns pass through shared memory in whole lines ----
-
-#define COLUMNS     64
-#define VECTORS     (COLUMNS / 8) // of 16 bytes, of a row
-#define ROW_VECTORS (VECTORS + 2) // so that neighbours read from all banks
-#define STAGES      3
-
-struct head_shared {
-	__align__(16) float x[GENERATE_MAX_DIM];
-	__align__(16) uint4 w[STAGES][HEAD_ROWS][ROW_VECTORS];
-};
-
-// Begin to copy columns @from … of this block's rows.
-static __device__ __forceinline__ void begin_columns(const generate_cuda &g, head_shared &s, int from)
-{
-	const int vector = threadIdx.x % VECTORS, first = blockIdx.x * HEAD_ROWS;
-
-	if (from < g.s.dim)
-#pragma unroll
-		for (int row = threadIdx.x / VECTORS; row < HEAD_ROWS; row += CUDA_THREADS_generate_head / VECTORS) {
-			const int at = first + row < g.s.vocab ? first + row : g.s.vocab - 1;
-
-			async_copy16(&s.w[from / COLUMNS % STAGES][row][vector],
-				     g.head + (int64_t)at * g.s.dim + from + 8 * vector);
-		}
-	async_end_group();
-}
-
-CUDA_KERNEL(generate_head)(generate_cuda g)
-{
-	__shared__ head_shared s;
-	const int part = threadIdx.x % 2, mine = blockIdx.x * HEAD_ROWS + threadIdx.x / 2;
-	const int row = mine < g.s.vocab ? mine : g.s.vocab - 1;
-	unsigned long long key;
-	float sum[8] = {}, logit;
-
-	cuda_let_next_begin();
-	for (int i = 0; i < STAGES - 1; i++)
-		begin_columns(g, s, i * COLUMNS);
-	cuda_wait();
-	for (int i = threadIdx.x; i < g.s.dim; i += CUDA_THREADS_generate_head)
-		s.x[i] = g.normed[i];
-	for (int from = 0; from < g.s.dim; from += COLUMNS) {
-		const uint4 *w = s.w[from / COLUMNS % STAGES][threadIdx.x / 2];
-
-		async_wait<STAGES - 2>();
-		__syncthreads();
-		begin_columns(g, s, from + (STAGES - 1) * COLUMNS);
-#pragma unroll
-		for (int i = 0; i < VECTORS; i += 2)
-			generate_add_products(sum, &s.x[from + 8 * (i + part)], w[i + part]);
-	}
-	logit = generate_sum_pair(sum);
-	if (mine < g.s.vocab && part == 0)
-		g.logits[mine] = logit;
-	key = generate_key(logit, (uint32_t)row);
-	for (int lanes = CUDA_WARP / 2; lanes; lanes /= 2) {
-		const unsigned long long other = __shfl_xor_sync(CUDA_FULL, key, lanes);
-
-		key = other > key ? other : key;
-	}
-	if (threadIdx.x % CUDA_WARP == 0)
-		atomicMax(&g.at->best, key);
-}
+#define THREADS CUDA_THREADS_generate_sample
+#define WARPS   (THREADS / CUDA_WARP)
+#define DIGITS  256
+#define CHUNK   4096
 
 // ---- the next token ----
 
@@ -297,12 +230,6 @@ CUDA_KERNEL(generate_begin)(generate_cuda g, int decode, int64_t last)
 	*(volatile unsigned long long *)&g.times->begun = g.at->runs;
 	__threadfence_system();
 	g.times->ns[0] = cuda_now_ns();
-}
-
-void assay_generate_head_cuda(const struct assay_job *job, const generate_cuda &g, const generate_step &to)
-{
-	(void)to;
-	CUDA_LAUNCH_EARLY(job, generate_head, cuda_blocks(g.s.vocab, HEAD_ROWS), g);
 }
 
 void assay_generate_choose_cuda(const struct assay_job *job, const generate_cuda &g, const generate_step &to)

@@ -205,13 +205,11 @@ CUDA_KERNEL(generate_token_down)(token_product p)
 // The residual that enters the first layer.
 CUDA_KERNEL(generate_token_first)(generate_cuda g, generate_step to)
 {
-	const int64_t position = generate_position(g, to), behind = position - g.at->prompt;
-	const int32_t token = behind < 0 ? g.prompt[position] : g.tokens[g.at->out + behind];
-	const uint16_t *row = g.embedding + (int64_t)token * g.s.dim;
+	const uint8_t *row = generate_embedding_at(g, generate_position(g, to));
 
 	cuda_let_next_begin();
 	for (int i = threadIdx.x; i < g.s.dim; i += blockDim.x)
-		g.resid[i] = assay_f32_of_bf16(row[i]);
+		g.resid[i] = generate_embedded(g, row, i);
 }
 
 CUDA_KERNEL(generate_token_last)(generate_cuda g, generate_step to)

@@ -70,6 +70,17 @@ TEST(test_cuda_decode)
 	check("generate.decode", "model=tiny,pp=3,tg=3", 6);
 }
 
+/* Rows of each format, as embedding and as head; a block of q6_k has more values than a row of `nano`. */
+TEST(test_cuda_heads)
+{
+	needs_emulated();
+	check("generate.decode", "model=nano,pp=3,tg=3,head=f32", 19);
+	check("generate.decode", "model=nano,pp=3,tg=3,head=q8_0", 20);
+	check("generate.decode", "model=nano,pp=3,tg=3,head=i8_row", 21);
+	check("generate.prefill", "model=tiny,pp=3,head=q6_k", 22);
+	check("generate.decode", "model=tiny,pp=2,tg=2,head=q6_k,sampler=topk", 23);
+}
+
 TEST(test_cuda_samplers)
 {
 	const int32_t *greedy, *drawn;
