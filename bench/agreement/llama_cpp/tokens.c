@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random strings as ids, by llama.cpp and by the plain tokenizer: tokens MODEL.gguf STRINGS SEED VOCABULARY.gguf.
- * bench/llama_tokens.sh builds and calls it. Strings are of tokens of the vocabulary, words, spaces and characters of
- * many kinds; all are UTF-8, because what is not has no meaning that both share. Every second one is parsed for special
- * tokens. Texts and ids that lie beside the vocabulary, as in llama.cpp's sources, are compared first.
+ * Random strings as ids, by llama.cpp and by the plain tokenizer: tokens MODEL.gguf STRINGS SEED VOCABULARY.gguf
+ * [DUMP]. bench/llama_tokens.sh builds and calls it. Strings are of tokens of the vocabulary, words, spaces and
+ * characters of many kinds; all are UTF-8, because what is not has no meaning that both share. Every second one is
+ * parsed for special tokens. Texts and ids beside the vocabulary, as in llama.cpp's sources, are compared first.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "assay/unicode_classes.h"
+#include "gguf/corpora.h"
 #include "gguf/tokenizer.h"
 #include "llama_library.h"
 #include "tokenizer/random_chars.h"
@@ -104,7 +105,57 @@ static void show(const uint8_t *s, size_t n, const int32_t *ours, int64_t n_ours
 	       at < n_theirs ? theirs[at] : -1);
 }
 
-static int64_t compare(struct assay_tokenizer *t, const struct llama_library *l, int64_t strings, uint64_t seed)
+/* ---- for tokenizers in JavaScript, see tokens.mjs ---- */
+
+static void dump_bytes(FILE *to, const char *kind, const uint8_t *s, int64_t n)
+{
+	fputs(kind, to);
+	for (int64_t i = 0; i < n; i++)
+		fprintf(to, "%02x", s[i]);
+}
+
+/* Tokens that are no text, such as padding, are not merged from it, so other tokenizers are not given them. */
+static void dump_text(FILE *to, const struct assay_vocab *v, const uint8_t *s, int64_t n, const int32_t *ids,
+		      int64_t n_ids)
+{
+	for (int64_t i = 0; i < n_ids; i++)
+		if (v->types[ids[i]] != ASSAY_TOKEN_NORMAL)
+			return;
+	dump_bytes(to, "S ", s, n);
+	for (int64_t i = 0; i < n_ids; i++)
+		fprintf(to, " %d", ids[i]);
+	fputc('\n', to);
+}
+
+/* The tokens up to the last one that is text, the merges, and the beginning of each corpus. */
+static void dump_vocabulary(FILE *to, struct assay_tokenizer *t)
+{
+	static uint8_t text[1 << 14];
+	static int32_t ids[4 * sizeof(text) + 4];
+	const struct assay_vocab *v = t->v;
+	int32_t n_tokens = v->n_tokens;
+
+	while (n_tokens && v->types[n_tokens - 1] != ASSAY_TOKEN_NORMAL)
+		n_tokens--;
+	for (int32_t i = 0; i < n_tokens; i++) {
+		dump_bytes(to, "T ", v->bytes + v->starts[i], v->starts[i + 1] - v->starts[i]);
+		fputc('\n', to);
+	}
+	for (int32_t i = 0; i < v->n_merges; i++)
+		fprintf(to, "M %d %d\n", v->merges[i][0], v->merges[i][1]);
+	for (int64_t c = 0; assay_corpus_names[c]; c++) {
+		int64_t n = sizeof(text);
+
+		assay_corpus_bytes(42, c, 0, text, n);
+		while (n && (text[n - 1] & 0x80))
+			n--;
+		if (is_utf8(text, n))
+			dump_text(to, v, text, n, ids, assay_tokenizer_encode(t, text, n, false, ids));
+	}
+}
+
+static int64_t compare(struct assay_tokenizer *t, const struct llama_library *l, int64_t strings, uint64_t seed,
+		       FILE *dump)
 {
 	static int32_t ours[4 * MOST_BYTES + 4], theirs[4 * MOST_BYTES + 4];
 	struct draws d = { .seed = seed };
@@ -118,6 +169,8 @@ static int64_t compare(struct assay_tokenizer *t, const struct llama_library *l,
 		const int32_t n_theirs = l->tokenize(l->vocab, (const char *)s, (int32_t)n, theirs,
 						     sizeof(theirs) / sizeof(theirs[0]), false, special);
 
+		if (dump && !special)
+			dump_text(dump, t->v, s, (int64_t)n, ours, n_ours);
 		if (n_ours == n_theirs && !memcmp(ours, theirs, (size_t)n_ours * sizeof(ours[0])))
 			continue;
 		if (differ++ < MOST_SHOWN)
@@ -195,15 +248,20 @@ int main(int argc, char **argv)
 	struct tokenizer_vocab v;
 	struct assay_tokenizer t;
 	struct llama_library l = { .model = NULL };
-	const int64_t strings = argc == 5 ? strtoll(argv[2], NULL, 10) : 0;
+	const bool called = argc == 5 || argc == 6;
+	const int64_t strings = called ? strtoll(argv[2], NULL, 10) : 0;
+	FILE *dump = argc == 6 ? fopen(argv[5], "w") : NULL;
 
-	if (argc != 5 || assay_gguf_open(&g, argv[1], &why) || assay_vocab_read(&v, &g, &why) ||
+	if (!called || assay_gguf_open(&g, argv[1], &why) || assay_vocab_read(&v, &g, &why) ||
 	    assay_tokenizer_init(&t, &v.v, &why) || llama_library_open(&l, argv[1], &why)) {
-		fprintf(stderr, "%s\n", argc == 5 ? why.text : "usage: tokens MODEL.gguf STRINGS SEED VOCABULARY.gguf");
+		fprintf(stderr, "%s\n",
+			called ? why.text : "usage: tokens MODEL.gguf STRINGS SEED VOCABULARY.gguf [DUMP]");
 		return 2;
 	}
 	compare_texts(&t, argv[4]);
+	if (dump)
+		dump_vocabulary(dump, &t);
 	printf("%" PRId64 " of %" PRId64 " strings have other ids\n",
-	       compare(&t, &l, strings, strtoull(argv[3], NULL, 10)), strings);
-	return 0;
+	       compare(&t, &l, strings, strtoull(argv[3], NULL, 10), dump), strings);
+	return dump && fclose(dump) ? 2 : 0;
 }
