@@ -141,6 +141,7 @@ static void say_isas(const struct completion *c)
 		say(c, names[i], NULL);
 }
 
+/* Those of the suite that `generate` and `serve` take; a file is named by --model. */
 static void say_models(const struct completion *c)
 {
 	struct assay_request q = c->s->r;
@@ -149,10 +150,14 @@ static void say_models(const struct completion *c)
 
 	q.plan.suite = ASSAY_GENERATE_SUITE;
 	if (!assay_session_models(&s, &q, &err))
-		for (size_t i = 0; i < s.plan.n_cases; i++)
-			for (unsigned k = 0; k < s.plan.cases[i].n_axes; k++)
-				if (!strcmp(s.plan.cases[i].axes[k].name, "model"))
-					say(c, s.plan.cases[i].axes[k].text, NULL);
+		for (size_t i = 0; i < s.plan.n_cases; i++) {
+			const struct assay_case *of = &s.plan.cases[i];
+			const struct assay_catalog_op *op = assay_catalog_op(s.catalog, of->op);
+
+			for (unsigned k = 0; k < of->n_axes && op && !op->model_axis; k++)
+				if (!strcmp(of->axes[k].name, "model"))
+					say(c, of->axes[k].text, NULL);
+		}
 	assay_session_close(&s);
 }
 

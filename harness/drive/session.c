@@ -235,6 +235,8 @@ int assay_session_models(struct assay_session *s, const struct assay_request *q,
 		rc = assay_session_names(s, q, err);
 	if (!rc)
 		rc = assay_plan_models(assay_inventory_extend(s->inventory), &s->models, n_models, err);
+	if (!rc)
+		rc = assay_plan_programs(s->bench_dir, assay_inventory_extend(s->inventory), err);
 	plan.bench_dir = s->bench_dir;
 	plan.all_threads = 1;
 	return rc ? rc : assay_plan_load(&s->plan, &plan, s->catalog, err);

@@ -31,6 +31,7 @@ offers() {
 	[ "$(offers run --counters cache,br)" = cache,branch ]
 	[ "$(offers run --counters=cache,br)" = --counters=cache,branch ]
 	offers generate "" | grep -qx tiny
+	! offers generate "" | grep -qx none
 	[ "$(offers serve --profile cpu,th)" = cpu,threads ]
 	[ "$(offers plot trend --by "")" = $'commit\ndate' ]
 	[ "$(offers compare --variants --plugin "$ASSAY_BUILD/tests/plugins/bad_crash.so" quantize.q8_0/re)" = quantize.q8_0/ref ]
