@@ -7,7 +7,7 @@ quote = '$(subst ','\'',$(1))'
 I = $(call quote,$(DESTDIR)$(PREFIX))
 # Man pages are made from the help texts. An installation goes without them where help2man is missing.
 HELP2MAN = $(shell command -v help2man)
-man_pages = rm -rf $(BUILD)/man && mkdir -p $(BUILD)/man && ci/man_page.sh $(BUILD)/bin/assay $(VERSION) $(BUILD)/man
+man_pages = ci/man_page.sh $(BUILD)/bin/assay $(VERSION) $(BUILD)/man
 man: all ## write the man pages below build/man, with help2man
 	$(say)$(man_pages)
 install: all ## install to PREFIX (/usr/local) below DESTDIR

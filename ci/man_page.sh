@@ -1,12 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Writes the man pages of the program from its help texts, with help2man: man_page.sh PROGRAM VERSION FOLDER. assay.1 is what
-# `PROGRAM --help` says; each command that this lists has a page of its own, such as assay-compare.1.
+# `PROGRAM --help` says; each command that this lists has a page of its own, such as assay-compare.1. The folder is made; one that is
+# newer than what it is made from stays as it is.
 set -eu
 
 program=$1
 version=$2
-folder=$3
+folder=$3.tmp
+
+if [ "$3" -nt "$program" ] && [ "$3" -nt "$0" ] && [ "$3" -nt "${0%/*}/gate.sh" ]; then
+	exit
+fi
+rm -rf "$folder" "$3"
+mkdir -p "$folder"
 
 # Examples stay lines of their own, which help2man would fill into one paragraph; the note on short options stands in every text.
 tidy='
@@ -40,3 +47,4 @@ done <"$folder/commands.tmp"
 	printf '.fi\n'
 } >>"$folder/assay-gate.1"
 rm -f "$folder/commands.tmp"
+mv "$folder" "$3"

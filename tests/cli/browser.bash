@@ -30,8 +30,8 @@ browser_start() {
 	browser_session=
 	: >"$BATS_TEST_TMPDIR/browser_events"
 	local target
-	target=$(browser_call Target.createTarget '{"url":"about:blank"}' | jq -r .targetId)
-	browser_session=$(browser_call Target.attachToTarget "{\"targetId\":\"$target\",\"flatten\":true}" | jq -r .sessionId)
+	target=$(browser_call Target.createTarget '{"url":"about:blank"}' | jq -r .result.targetId)
+	browser_session=$(browser_call Target.attachToTarget "{\"targetId\":\"$target\",\"flatten\":true}" | jq -r .result.sessionId)
 	local domain
 	for domain in Page Runtime Log Network; do
 		browser_call $domain.enable >/dev/null
@@ -45,25 +45,19 @@ browser_stop() {
 	wait "$browser_pid" 2>/dev/null || true
 }
 
-# browser_call METHOD [PARAMETERS]: its result, as JSON. There is one call at a time, so that all have one number. Events that come before are kept in browser_events.
+# browser_call METHOD [PARAMETERS]: the answer, as JSON. There is one call at a time, so that all have one number. Events that come before are kept in browser_events.
 browser_call() {
-	local parameters='{}'
+	local parameters='{}' message
 	[ -z "${2:-}" ] || parameters=$2
 	printf '{"id":1,"method":"%s","params":%s%s}\0' "$1" "$parameters" "${browser_session:+,\"sessionId\":\"$browser_session\"}" \
 		>&"$browser_to"
-	browser_answer "$1"
-}
-
-# browser_answer METHOD: the result of the call that was sent.
-browser_answer() {
-	local message
 	while IFS= read -r -d '' -t 120 -u "$browser_from" message; do
 		if [[ $message == "{\"id\":1,"* ]]; then
 			if [[ $message == *'"error":{"code"'* ]]; then
 				printf '%s: %s\n' "$1" "$message" >&2
 				return 1
 			fi
-			jq -c .result <<<"$message"
+			printf '%s\n' "$message"
 			return
 		fi
 		printf '%s\n' "$message" >>"$BATS_TEST_TMPDIR/browser_events"
@@ -74,13 +68,11 @@ browser_answer() {
 
 # page_value EXPRESSION: what it is in the page, as JSON; a promise is waited for.
 page_value() {
-	local answer
-	answer=$(browser_call Runtime.evaluate "$(jq -nc --arg e "$1" '{expression: $e, returnByValue: true, awaitPromise: true}')")
-	if jq -e .exceptionDetails <<<"$answer" >/dev/null; then
-		jq -r '.exceptionDetails.exception.description // .exceptionDetails.text' <<<"$answer" >&2
-		return 1
-	fi
-	jq -c .result.value <<<"$answer"
+	local asked answer
+	asked=$(command jq -nc --arg e "$1" '{expression: $e, returnByValue: true, awaitPromise: true}')
+	answer=$(browser_call Runtime.evaluate "$asked") || return
+	command jq -c '.result | if .exceptionDetails then .exceptionDetails | .exception.description // .text | error
+		else .result.value end' <<<"$answer"
 }
 
 # page_is EXPRESSION: it is true in the page.

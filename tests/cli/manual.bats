@@ -44,19 +44,3 @@ LACKS+='no stored case matches|no case of run|has no codecs|not here|cannot run 
 	printf '%s' "$wrong"
 	[ -z "$wrong" ]
 }
-
-@test "a man page a command has its examples, line for line" {
-	local command example
-
-	command -v help2man >/dev/null || skip "no man pages: the package help2man makes them"
-	mkdir man
-	"$ASSAY_SOURCE/ci/man_page.sh" "$ASSAY" 1.0.0 man
-	while read -r command; do
-		examples "$command" >examples
-		MANWIDTH=200 man -l "man/assay-$command.1" 2>/dev/null | sed 's/^ *//; s/‐/-/g' >page
-		[ -s page ] || skip "no man: the package man-db shows pages"
-		while IFS= read -r example; do
-			grep -qxF -e "$example" page || { echo "assay-$command.1 lacks: $example"; cat page; return 1; }
-		done <examples
-	done < <(commands)
-}

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <csetjmp>
 #include <cstdlib>
+#include <memory>
 #include <ucontext.h>
 #include <vector>
 
@@ -28,8 +29,8 @@ struct copy {
 
 // Kept from block to block.
 struct thread {
-	jmp_buf at; // where it waits: a jump asks the kernel nothing, as a change of contexts does
-	std::vector<char> stack;
+	jmp_buf at;                    // where it waits: a jump asks the kernel nothing, as a change of contexts does
+	std::unique_ptr<char[]> stack; // not cleared: most of it is never touched
 	bool ended;
 	const meeting *waits; // for the end of this turn of it
 	unsigned turn;
@@ -182,10 +183,10 @@ __attribute__((noinline)) static void begin(thread &t)
 {
 	ucontext_t context;
 
-	t.stack.resize(STACK_BYTES);
+	t.stack.reset(new char[STACK_BYTES]);
 	getcontext(&context);
-	context.uc_stack.ss_sp = t.stack.data();
-	context.uc_stack.ss_size = t.stack.size();
+	context.uc_stack.ss_sp = t.stack.get();
+	context.uc_stack.ss_size = STACK_BYTES;
 	context.uc_link = nullptr;
 	makecontext(&context, thread_main, 0);
 	if (!_setjmp(emulator.scheduler))
@@ -202,7 +203,7 @@ static void run_block(unsigned threads, bool last_first)
 	for (unsigned i = 0; i < threads; i++) {
 		thread &t = emulator.threads[emulator.current = i];
 
-		if (t.stack.empty())
+		if (!t.stack)
 			begin(t);
 		t.ended = false;
 		t.waits = nullptr;
