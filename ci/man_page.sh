@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Writes the man pages of the program from its help texts, with help2man: man_page.sh PROGRAM VERSION FOLDER. assay.1 is what
 # `PROGRAM --help` says; each command that this lists has a page of its own, such as assay-compare.1. The folder is made; one that is
