@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# The examples of all commands, as their help and their man pages have them.
+# The examples of all commands, as their help has them: each is right, or says what it lacks here.
 load helpers
 
 # A line for each command, and for each example of one.
