@@ -150,6 +150,7 @@ TEST(the_roof_in_turn)
 		struct assay_case_facts facts[N];
 		const struct assay_metric *share;
 		const struct assay_count *roof;
+		char few[256];
 
 		for (size_t k = 0; k < N; k++) {
 			if (assay_inventory_describe(inv, &results[k].c, 1, &facts[k], &err))
@@ -171,7 +172,10 @@ TEST(the_roof_in_turn)
 			fail_msg("row %zu: %s: %s", i, assay_status_name(r->status), r->reason);
 		if (rows[i].want > 0) {
 			assert_true(share && fabs(share->value - rows[i].want) < 1e-9);
-			assert_string_equal(roof->how, rows[i].text);
+			/* a busy machine may have disturbed all but a few turns */
+			snprintf(few, sizeof(few), "%s?", rows[i].text);
+			if (strcmp(roof->how, few))
+				assert_string_equal(roof->how, rows[i].text);
 		} else if (rows[i].want < 0) {
 			assert_true(share && roof);
 			interval_holds(roof->how, share->value);
