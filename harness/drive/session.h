@@ -50,9 +50,9 @@ int assay_session_suites(const struct assay_request *q, struct assay_strings *ou
 int assay_session_suite_check(const struct assay_request *q, struct assay_err *err);
 /* Topology, plugins and what they offer. Close in either case. */
 int assay_session_open(struct assay_session *s, const struct assay_request *q, struct assay_err *err);
-/* What plugins offer, to be named but neither planned nor measured. Close in either case. */
+/* What the plugins offer, for a caller that only lists names. Close in either case. */
 int assay_session_names(struct assay_session *s, const struct assay_request *q, struct assay_err *err);
-/* The cases of a suite that names models, as far as it takes to list these. Close in either case. */
+/* The cases of a suite, for a caller that only lists its models. Close in either case. */
 int assay_session_models(struct assay_session *s, const struct assay_request *q, struct assay_err *err);
 /*
  * As assay_session_open, with these plugins and parts (see assay_inventory_open) instead of the installed and named

@@ -107,7 +107,7 @@ static __device__ __forceinline__ float *generate_trace(const generate_cuda &g, 
 	return slot < 0 ? NULL : g.trace_f32 + ((int64_t)slot * g.s.layers + layer) * g.s.f32_len;
 }
 
-/* The sixteen lanes of a warp's first half into one; lanes behind them take part. */
+/* Sixteen lanes, those of each half of a warp, into one. */
 static __device__ __forceinline__ float generate_sum_lanes(float sum)
 {
 #pragma unroll

@@ -173,11 +173,11 @@ static __device__ __forceinline__ float half_at(const uint8_t *at)
 	return assay_f32_of_half(*(const uint16_t *)at);
 }
 
-// Neighbours that have the sums of a row get the whole.
-template <int LANES> static __device__ __forceinline__ float sum_of_row(float sum)
+// Eight neighbours that have the sums of a row get the whole.
+static __device__ __forceinline__ float sum_of_eight(float sum)
 {
 #pragma unroll
-	for (int lanes = LANES / 2; lanes; lanes /= 2)
+	for (int lanes = 4; lanes; lanes /= 2)
 		sum = sum + __shfl_xor_sync(CUDA_FULL, sum, lanes);
 	return sum;
 }
@@ -190,7 +190,7 @@ static __device__ __forceinline__ float logit_f32(const generate_cuda &g, const 
 #pragma unroll 8
 	for (int i = lane; i < g.s.dim; i += GENERATE_LANES)
 		sum = sum + g.normed[i] * w[i];
-	return sum_of_row<GENERATE_LANES>(sum);
+	return generate_sum_lanes(sum);
 }
 
 static __device__ __forceinline__ float logit_q8_0(const generate_cuda &g, const uint8_t *block, int lane)
@@ -202,7 +202,7 @@ static __device__ __forceinline__ float logit_q8_0(const generate_cuda &g, const
 	for (int b = 0; b < g.s.dim / 32; b++, block += 34)
 		sum = fmaf(half_at(block) * g.head_scale[b],
 			   (float)__dp4a((int)word_at(block + 2 + 4 * lane), x[8 * b], 0), sum);
-	return sum_of_row<8>(sum);
+	return sum_of_eight(sum);
 }
 
 static __device__ __forceinline__ float logit_q6_k(const generate_cuda &g, const uint8_t *block, int lane)
@@ -226,7 +226,7 @@ static __device__ __forceinline__ float logit_q6_k(const generate_cuda &g, const
 		}
 		sum = fmaf(half_at(block + 208) * g.head_scale[b], (float)n, sum);
 	}
-	return sum_of_row<8>(sum);
+	return sum_of_eight(sum);
 }
 
 static __device__ __forceinline__ float logit_i8_row(const generate_cuda &g, const uint8_t *row, int lane)
@@ -237,7 +237,7 @@ static __device__ __forceinline__ float logit_i8_row(const generate_cuda &g, con
 #pragma unroll 8
 	for (int b = 0; b < g.s.dim / 32; b++)
 		sum = __dp4a(w[8 * b], x[8 * b], sum);
-	return sum_of_row<8>((float)sum) * (*(const float *)row * g.head_scale[0]);
+	return sum_of_eight((float)sum) * (*(const float *)row * g.head_scale[0]);
 }
 
 CUDA_KERNEL(generate_head_rows)(generate_cuda g)
