@@ -67,6 +67,7 @@ FNR == 1 { here = layer(FILENAME); if (!(here in may)) bad("folder " here " is i
 		if (free[name] || folder == "sys" || folder == "linux" || folder == "asm") next
 		if (has(third[here], name) || (folder != "" && has(third[here], folder "/"))) next
 		if (here == "kernels" && (FILENAME ~ /_openblas/ && name == "cblas.h" || FILENAME ~ /\.cu$/ || FILENAME ~ /^kernels\/cuda\// && name ~ /^cuda_/)) next
+		if (FILENAME ~ /^bench\/peers\//) next
 		bad("<" name "> may not be included by " here)
 		next
 	}
@@ -117,7 +118,7 @@ while read -r folder budget; do
 	lines=$(find "$folder" -type f ! -name '*.png' -exec cat {} + | wc -l)
 	[ "$lines" -le "$budget" ] || echo "$folder has $lines lines, its budget is $budget"
 done <<'EOF' | grep . && exit 1
-bench 13020
+bench 13600
 ci 2130
 harness/base 4900
 harness/cli 6900
@@ -136,7 +137,7 @@ harness/serve 4700
 harness/stats 1850
 harness/store 9350
 harness/worker 14600
-kernels 14550
+kernels 14800
 reports 19600
 tests/cli 12920
 tests/examples 160
