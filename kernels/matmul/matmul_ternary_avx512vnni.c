@@ -29,6 +29,8 @@
 #define TILE_LINES(t)    16384
 #define TILE_PREFETCH(t) ((t) <= 4 ? 8192 : 4096)
 
+#define PAIR_PHASES 2
+
 #include "matmul_ternary_tile.h"
 
 int assay_matmul_ternary_avx512vnni(struct assay_job *job)

@@ -151,8 +151,12 @@ static int make_lines(struct assay_job *job, const struct matmul_ternary *p, str
 	s->w = job->host->alloc(job, (uint64_t)(n_groups(p, s->group_rows) * s->group_rows * (p->k / 4)));
 	s->panel_tokens = panel_tokens(p);
 	if (s->panel_tokens) {
-		s->panel = job->host->alloc(job, (uint64_t)(s->panel_tokens * p->k));
-		s->sums = job->host->alloc(job, (uint64_t)s->panel_tokens * sizeof(*s->sums));
+		uint64_t tokens = (uint64_t)s->panel_tokens;
+
+		if (matmul_ternary_by_tokens(p->n, job->n_threads))
+			tokens *= job->n_threads;
+		s->panel = job->host->alloc(job, tokens * (uint64_t)p->k);
+		s->sums = job->host->alloc(job, tokens * sizeof(*s->sums));
 	}
 	if (!s->w || (s->panel_tokens && (!s->panel || !s->sums)))
 		return -1;

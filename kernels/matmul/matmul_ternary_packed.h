@@ -15,6 +15,8 @@
 #ifndef MATMUL_TERNARY_PACKED_H
 #define MATMUL_TERNARY_PACKED_H
 
+#include <stdbool.h>
+
 #include "../kernel_isa.h"
 #include "matmul_variants.h"
 
@@ -33,15 +35,26 @@
 #define TERNARY_PANEL_TOKENS 384
 
 /*
+ * Threads share the rows, and fill a panel together. Where each has at least so many tokens, they share the tokens
+ * instead, with a panel each: no thread waits for another, or reads what another has just written.
+ */
+#define TERNARY_TOKENS_EACH 24
+
+static inline bool matmul_ternary_by_tokens(int64_t n, uint32_t n_threads)
+{
+	return n_threads > 1 && n >= (int64_t)n_threads * TERNARY_TOKENS_EACH;
+}
+
+/*
  * The same weights at 1.6 bits, for products that wait for memory: five in a byte, since 3^5 = 243 fits. A line has
- * 32 rows and 20 columns. Byte 4·r + j holds column 4·q + j of row r as code c_q, for q = 0 … 4; the columns beyond k
+ * 16 rows and 20 columns. Byte 4·r + j holds column 4·q + j of row r as code c_q, for q = 0 … 4; the columns beyond k
  * in the last line of a group have code 0. With v = Σ c_q·3^(4−q) the byte is ⌈256·v / 243⌉, a binary fraction just
  * above v / 243: of three times the fraction, c_0 is what carries out of the eight bits, and what stays is that of the
  * others.
  */
-#define TRITS_GROUP_ROWS 32
+#define TRITS_GROUP_ROWS 16
 #define TRITS_LINE_COLS  20
-#define TRITS_LINE_BYTES 128
+#define TRITS_LINE_BYTES 64
 #define TRITS_PER_BYTE   5
 
 static inline int64_t matmul_trits_lines(int64_t k)
@@ -54,9 +67,9 @@ struct ternary_packed {
 	uint8_t *w;           /* the groups at two bits; NULL where all products take 1.6 */
 	int64_t group_rows;   /* V of w */
 	uint8_t *trits;       /* the groups at 1.6 bits, or NULL */
-	int64_t panel_tokens; /* room of the panel; 0 where only single tokens will come */
-	uint8_t *panel;       /* [panel_tokens · k] */
-	int32_t *sums;        /* [panel_tokens]: Σx of each */
+	int64_t panel_tokens; /* room of a panel; 0 where only single tokens will come */
+	uint8_t *panel;       /* [panels][panel_tokens · k]: one, or where threads share tokens one of each */
+	int32_t *sums;        /* [panels][panel_tokens]: Σx of each token */
 };
 
 /*
@@ -71,18 +84,23 @@ void assay_matmul_ternary_unpack(struct assay_job *job);
 /* Bytes that a call of the variants of 1.6 bits reads. */
 double assay_matmul_trits_bytes_read(const struct assay_shape *shape);
 
+#if defined(__x86_64__)
+/*
+ * Asks for weights of one token. AMD's PREFETCHNTA brings a line past the level-2 cache, which costs others less; on
+ * Intel's servers, where such a line never gets to a larger cache, it would be read from memory each time. Both take as
+ * many instructions.
+ */
+INLINE void matmul_ternary_prefetch(const uint8_t *at, const bool amd)
+{
+	if (amd)
+		__builtin_prefetch(at + 2048, 0, 0);
+	else
+		__builtin_prefetch(at + 8192, 0, 3);
+}
+#endif
+
 /* Four activations, wherever they lie. */
 typedef int32_t quad __attribute__((may_alias, aligned(1)));
-
-/* Σx of a token. */
-static inline int32_t matmul_ternary_sum(const int8_t *x, int64_t k)
-{
-	int32_t sum = 0;
-
-	for (int64_t i = 0; i < k; i++)
-		sum += x[i];
-	return sum;
-}
 
 /* y of @rows rows of a group from @row on, and of @tokens tokens from @t0 on; @sums is Σcx, @token_sums Σx. */
 static inline void matmul_ternary_store(const struct matmul_ternary *p, int32_t (*sums)[TERNARY_GROUP_MAX],

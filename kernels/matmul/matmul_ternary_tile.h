@@ -20,6 +20,7 @@
  *	TILE_PHASES(t)           how many of these have sums of their own, so that enough chains run side by side
  *	TILE_LINES(t)            lines after which sums are added to 32-bit totals
  *	TILE_PREFETCH(t)         how many bytes ahead of the loads weights are asked for
+ *	PAIR_PHASES              TILE_PHASES where a token takes two groups at a time; undefined: it takes one
  *
  * A tile keeps the sums of its rows and tokens in registers while a group passes. Codes are taken out of their bytes by
  * a mask alone where the sums have room for it, and the sums are shifted back when they are added to totals. Where all
@@ -300,16 +301,24 @@ static void run_tiles(const struct matmul_ternary *p, const uint8_t *packed, con
 	}
 }
 
+/* What a thread computes: rows [first, end) of tokens [token, last), by a panel that it fills with @sharing others. */
+struct part {
+	int64_t first, end, token, last;
+	uint8_t *panel;
+	int32_t *sums;
+	uint32_t tid, sharing;
+};
+
 /* As many tiles at a time as codes are kept for, in turns of about the same length. */
-static void run_tile_turns(const struct ternary_packed *s, const struct matmul_ternary *p, int64_t row, int64_t rows,
-			   int64_t t0, int64_t tiles)
+static void run_tile_turns(const struct ternary_packed *s, const struct matmul_ternary *p, const struct part *part,
+			   int64_t row, int64_t rows, int64_t t0, int64_t tiles)
 {
 	const int64_t turns = (tiles + KEPT_TILES - 1) / KEPT_TILES;
 
 	for (int64_t i = 0; i < turns; i++) {
 		const int64_t first = tiles * i / turns, t = first * TILE_TOKENS;
 
-		run_tiles(p, s->w, s->panel + t * p->k, s->sums + t, row, rows, t0 + t,
+		run_tiles(p, s->w, part->panel + t * p->k, part->sums + t, row, rows, t0 + t,
 			  tiles * (i + 1) / turns - first);
 	}
 }
@@ -328,59 +337,172 @@ static void run_rows(const struct matmul_ternary *p, const uint8_t *packed, cons
 	}
 }
 
-/* Columns 4·[first, end) of @tokens tokens at @from to their tile at @to; where @tokens is constant, in one loop. */
+/* Σx of a token. */
+INLINE int32_t token_sum(const int8_t *x, int64_t k)
+{
+	static const uint8_t one[VEC_BYTES] = { [0 ... VEC_BYTES - 1] = 1 };
+	const VEC ones = VEC_LOAD(one);
+	ACC total = ACC_ZERO;
+	int32_t lanes[VEC_LANES], sum = 0;
+
+	for (int64_t i = 0; i < k; i += VEC_BYTES) {
+		const VEC v = VEC_LOAD((const uint8_t *)x + i);
+		ACC acc = ACC_ZERO;
+
+		ACC_DOT(acc, ones, v);
+		total = ACC_TOTAL(total, acc, 0);
+	}
+	ACC_STORE(lanes, total);
+	EACH (i, VEC_LANES)
+		sum += lanes[i];
+	return sum;
+}
+
+/* Four quads, and a square of them with rows and columns swapped. */
+typedef int32_t quads __attribute__((vector_size(16), may_alias, aligned(1)));
+
+INLINE void turn_square(uint8_t *to, int64_t to_stride, const int8_t *from, int64_t from_stride)
+{
+	quads row[4], low[2], high[2];
+
+	EACH (i, 4)
+		row[i] = *(const quads *)(from + i * from_stride);
+	EACH (i, 2) {
+		low[i] = __builtin_shufflevector(row[2 * i], row[2 * i + 1], 0, 4, 1, 5);
+		high[i] = __builtin_shufflevector(row[2 * i], row[2 * i + 1], 2, 6, 3, 7);
+	}
+	*(quads *)to = __builtin_shufflevector(low[0], low[1], 0, 1, 4, 5);
+	*(quads *)(to + to_stride) = __builtin_shufflevector(low[0], low[1], 2, 3, 6, 7);
+	*(quads *)(to + 2 * to_stride) = __builtin_shufflevector(high[0], high[1], 0, 1, 4, 5);
+	*(quads *)(to + 3 * to_stride) = __builtin_shufflevector(high[0], high[1], 2, 3, 6, 7);
+}
+
+#ifdef PAIR_PHASES
+/*
+ * Two groups of rows, at in->w and @apart bytes behind, times one token: memory is read faster as two streams that lie
+ * far apart than as one, and both share the activations.
+ */
+INLINE void run_pair(const struct tile *in, int64_t apart, int32_t (*sums)[TERNARY_GROUP_MAX], const bool amd)
+{
+	const struct tile_plan plan = { .tokens = 1, .phases = PAIR_PHASES, .codes = MAX_CODES, .from = CODES_TAKEN };
+	struct tile_sums acc[2];
+	const uint8_t *w = in->w;
+	const quad *x = in->x;
+
+	EACH (g, 2)
+		EACH (c, MAX_CODES) {
+			EACH (h, PAIR_PHASES)
+				acc[g].of[c][h][0] = ACC_ZERO;
+			acc[g].totals[c][0] = ACC_ZERO;
+		}
+	for (int64_t line = 0; line < in->lines;) {
+		int64_t end = in->lines - line < TILE_LINES(1) ? in->lines : line + TILE_LINES(1);
+
+		for (; line < end; line += PAIR_PHASES, w += PAIR_PHASES * VEC_BYTES, x += PAIR_PHASES)
+			EACH (h, PAIR_PHASES) {
+				VEC four;
+
+				VEC_QUAD(four, x + h);
+				EACH (g, 2) {
+					const uint8_t *at = w + g * apart + h * VEC_BYTES;
+					VEC packed = VEC_LOAD(at), codes;
+
+					matmul_ternary_prefetch(at, amd);
+					EACH (c, MAX_CODES) {
+						take_codes(&codes, packed, plan, c);
+						ACC_DOT(acc[g].of[c][h][0], codes, four);
+					}
+				}
+			}
+		EACH (g, 2)
+			add_totals(&acc[g], plan);
+	}
+	EACH (g, 2)
+		EACH (c, MAX_CODES)
+			ACC_STORE(&sums[g][c * VEC_LANES], acc[g].totals[c][0]);
+}
+
+/* Rows [first, end) times one token, a group of the first half with one of the second. */
+static void run_pairs(const struct matmul_ternary *p, const uint8_t *packed, const int32_t *token_sum, int64_t first,
+		      int64_t end)
+{
+	const int64_t half = (end - first) / GROUP_ROWS / 2 * GROUP_ROWS, apart = half * (p->k / 4);
+	const bool amd = __builtin_cpu_is("amd");
+	_Alignas(64) int32_t sums[2][TERNARY_GROUP_MAX];
+
+	for (int64_t row = first; row < first + half; row += GROUP_ROWS) {
+		const struct tile in = { packed + row * (p->k / 4), p->k / TERNARY_LINE_COLS, (const quad *)p->x,
+					 NULL };
+
+		if (amd)
+			run_pair(&in, apart, sums, true);
+		else
+			run_pair(&in, apart, sums, false);
+		EACH (g, 2)
+			matmul_ternary_store(p, sums + g, token_sum, row + g * half, GROUP_ROWS, 0, 1);
+	}
+	run_rows(p, packed, p->x, token_sum, first + 2 * half, end, 0, 1);
+}
+#endif
+
+/* Columns 4·[first, end) of @tokens tokens at @from to their tile at @to, four by four as far as they go. */
 INLINE void copy_columns(uint8_t *to, const int8_t *from, int64_t k, int64_t first, int64_t end, const int64_t tokens)
 {
-	for (int64_t q = first; q < end; q++)
-		for (int64_t t = 0; t < tokens; t++)
+	const int64_t squares = tokens / 4 * 4, last = first + (end - first) / 4 * 4;
+
+	for (int64_t q = first; q < last; q += 4)
+		for (int64_t t = 0; t < squares; t += 4)
+			turn_square(to + 4 * (q * tokens + t), 4 * tokens, from + t * k + 4 * q, k);
+	for (int64_t q = squares < tokens ? first : last; q < end; q++)
+		for (int64_t t = q < last ? squares : 0; t < tokens; t++)
 			memcpy(to + 4 * (q * tokens + t), from + t * k + 4 * q, 4);
 }
 
 /* This thread's share of the panel of @n tokens from @x on: columns of all tiles, sums of some tokens. */
-static void fill_panel(const struct ternary_packed *s, const int8_t *x, int64_t n, int64_t k, uint32_t tid,
-		       uint32_t n_threads)
+static void fill_panel(const struct part *part, const int8_t *x, int64_t n, int64_t k)
 {
-	int64_t first = k / 4 * tid / n_threads, end = k / 4 * (tid + 1) / n_threads;
+	const uint32_t tid = part->tid, sharing = part->sharing;
+	int64_t first = k / 4 * tid / sharing, end = k / 4 * (tid + 1) / sharing;
 
 	for (int64_t t0 = 0; t0 < n; t0 += TILE_TOKENS) {
 		int64_t tokens = n - t0 < TILE_TOKENS ? n - t0 : TILE_TOKENS;
 		const int8_t *from = x + t0 * k;
-		uint8_t *to = s->panel + t0 * k;
+		uint8_t *to = part->panel + t0 * k;
 
 		if (tokens == TILE_TOKENS)
 			copy_columns(to, from, k, first, end, TILE_TOKENS);
 		else
 			copy_columns(to, from, k, first, end, tokens);
 	}
-	for (int64_t t = n * tid / n_threads; t < n * (tid + 1) / n_threads; t++)
-		s->sums[t] = matmul_ternary_sum(x + t * k, k);
+	for (int64_t t = n * tid / sharing; t < n * (tid + 1) / sharing; t++)
+		part->sums[t] = token_sum(x + t * k, k);
 }
 
 /*
  * All tiles of a panel pass over a group before the next comes: the panel stays in the level-2 cache, and
  * weights come from memory once per panel.
  */
-static void run_panels(const struct assay_job *job, const struct matmul_ternary *p, int64_t first, int64_t end,
-		       uint32_t tid, uint32_t n_threads)
+static void run_panels(const struct assay_job *job, const struct matmul_ternary *p, const struct part *part)
 {
 	const struct ternary_packed *s = job->state;
 	int64_t most = s->panel_tokens > TILE_TOKENS ? s->panel_tokens / TILE_TOKENS * TILE_TOKENS : s->panel_tokens;
 
-	for (int64_t t0 = 0; t0 < p->n; t0 += most) {
-		int64_t n = p->n - t0 < most ? p->n - t0 : most;
+	for (int64_t t0 = part->token; t0 < part->last; t0 += most) {
+		int64_t n = part->last - t0 < most ? part->last - t0 : most;
+		int64_t tiles = n / TILE_TOKENS > 1 ? n / TILE_TOKENS : 0;
 
-		if (t0)
+		if (t0 > part->token && part->sharing > 1)
 			job->host->barrier(job);
-		fill_panel(s, p->x + t0 * p->k, n, p->k, tid, n_threads);
-		job->host->barrier(job);
-		for (int64_t row = first; row < end; row += GROUP_ROWS) {
-			int64_t last = end - row < GROUP_ROWS ? end : row + GROUP_ROWS;
-			int64_t tiles = n / TILE_TOKENS > 1 ? n / TILE_TOKENS : 0;
+		fill_panel(part, p->x + t0 * p->k, n, p->k);
+		if (part->sharing > 1)
+			job->host->barrier(job);
+		for (int64_t row = part->first; row < part->end; row += GROUP_ROWS) {
+			int64_t last = part->end - row < GROUP_ROWS ? part->end : row + GROUP_ROWS;
 
 			if (tiles)
-				run_tile_turns(s, p, row, last - row, t0, tiles);
+				run_tile_turns(s, p, part, row, last - row, t0, tiles);
 			for (int64_t t = tiles * TILE_TOKENS; t < n; t += TILE_TOKENS)
-				run_rows(p, s->w, s->panel + t * p->k, s->sums + t, row, last, t0 + t,
+				run_rows(p, s->w, part->panel + t * p->k, part->sums + t, row, last, t0 + t,
 					 (int)(n - t < TILE_TOKENS ? n - t : TILE_TOKENS));
 		}
 	}
@@ -391,15 +513,29 @@ static void packed_rows(void *arg, uint32_t tid, uint32_t n_threads)
 	const struct assay_job *job = arg;
 	const struct ternary_packed *s = job->state;
 	struct matmul_ternary p = matmul_ternary_of(job);
-	int64_t first, end;
+	struct part part = { .last = p.n, .panel = s->panel, .sums = s->sums, .tid = tid, .sharing = n_threads };
 
-	matmul_rows(p.m, GROUP_ROWS, tid, n_threads, &first, &end);
-	if (p.n == 1) {
-		int32_t sum = matmul_ternary_sum(p.x, p.k);
-
-		run_rows(&p, s->w, p.x, &sum, first, end, 0, 1);
+	if (matmul_ternary_by_tokens(p.n, n_threads)) {
+		part.end = p.m;
+		part.token = p.n * tid / n_threads;
+		part.last = p.n * (tid + 1) / n_threads;
+		part.panel += tid * s->panel_tokens * p.k;
+		part.sums += tid * s->panel_tokens;
+		part.tid = 0;
+		part.sharing = 1;
 	} else {
-		run_panels(job, &p, first, end, tid, n_threads);
+		matmul_rows(p.m, GROUP_ROWS, tid, n_threads, &part.first, &part.end);
+	}
+	if (p.n == 1) {
+		int32_t sum = token_sum(p.x, p.k);
+
+#ifdef PAIR_PHASES
+		run_pairs(&p, s->w, &sum, part.first, part.end);
+#else
+		run_rows(&p, s->w, p.x, &sum, part.first, part.end, 0, 1);
+#endif
+	} else {
+		run_panels(job, &p, &part);
 	}
 }
 

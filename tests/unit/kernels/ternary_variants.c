@@ -39,7 +39,7 @@ static void compare_with_ref(const char *variant, int64_t m, int64_t k, int64_t 
 static void variant_is_ref(void **state)
 {
 	const char *variant = *state;
-	static const int64_t ms[] = { 1, 2, 5, 16, 17, 31, 33, 70 }, ks[] = { 128, 384, 1152 };
+	static const int64_t ms[] = { 1, 2, 5, 16, 17, 31, 33, 70, 197 }, ks[] = { 128, 384, 1152 };
 
 	if (!mini_can_run("matmul.ternary", variant))
 		skip();
@@ -51,7 +51,8 @@ static void variant_is_ref(void **state)
 	/* the most tokens that a panel may have, and more */
 	compare_with_ref(variant, 9, 128, 385, 1, SEEDED);
 	compare_with_ref(variant, 9, 128, 800, 3, SEEDED);
-	compare_with_ref(variant, 9, 16384, 53, 3, SEEDED); /* several panels */
+	compare_with_ref(variant, 9, 16384, 53, 3, SEEDED);  /* several panels */
+	compare_with_ref(variant, 9, 16384, 203, 2, SEEDED); /* several of each thread, which has tokens of its own */
 }
 
 /* Narrow sums overflow only after many lines at full scale, around the places where they are widened. */
@@ -75,6 +76,7 @@ static void variant_at_extremes(void **state)
 	for (int how = ALL_PLUS; how < N_INPUTS; how++) {
 		compare_with_ref(variant, 49, 1 << 18, 1, 1, (enum inputs)how);
 		compare_with_ref(variant, 9, 1 << 20, 1, 1, (enum inputs)how);
+		compare_with_ref(variant, 130, 1 << 18, 1, 1, (enum inputs)how); /* two groups at a time */
 	}
 }
 
