@@ -3,7 +3,9 @@
 # time, <family>_<library>.c, another for each.
 OPS_SRCS := $(filter-out bench/peers/%,$(sort $(wildcard bench/*.c bench/*/*.c)))
 # Libraries of others as variants, which are loaded where a command names the plugin.
-PEERS := $(patsubst bench/peers/%.c,$(BUILD)/peers/%.so,$(wildcard bench/peers/*.c))
+# oneDNN's only where the compiler finds its headers.
+ONEDNN_H := $(shell $(CC) -E -include oneapi/dnnl/dnnl.h -x c /dev/null >/dev/null 2>&1 && echo 1)
+PEERS := $(patsubst bench/peers/%.c,$(BUILD)/peers/%.so,$(filter-out $(if $(ONEDNN_H),,%/onednn.c),$(wildcard bench/peers/*.c)))
 FAMILIES := $(filter-out cuda,$(sort $(notdir $(patsubst %/,%,$(dir $(wildcard kernels/*/*_plugin.c))))))
 family_srcs = $(sort $(filter-out %_openblas.c %_onednn.c,$(wildcard kernels/$(1)/*.c)))
 LIBRARY_VARIANTS := $(patsubst kernels/%.c,%,$(wildcard kernels/*/*_openblas.c kernels/*/*_onednn.c))
@@ -70,7 +72,7 @@ $(BUILD)/plugins/ops.so: $(OPS_SRCS:%.c=$(BUILD)/obj/%.o) $(GGUF_OBJS)
 
 $(BUILD)/peers/%.so: $(BUILD)/obj/bench/peers/%.o
 	@mkdir -p $(@D)
-	$(say)$(link_plugin) -ldl
+	$(say)$(link_plugin) -ldl $(if $(filter %/onednn.so,$@),-ldnnl)
 
 # What the compiler tells of each kernel's registers stays beside the object. Its parts name shared memory and tables after the
 # folder of the source, so that the same kernels from two folders would be different code. They are told another folder, by an

@@ -358,9 +358,16 @@ INLINE int32_t token_sum(const int8_t *x, int64_t k)
 	return sum;
 }
 
-/* Four quads, and a square of them with rows and columns swapped. */
+/* Four quads. */
 typedef int32_t quads __attribute__((vector_size(16), may_alias, aligned(1)));
 
+#ifdef __clang__
+#define QUADS(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define QUADS(a, b, ...) __builtin_shuffle(a, b, (quads){ __VA_ARGS__ })
+#endif
+
+/* A square of quads with rows and columns swapped. */
 INLINE void turn_square(uint8_t *to, int64_t to_stride, const int8_t *from, int64_t from_stride)
 {
 	quads row[4], low[2], high[2];
@@ -368,13 +375,13 @@ INLINE void turn_square(uint8_t *to, int64_t to_stride, const int8_t *from, int6
 	EACH (i, 4)
 		row[i] = *(const quads *)(from + i * from_stride);
 	EACH (i, 2) {
-		low[i] = __builtin_shufflevector(row[2 * i], row[2 * i + 1], 0, 4, 1, 5);
-		high[i] = __builtin_shufflevector(row[2 * i], row[2 * i + 1], 2, 6, 3, 7);
+		low[i] = QUADS(row[2 * i], row[2 * i + 1], 0, 4, 1, 5);
+		high[i] = QUADS(row[2 * i], row[2 * i + 1], 2, 6, 3, 7);
 	}
-	*(quads *)to = __builtin_shufflevector(low[0], low[1], 0, 1, 4, 5);
-	*(quads *)(to + to_stride) = __builtin_shufflevector(low[0], low[1], 2, 3, 6, 7);
-	*(quads *)(to + 2 * to_stride) = __builtin_shufflevector(high[0], high[1], 0, 1, 4, 5);
-	*(quads *)(to + 3 * to_stride) = __builtin_shufflevector(high[0], high[1], 2, 3, 6, 7);
+	*(quads *)to = QUADS(low[0], low[1], 0, 1, 4, 5);
+	*(quads *)(to + to_stride) = QUADS(low[0], low[1], 2, 3, 6, 7);
+	*(quads *)(to + 2 * to_stride) = QUADS(high[0], high[1], 0, 1, 4, 5);
+	*(quads *)(to + 3 * to_stride) = QUADS(high[0], high[1], 2, 3, 6, 7);
 }
 
 #ifdef PAIR_PHASES
