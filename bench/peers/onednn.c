@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "assay/op_matmul.h"
+#include "ternary_rows.h"
 
 #if DNNL_VERSION_MAJOR == 2
 #define LAYOUT(l)      (&(l))
@@ -23,8 +23,6 @@
 #define strided        dnnl_memory_desc_create_with_strides
 #endif
 #define layout_of(pd, what) dnnl_primitive_desc_query_md(pd, what, 0)
-
-enum { UNIT = 16 };
 
 /* Of the OpenMP that oneDNN may have been built with: for the calling thread. */
 extern void omp_set_num_threads(int n) __attribute__((weak));
@@ -54,25 +52,21 @@ static int supports(const struct assay_shape *shape, struct assay_reason *why)
 	else if (v->cpu_runtime != DNNL_RUNTIME_SEQ && v->cpu_runtime != DNNL_RUNTIME_OMP)
 		snprintf(why->text, sizeof(why->text),
 			 "libdnnl.so starts threads of its own, expected a build with OpenMP or without any");
-	else if (shape->axis[ASSAY_MATMUL_M] < UNIT * (int64_t)shape->n_threads)
-		snprintf(why->text, sizeof(why->text), "a thread would have fewer than %d rows", UNIT);
+	else if (shape->axis[ASSAY_MATMUL_M] < TERNARY_UNIT * (int64_t)shape->n_threads)
+		snprintf(why->text, sizeof(why->text), "a thread would have fewer than %d rows", TERNARY_UNIT);
 	else
 		return 0;
 	return -1;
 }
 
-/* Codes 0, 1, 2 of I2_S as bytes −1, 0, 1, [rows][k]. */
+/* Weights −1, 0 and 1 as bytes, [rows][k]. */
 static void unpack(const struct assay_job *job, const struct part *p, int8_t *out)
 {
-	const int64_t k = job->shape->axis[ASSAY_MATMUL_K];
-	const uint8_t *w = job->tensors[ASSAY_TERNARY_W].data;
+	const struct matmul_ternary t = matmul_ternary_of(job);
 
-	for (int64_t i = p->first * k; i < p->end * k; i++) {
-		const int64_t at = i % ASSAY_I2S_BLOCK;
-		const uint8_t byte = w[i / ASSAY_I2S_BLOCK * ASSAY_I2S_BLOCK_BYTES + at % 32];
-
-		*out++ = (int8_t)((byte >> (6 - 2 * (at / 32)) & 3) - 1);
-	}
+	for (int64_t row = p->first; row < p->end; row++)
+		for (int64_t i = 0; i < t.k; i++)
+			*out++ = (int8_t)ternary_weight(&t, row, i);
 }
 
 static dnnl_status_t product_create(const struct assay_job *job, const struct state *s, const struct part *p,
@@ -177,7 +171,6 @@ static void release(struct assay_job *job)
 
 static int prepare(struct assay_job *job)
 {
-	const int64_t *axis = job->shape->axis, units = (axis[ASSAY_MATMUL_M] + UNIT - 1) / UNIT;
 	struct state *s = calloc(1, sizeof(*s) + job->n_threads * sizeof(s->parts[0]));
 	int rc = s ? (int)dnnl_engine_create(&s->engine, dnnl_cpu, 0) : -1;
 
@@ -189,10 +182,8 @@ static int prepare(struct assay_job *job)
 	if (omp_set_num_threads)
 		omp_set_num_threads(1);
 	for (uint32_t t = 0; t < job->n_threads && !rc; t++) {
-		s->parts[t].first = units * t / job->n_threads * UNIT;
-		s->parts[t].end = units * (t + 1) / job->n_threads * UNIT;
-		if (s->parts[t].end > axis[ASSAY_MATMUL_M])
-			s->parts[t].end = axis[ASSAY_MATMUL_M];
+		matmul_rows(job->shape->axis[ASSAY_MATMUL_M], TERNARY_UNIT, t, job->n_threads, &s->parts[t].first,
+			    &s->parts[t].end);
 		rc = part_open(job, s, &s->parts[t]);
 	}
 	if (!rc)
@@ -206,9 +197,8 @@ static void multiply(void *arg, uint32_t tid, uint32_t n_threads)
 	const struct assay_job *job = arg;
 	struct state *s = job->state;
 	struct part *p = &s->parts[tid];
-	const int64_t m = job->shape->axis[ASSAY_MATMUL_M], rows = p->end - p->first;
-	const float *x_scale = job->tensors[ASSAY_TERNARY_X_SCALE].data;
-	const float w_scale = *(const float *)job->tensors[ASSAY_TERNARY_W_SCALE].data;
+	const struct matmul_ternary op = matmul_ternary_of(job);
+	const int64_t rows = p->end - p->first;
 	const dnnl_exec_arg_t args[] = { { DNNL_ARG_SRC, p->x }, { DNNL_ARG_WEIGHTS, p->w }, { DNNL_ARG_DST, p->y } };
 
 	(void)n_threads;
@@ -217,9 +207,9 @@ static void multiply(void *arg, uint32_t tid, uint32_t n_threads)
 	dnnl_memory_set_data_handle(p->x, job->tensors[ASSAY_TERNARY_X].data);
 	if (dnnl_primitive_execute(p->product, p->stream, 3, args) || dnnl_stream_wait(p->stream))
 		__atomic_store_n(&s->failed, 1, __ATOMIC_RELAXED);
-	for (int64_t t = 0; t < job->shape->axis[ASSAY_MATMUL_N]; t++) {
-		float *y = (float *)job->tensors[ASSAY_TERNARY_Y].data + t * m + p->first;
-		const float scale = w_scale * x_scale[t];
+	for (int64_t t = 0; t < op.n; t++) {
+		const float scale = op.w_scale * op.x_scale[t];
+		float *y = op.y + t * op.m + p->first;
 
 		for (int64_t i = 0; i < rows; i++)
 			y[i] = (float)p->sums[t * rows + i] * scale;
@@ -228,13 +218,8 @@ static void multiply(void *arg, uint32_t tid, uint32_t n_threads)
 
 static int run(struct assay_job *job)
 {
-	const int64_t *axis = job->shape->axis;
-	struct state *s = job->state;
-
-	job->host->parallel(job, multiply, job);
-	assay_counter(job, ASSAY_WORK_CPU_OPS,
-		      2 * (uint64_t)(axis[ASSAY_MATMUL_M] * axis[ASSAY_MATMUL_K] * axis[ASSAY_MATMUL_N]));
-	return s->failed ? job->host->fail(job, "dnnl_primitive_execute() fails") : 0;
+	matmul_run(job, multiply);
+	return ((struct state *)job->state)->failed ? job->host->fail(job, "dnnl_primitive_execute() fails") : 0;
 }
 
 static const struct assay_variant variants[] = {

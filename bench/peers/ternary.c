@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "assay/op_matmul.h"
 #include "kernels/kernel_library.h"
+#include "ternary_rows.h"
 
 #define REFUSE(why, ...) (snprintf((why)->text, sizeof((why)->text), __VA_ARGS__), -1)
 
-enum { GGML_F32 = 0, GGML_Q8_K = 15, GGML_TQ2_0 = 35, IK_Q8_K16 = 147, IK_IQ2_BN_R4 = 335 };
-enum { Q8_K_BLOCK = 256, IK_META = 5, UNIT = 16, GRAPH_NODES = 8, CONTEXT_BYTES = 64 << 20 };
+enum { GGML_Q8_K = 15, GGML_TQ2_0 = 35, IK_Q8_K16 = 147, IK_IQ2_BN_R4 = 335 };
+enum { Q8_K_BLOCK = 256, IK_META = 5, GRAPH_NODES = 8, CONTEXT_BYTES = 64 << 20 };
 
 /* block_q8_K of ggml (ggml-common.h) */
 struct q8_k {
@@ -119,33 +119,20 @@ static int supports(const struct peer_type *type, const struct assay_shape *shap
 	const int64_t m = shape->axis[ASSAY_MATMUL_M], k = shape->axis[ASSAY_MATMUL_K];
 	struct library l;
 
-	if (m % UNIT || k % Q8_K_BLOCK)
-		return REFUSE(why, "m must be a multiple of %d, and k of %d", UNIT, Q8_K_BLOCK);
+	if (m % TERNARY_UNIT || k % Q8_K_BLOCK)
+		return REFUSE(why, "m must be a multiple of %d, and k of %d", TERNARY_UNIT, Q8_K_BLOCK);
 	return library_open(&l, type, why);
-}
-
-static void part_rows(const struct assay_job *job, uint32_t tid, struct part *p)
-{
-	const int64_t units = job->shape->axis[ASSAY_MATMUL_M] / UNIT;
-
-	p->first = units * tid / job->n_threads * UNIT;
-	p->end = units * (tid + 1) / job->n_threads * UNIT;
 }
 
 static void write_weights(const struct state *s, const struct assay_job *job, const struct part *p, char *out,
 			  float *rows)
 {
-	const int64_t k = job->shape->axis[ASSAY_MATMUL_K];
-	const uint8_t *w = job->tensors[ASSAY_TERNARY_W].data;
+	const struct matmul_ternary t = matmul_ternary_of(job);
 
-	for (int64_t row = p->first; row < p->end; row += UNIT) {
-		for (int64_t i = 0; i < UNIT * k; i++) {
-			const int64_t block = i % k / ASSAY_I2S_BLOCK, at = i % ASSAY_I2S_BLOCK;
-			const uint8_t byte = w[(row + i / k) * (k / 4) + block * ASSAY_I2S_BLOCK_BYTES + at % 32];
-
-			rows[i] = (float)(byte >> (6 - 2 * (at / 32)) & 3) - 1;
-		}
-		out += s->lib.quantize(s->type->weights, rows, out, 0, UNIT, k, NULL, NULL);
+	for (int64_t row = p->first; row < p->end; row += TERNARY_UNIT) {
+		for (int64_t i = 0; i < TERNARY_UNIT * t.k; i++)
+			rows[i] = (float)ternary_weight(&t, row + i / t.k, i % t.k);
+		out += s->lib.quantize(s->type->weights, rows, out, 0, TERNARY_UNIT, t.k, NULL, NULL);
 	}
 }
 
@@ -205,7 +192,7 @@ static int prepare(struct assay_job *job, const struct peer_type *type)
 {
 	const int64_t k = job->shape->axis[ASSAY_MATMUL_K];
 	struct state *s = calloc(1, sizeof(*s) + job->n_threads * sizeof(s->parts[0]));
-	float *rows = malloc((size_t)(UNIT * k) * sizeof(*rows));
+	float *rows = malloc((size_t)(TERNARY_UNIT * k) * sizeof(*rows));
 	struct assay_reason why = { "not enough memory" };
 	static void *ctx; /* for all copies of a cold case, and never freed: ik_llama.cpp has 64 of them at most */
 	int rc = s && rows ? library_open(&s->lib, type, &why) : -1;
@@ -218,7 +205,8 @@ static int prepare(struct assay_job *job, const struct peer_type *type)
 	for (uint32_t t = 0; t < job->n_threads && !rc; t++) {
 		s->type = type;
 		s->x_bytes = s->lib.row_size(type->inputs, k);
-		part_rows(job, t, &s->parts[t]);
+		matmul_rows(job->shape->axis[ASSAY_MATMUL_M], TERNARY_UNIT, t, job->n_threads, &s->parts[t].first,
+			    &s->parts[t].end);
 		rc = part_open(s, job, ctx, &s->parts[t], rows);
 	}
 	free(rows);
@@ -263,26 +251,23 @@ static void multiply(void *arg, uint32_t tid, uint32_t n_threads)
 	const struct assay_job *job = arg;
 	struct state *s = job->state;
 	const struct part *p = &s->parts[tid];
-	const int64_t m = job->shape->axis[ASSAY_MATMUL_M], k = job->shape->axis[ASSAY_MATMUL_K],
-		      n = job->shape->axis[ASSAY_MATMUL_N], rows = p->end - p->first;
-	const int8_t *x = job->tensors[ASSAY_TERNARY_X].data;
-	const float *x_scale = job->tensors[ASSAY_TERNARY_X_SCALE].data;
-	const float w_scale = *(const float *)job->tensors[ASSAY_TERNARY_W_SCALE].data;
+	const struct matmul_ternary op = matmul_ternary_of(job);
+	const int64_t rows = p->end - p->first;
 
 	(void)n_threads;
-	for (int64_t t = 0; t < n; t++) {
+	for (int64_t t = 0; t < op.n; t++) {
 		void *out = p->x + (size_t)t * s->x_bytes;
 
 		if (s->type == &ggml)
-			write_q8_k(x + t * k, k, out);
+			write_q8_k(op.x + t * op.k, op.k, out);
 		else
-			write_q8_k16(x + t * k, k, out);
+			write_q8_k16(op.x + t * op.k, op.k, out);
 	}
 	if (s->lib.compute(p->backend, p->graph))
 		__atomic_store_n(&s->failed, 1, __ATOMIC_RELAXED);
-	for (int64_t t = 0; t < n; t++) {
-		float *y = (float *)job->tensors[ASSAY_TERNARY_Y].data + t * m + p->first;
-		const float scale = w_scale * x_scale[t];
+	for (int64_t t = 0; t < op.n; t++) {
+		const float scale = op.w_scale * op.x_scale[t];
+		float *y = op.y + t * op.m + p->first;
 
 		for (int64_t i = 0; i < rows; i++)
 			y[i] = p->y[t * rows + i] * scale;
@@ -291,11 +276,7 @@ static void multiply(void *arg, uint32_t tid, uint32_t n_threads)
 
 static int run(struct assay_job *job)
 {
-	const int64_t *axis = job->shape->axis;
-
-	job->host->parallel(job, multiply, job);
-	assay_counter(job, ASSAY_WORK_CPU_OPS,
-		      2 * (uint64_t)(axis[ASSAY_MATMUL_M] * axis[ASSAY_MATMUL_K] * axis[ASSAY_MATMUL_N]));
+	matmul_run(job, multiply);
 	return ((struct state *)job->state)->failed ? job->host->fail(job, "ggml_backend_graph_compute() fails") : 0;
 }
 
