@@ -301,7 +301,7 @@ static void run_tiles(const struct matmul_ternary *p, const uint8_t *packed, con
 	}
 }
 
-/* What a thread computes: rows [first, end) of tokens [token, last), by a panel that it fills with @sharing others. */
+/* A thread's share: rows [first, end) of tokens [token, last). @sharing threads fill its panel; it is number @tid. */
 struct part {
 	int64_t first, end, token, last;
 	uint8_t *panel;
